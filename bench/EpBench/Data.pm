@@ -1,0 +1,168 @@
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# The numbers: one row per round, scenario, pairs, way, measurement and size.
+
+package EpBench::Data;
+
+use strict;
+use warnings;
+
+our @COLUMNS = qw(round scenario pairs way measure size value best unit better window iterations);
+
+# name, heading of the table, does more mean better, is the size a number of bytes
+our @MEASURES = (
+    { name => 'lat',        title => 'One way, us',                  higher => 0 },
+    { name => 'rate',       title => 'Message rate, M/s',            higher => 1 },
+    { name => 'birate',     title => 'Message rate both ways, M/s',  higher => 1 },
+    { name => 'bw',         title => 'Bandwidth, GB/s',              higher => 1 },
+    { name => 'bibw',       title => 'Bandwidth both ways, GB/s',    higher => 1 },
+    { name => 'barrier',    title => 'Barrier, us',                  higher => 0, bare => 1 },
+    { name => 'allreduce',  title => 'Allreduce, us',                higher => 0 },
+    { name => 'bcast',      title => 'Broadcast, us',                higher => 0 },
+    { name => 'posted',     title => '8 B rate by other receives posted, M/s', higher => 1,
+      count => 1 },
+    { name => 'unexpected', title => '8 B rate by other messages unexpected, M/s', higher => 1,
+      count => 1 },
+);
+our %MEASURE = map { $_->{name} => $_ } @MEASURES;
+
+# $best: figures are the best timed blocks instead of the medians.
+sub new {
+    my ($class, $best) = @_;
+    return bless({ rows => [], index => {}, column => $best ? 'best' : 'value' }, $class);
+}
+
+# What the figures are, for headings.
+sub statistic {
+    my ($self, $rounds) = @_;
+    my $of = 1 == $rounds ? 'one round' : "$rounds rounds";
+    return 'best' eq $self->{column} ? "best block of $of" : "median of $of";
+}
+
+sub key {
+    my ($row) = @_;
+    return join('/', @$row{qw(scenario pairs measure size way)});
+}
+
+sub add {
+    my ($self, $row) = @_;
+    push(@{ $self->{rows} }, $row);
+    push(@{ $self->{index}{ key($row) } }, $row);
+    return;
+}
+
+# Takes the lines of one run of epbench; returns how many were understood.
+sub add_output {
+    my ($self, $round, $way, @lines) = @_;
+    my $count = 0;
+    for my $line (@lines) {
+        my @field = split(/,/, $line);
+        next unless 11 == @field && 'epbench' eq $field[0] && $MEASURE{ $field[4] };
+        my %row;
+        @row{qw(scenario pairs measure size window iterations value best unit)} = @field[2 .. 10];
+        $row{round}  = $round;
+        $row{way}    = $way;
+        $row{better} = $MEASURE{ $row{measure} }{higher} ? 'higher' : 'lower';
+        $self->add(\%row);
+        ++$count;
+    }
+    return $count;
+}
+
+sub write_csv {
+    my ($self, $path) = @_;
+    open(my $file, '>', $path) or die "$path: $!\n";
+    print $file join(',', @COLUMNS), "\n";
+    for my $row (@{ $self->{rows} }) {
+        print $file join(',', @$row{@COLUMNS}), "\n";
+    }
+    close($file) or die "$path: $!\n";
+    return;
+}
+
+sub read_csv {
+    my ($self, $path) = @_;
+    open(my $file, '<', $path) or die "$path: $!\n";
+    my $head = <$file> // '';
+    chomp($head);
+    die "$path: not a table of this benchmark\n" unless $head eq join(',', @COLUMNS);
+    while (my $line = <$file>) {
+        chomp($line);
+        my %row;
+        @row{@COLUMNS} = split(/,/, $line);
+        $self->add(\%row);
+    }
+    close($file);
+    return;
+}
+
+sub median {
+    my @sorted = sort { $a <=> $b } @_;
+    my $half   = int(@sorted / 2);
+    return @sorted % 2 ? $sorted[$half] : ($sorted[$half - 1] + $sorted[$half]) / 2;
+}
+
+# Median (or best), least, greatest and number of rounds of one figure; undef if not measured.
+sub figure {
+    my ($self, $scenario, $pairs, $measure, $size, $way) = @_;
+    my $rows = $self->{index}{"$scenario/$pairs/$measure/$size/$way"};
+    return undef unless $rows;    # also in a list
+    my @values = sort { $a <=> $b } map { $_->{ $self->{column} } } @$rows;
+    my $value  = median(@values);
+    $value = $values[$MEASURE{$measure}{higher} ? -1 : 0] if 'best' eq $self->{column};
+    return { median => $value, min => $values[0], max => $values[-1], rounds => scalar @values };
+}
+
+# How many times as good the first value is as the second: above 1, it is better.
+sub advantage {
+    my ($measure, $mine, $other) = @_;
+    return $MEASURE{$measure}{higher} ? $mine / $other : $other / $mine;
+}
+
+# The same, each round compared with itself: what the machine did meanwhile falls out.
+sub paired_advantage {
+    my ($self, $scenario, $pairs, $measure, $size, $way, $other_way) = @_;
+    my ($mine, $others) =
+        map { $self->{index}{"$scenario/$pairs/$measure/$size/$_"} } ($way, $other_way);
+    return undef unless $mine && $others;
+    my $column = $self->{column};
+    my %other  = map { $_->{round} => $_->{$column} } @$others;
+    my @ratios = map { advantage($measure, $_->{$column}, $other{ $_->{round} }) }
+        grep { $other{ $_->{round} } } @$mine;
+    return @ratios ? { median => median(@ratios), values => [sort { $a <=> $b } @ratios] } : undef;
+}
+
+# Distinct values of a column, among rows that agree with the filter.
+sub distinct {
+    my ($self, $column, %filter) = @_;
+    my %seen;
+    ROW: for my $row (@{ $self->{rows} }) {
+        for my $name (keys %filter) {
+            next ROW if $row->{$name} ne $filter{$name};
+        }
+        $seen{ $row->{$column} } = 1;
+    }
+    return keys %seen;
+}
+
+sub sizes {
+    my ($self, %filter) = @_;
+    return sort { $a <=> $b } $self->distinct('size', %filter);
+}
+
+# 65536 -> "64 KiB"
+sub bytes {
+    my ($size) = @_;
+    for my $unit ([1 << 20, 'MiB'], [1 << 10, 'KiB']) {
+        return $size / $unit->[0] . " $unit->[1]" if $size >= $unit->[0] && 0 == $size % $unit->[0];
+    }
+    return "$size B";
+}
+
+1;

@@ -1,0 +1,251 @@
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals.
+# Every figure as SVG and as PNG, by gnuplot.
+
+package EpBench::Plot;
+
+use strict;
+use warnings;
+
+use EpBench::Data;
+use EpBench::Job;
+use EpBench::Ways;
+
+# Colours that stay apart for colour-blind readers (Okabe and Ito), and in grey by their marks.
+my %STYLE = (
+    'ep'         => { color => '#D55E00', mark => 7,  width => 3 },
+    'proc'       => { color => '#0072B2', mark => 5,  width => 2 },
+    'thread'     => { color => '#009E73', mark => 9,  width => 2 },
+    'threadcomm' => { color => '#CC79A7', mark => 11, width => 2 },
+    'floor'      => { color => '#888888', mark => 0,  width => 1.5 },
+);
+my @ORDER = qw(ep proc thread threadcomm floor);
+
+my $SETUP = <<'GNUPLOT';
+set encoding utf8
+set datafile missing "-"
+set border 3 lc rgb "#555555"
+set tics nomirror
+set grid ytics lc rgb "#DDDDDD" lt 1 lw 1
+set key off
+set lmargin 10
+GNUPLOT
+
+# One data block per way: x, median, least, greatest.
+sub blocks {
+    my ($data, $name, $x, @at) = @_;
+    my $text = '';
+    my @with;
+    for my $way (@ORDER) {
+        my @lines;
+        for my $value (@{ $x->{values} }) {
+            my $figure = $data->figure($x->{at}->($value, @at), $way) or next;
+            push(@lines, join(' ', $value, @$figure{qw(median min max)}));
+        }
+        next unless @lines;
+        (my $block = "\$${name}_$way") =~ tr/-/_/;
+        $text .= "$block << END\n" . join("\n", @lines) . "\nEND\n";
+        push(@with, [$way, $block, scalar @lines]);
+    }
+    return ($text, @with);
+}
+
+sub curves {
+    my (@with) = @_;
+    my @parts;
+    for my $entry (@with) {
+        my ($way, $block) = @$entry;
+        my $style = $STYLE{$way};
+        my $title = $EpBench::Ways::WAY{$way}{title};
+        my $line  = "lc rgb '$style->{color}' lw $style->{width}";
+        if ('floor' eq $way) {
+            push(@parts, "$block using 1:2 with lines $line dt 2 title '$title'");
+        } else {
+            push(@parts, "$block using 1:3:4 with filledcurves fc rgb '$style->{color}' "
+                         . 'fs transparent solid 0.15 noborder notitle');
+            push(@parts, "$block using 1:2 with linespoints $line pt $style->{mark} ps 0.8 "
+                         . "title '$title'");
+        }
+    }
+    return join(", \\\n     ", @parts);
+}
+
+# "set xtics" with byte sizes, at most about eight of them.
+sub size_tics {
+    my (@sizes) = @_;
+    my $step = int((@sizes + 7) / 8);
+    my @shown = map { $sizes[$_] } grep { 0 == $_ % $step } 0 .. $#sizes;
+    return 'set xtics (' . join(', ', map {
+        my $text = EpBench::Data::bytes($_);
+        $text =~ s/iB$//;
+        "'$text' $_"
+    } @shown) . ")\n";
+}
+
+# A panel of curves over message size; empty where nothing was measured.
+sub size_panel {
+    my ($data, $scenario, $pairs, $measure, $title, $label, $scale) = @_;
+    my @sizes = $data->sizes(scenario => $scenario, pairs => $pairs, measure => $measure);
+    return '' unless @sizes;
+    my $x = { values => \@sizes, at => sub { ($scenario, $pairs, $measure, $_[0]) } };
+    my ($text, @with) = blocks($data, $measure, $x);
+    my $range = 'set xrange [' . $sizes[0] / 1.5 . ':' . $sizes[-1] * 1.5 . "]\n";
+    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel 'message size'\n"
+        . "set logscale x 2\n$range"
+        . ('log' eq $scale ? "set yrange [*:*]\nset logscale y 10\n"
+                           : "unset logscale y\nset yrange [0:*]\n")
+        . size_tics(@sizes) . "set format y '%g'\nplot " . curves(@with) . "\n";
+}
+
+# Bars: barrier, and the least size of each other collective and of the message rate.
+sub bar_panel {
+    my ($data, $scenario, $pairs, $title, $label, @points) = @_;
+    my (@groups, @bars);
+    my @ways = grep {
+        my $way = $_;
+        'floor' ne $way && grep { $data->figure($scenario, $pairs, @$_[0, 1], $way) } @points
+    } @ORDER;
+    return '' unless @ways;
+    my $width = 0.8 / @ways;
+    my $text  = '';
+    for my $i (0 .. $#ways) {
+        my $way   = $ways[$i];
+        my $block = "\$bars_$way";
+        my @lines;
+        for my $group (0 .. $#points) {
+            my $figure = $data->figure($scenario, $pairs, @{ $points[$group] }[0, 1], $way)
+                or next;
+            my $at = $group + ($i - $#ways / 2) * $width;
+            push(@lines, join(' ', $at, @$figure{qw(median min max)},
+                              $figure->{median} < 10 ? sprintf('%.2f', $figure->{median})
+                                                     : sprintf('%.0f', $figure->{median})));
+        }
+        next unless @lines;
+        $text .= "$block << END\n" . join("\n", @lines) . "\nEND\n";
+        push(@bars, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
+                    . "fc rgb '$STYLE{$way}{color}' title '$EpBench::Ways::WAY{$way}{title}'",
+                    "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333' notitle",
+                    "$block using 1:4:5 with labels offset 0,0.6 font ',8' notitle");
+    }
+    my $tics = join(', ', map { "'$points[$_][2]' $_" } 0 .. $#points);
+    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel ' '\n"
+        . "unset logscale\nset format y '%g'\nset yrange [0:*]\nset xrange [-0.6:"
+        . ($#points + 0.6) . "]\nset xtics ($tics)\nplot " . join(", \\\n     ", @bars)
+        . "\n";
+}
+
+sub scenario_figure {
+    my ($data, $scenario, $pairs) = @_;
+    my @bars;
+    for my $entry (['barrier', 'barrier'], ['allreduce', 'allreduce 8 B'],
+                   ['bcast', 'broadcast 8 B']) {
+        my ($least) = $data->sizes(scenario => $scenario, pairs => $pairs, measure => $entry->[0]);
+        push(@bars, [$entry->[0], $least, $entry->[1]]) if defined $least;
+    }
+    my @panels = grep { length } (
+        size_panel($data, $scenario, $pairs, 'lat', 'One way (less is better)', 'µs', 'log'),
+        size_panel($data, $scenario, $pairs, 'bw', 'Bandwidth (more is better)', 'GB/s', ''),
+        size_panel($data, $scenario, $pairs, 'rate', 'Message rate (more is better)',
+                   'million messages/s', 'log'),
+        bar_panel($data, $scenario, $pairs, 'Collectives (less is better)', 'µs', @bars),
+    );
+    return @panels ? figure($data, $scenario, \@ORDER, '', @panels) : '';
+}
+
+# Totals over the number of pairs.
+sub pairs_figure {
+    my ($data, $scenario) = @_;
+    my @pairs = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
+    return '' if 2 > @pairs;
+    my @panels;
+    for my $entry (['rate', 8, '8 B message rate, all pairs', 'million messages/s'],
+                   ['bw', 65536, '64 KiB bandwidth, all pairs', 'GB/s'],
+                   ['lat', 8, '8 B one way', 'µs'],
+                   ['barrier', 0, 'Barrier of all workers', 'µs']) {
+        my ($measure, $size, $title, $label) = @$entry;
+        my $x = { values => \@pairs, at => sub { ($scenario, $_[0], $measure, $size) } };
+        my ($text, @with) = blocks($data, $measure, $x);
+        @with = grep { 'floor' ne $_->[0] } @with;
+        next unless @with;
+        my $better = $EpBench::Data::MEASURE{$measure}{higher} ? 'more' : 'less';
+        my $scale  = 'more' eq $better ? "unset logscale y\nset logscale x 2\nset yrange [0:*]\n"
+                                       : "set logscale y 10\nset logscale x 2\nset yrange [*:*]\n";
+        push(@panels, $text . "set title '$title ($better is better)' font ',13'\n"
+             . "set ylabel '$label'\nset xlabel 'pairs of workers'\n$scale"
+             . 'set xrange [' . $pairs[0] / 1.2 . ':' . $pairs[-1] * 1.2 . "]\n"
+             . 'set xtics (' . join(', ', @pairs) . ")\nset format y '%g'\n"
+             . 'plot ' . curves(@with) . "\n");
+    }
+    return '' unless @panels;
+    return figure($data, $scenario, [grep { 'floor' ne $_ } @ORDER], ', by number of workers',
+                  @panels);
+}
+
+# The legend of all panels: a plot of nothing in a strip below the title.
+sub legend {
+    my ($data, $scenario, @ways) = @_;
+    my @parts;
+    for my $way (grep { $data->distinct('way', scenario => $scenario, way => $_) } @ways) {
+        my $style = $STYLE{$way};
+        my $with  = 'floor' eq $way ? 'lines dt 2' : "linespoints pt $style->{mark} ps 0.9";
+        push(@parts, "NaN with $with lc rgb '$style->{color}' lw $style->{width} "
+                     . "title '$EpBench::Ways::WAY{$way}{title}'");
+    }
+    return "unset title\nunset border\nunset tics\nunset xlabel\nunset ylabel\nunset logscale\n"
+        . "unset grid\nset margins 0,0,0,0\nset origin 0,0.925\nset size 1,0.03\n"
+        . "set xrange [0:1]\nset yrange [0:1]\n"
+        . "set key center center horizontal Left reverse maxrows 1 samplen 2.5 width 1 font ',11'\n"
+        . 'plot ' . join(", \\\n     ", @parts) . "\n";
+}
+
+sub figure {
+    my ($data, $scenario, $ways, $more, @panels) = @_;
+    my $title   = "MPI endpoints and their peers, $EpBench::Ways::SCENARIO{$scenario}{plot}$more";
+    my $columns = 1 == @panels ? 1 : 2;
+    my $rows    = int((@panels + $columns - 1) / $columns);
+    return $SETUP . qq(set multiplot layout $rows,$columns title "$title\\n " font ',16'\n)
+        . join('', @panels) . legend($data, $scenario, @$ways) . "unset multiplot\n";
+}
+
+# Writes all figures into $folder; returns the paths, or an empty list and why.
+sub draw {
+    my ($data, $folder) = @_;
+    my $gnuplot = EpBench::Ways::on_path('gnuplot')
+        or return ([], 'gnuplot is not installed (package gnuplot-nox)');
+    my %figure;
+    for my $scenario ($data->distinct('scenario')) {
+        my ($fewest) = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
+        my $name = { in => 'in-process', tcp => 'across-tcp', shm => 'across-shm' }->{$scenario};
+        $figure{$name} = scenario_figure($data, $scenario, $fewest);
+        $figure{"$name-pairs"} = pairs_figure($data, $scenario);
+    }
+    my @paths;
+    for my $name (sort grep { length $figure{$_} } keys %figure) {
+        my $script = "$folder/$name.gnuplot";
+        open(my $file, '>', $script) or die "$script: $!\n";
+        print $file "set terminal svg size 1200,900 dynamic background rgb 'white' "
+            . "font 'DejaVu Sans,11'\nset output '$name.svg'\n$figure{$name}unset output\n"
+            . "reset\nset terminal pngcairo size 1200,900 font 'DejaVu Sans,11'\n"
+            . "set output '$name.png'\n$figure{$name}unset output\n";
+        close($file);
+        my $failed = EpBench::Job::run(
+            command => ['sh', '-c', 'cd "$1" && exec "$2" "$3"', 'sh', $folder, $gnuplot,
+                        "$name.gnuplot"],
+            timeout => 60, out => "$folder/$name.log", err => "$folder/$name.err");
+        if ($failed) {
+            return (\@paths, "gnuplot: $failed (see $folder/$name.err)");
+        }
+        unlink("$folder/$name.log", "$folder/$name.err");
+        push(@paths, "$folder/$name.svg", "$folder/$name.png");
+    }
+    return (\@paths, undef);
+}
+
+1;

@@ -1,0 +1,248 @@
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Tables for people: one screen per scenario, 80 columns.
+
+package EpBench::Table;
+
+use strict;
+use warnings;
+
+use EpBench::Data;
+use EpBench::Ways;
+
+# Differences below this are called the same.
+my $SAME = 0.02;
+
+my @PEERS = qw(proc thread threadcomm);
+
+# The sizes that a screen has room for; the CSV and the plots have all of them.
+my %SHOWN = (
+    lat        => [8, 512, 4096, 65536, 1048576, 4194304],
+    rate       => [8, 512, 4096],
+    birate     => [8],
+    bw         => [4096, 65536, 1048576, 4194304],
+    bibw       => [65536, 1048576],
+    barrier    => [0],
+    allreduce  => [8, 4096, 65536],
+    bcast      => [8, 4096, 65536],
+    posted     => [0, 256, 4096],
+    unexpected => [0, 256, 4096],
+);
+
+sub shown {
+    my ($measure, @sizes) = @_;
+    my %room = map { $_ => 1 } @{ $SHOWN{ $measure->{name} } };
+    my @some = grep { $room{$_} } @sizes;
+    return @some ? @some : @sizes;
+}
+
+# Three significant digits, at most six characters.
+sub number {
+    my ($value) = @_;
+    return '-' unless defined $value;
+    return sprintf('%.0f', $value) if $value >= 99.95;
+    return sprintf('%.1f', $value) if $value >= 9.995;
+    return sprintf('%.2f', $value) if $value >= 0.9995;
+    return sprintf('%.3f', $value);
+}
+
+sub ratio {
+    my ($value) = @_;
+    return '-' unless defined $value;
+    return sprintf($value >= 99.5 ? '%.0f' : $value >= 9.95 ? '%.1f' : '%.2f', $value);
+}
+
+sub verdict {
+    my ($ratio, $color) = @_;
+    return '' unless defined $ratio;
+    my $word = abs($ratio - 1) <= $SAME ? 'same' : $ratio > 1 ? 'better' : 'worse';
+    my $text = sprintf('%5s %s', ratio($ratio), $word);
+    return $text if !$color || 'same' eq $word;
+    return ('better' eq $word ? "\e[32m" : "\e[31m") . "$text\e[0m";
+}
+
+# Half the distance of the extremes, in percent of the median.
+sub spread {
+    my ($figure) = @_;
+    return '' if !$figure || $figure->{rounds} < 2 || $figure->{median} <= 0;
+    return sprintf('%.0f', 50 * ($figure->{max} - $figure->{min}) / $figure->{median});
+}
+
+sub label {
+    my ($measure, $size) = @_;
+    return '' if $measure->{bare};
+    return $size if $measure->{count};
+    return EpBench::Data::bytes($size);
+}
+
+sub comparison_line {
+    my ($data, $scenario, $pairs, $measure, $size, $color) = @_;
+    my %figure = map {
+        $_ => $data->figure($scenario, $pairs, $measure->{name}, $size, $_)
+    } ('ep', 'floor', @PEERS);
+    my $mine = $figure{ep};
+    my (@values, @ratios, $least);
+    for my $peer (@PEERS) {
+        my $other = $figure{$peer} ? $figure{$peer}{median} : undef;
+        my $ratio = ($mine && defined $other)
+            ? EpBench::Data::advantage($measure->{name}, $mine->{median}, $other) : undef;
+        push(@values, number($other));
+        push(@ratios, ratio($ratio));
+        $least = $ratio if defined $ratio && (!defined $least || $ratio < $least);
+    }
+    my $line = sprintf("%8s%7s%4s%7s%7s%7s%7s%6s%7s%7s %s",
+                       label($measure, $size), number($mine ? $mine->{median} : undef),
+                       spread($mine), @values,
+                       $figure{floor} ? number($figure{floor}{median}) : '-', @ratios,
+                       verdict($least, $color));
+    $line =~ s/ +$//;
+    return "$line\n";
+}
+
+# One screen: everything measured in one scenario with one number of pairs.
+sub comparison {
+    my ($data, $scenario, $pairs, $color) = @_;
+    my $rounds = $data->distinct('round', scenario => $scenario, pairs => $pairs);
+    my $text   = sprintf("%s: %s of workers, %s\n",
+                         $EpBench::Ways::SCENARIO{$scenario}{title},
+                         1 == $pairs ? 'one pair' : "$pairs pairs", $data->statistic($rounds));
+    $text .= '=' x 80 . "\n";
+    $text .= sprintf("%8s%7s%4s%7s%7s%7s%7s  %-19s%s\n", '', 'end-', '+-', 'ob1', 'ob1',
+                     'MPICH', '', 'times as good as', 'against');
+    $text .= sprintf("%8s%7s%4s%7s%7s%7s%7s%6s%7s%7s  %s\n", '', 'points', '%', 'proc',
+                     'thread', 'thrcom', 'floor', 'proc', 'thread', 'thrcom', 'best peer');
+    for my $measure (@EpBench::Data::MEASURES) {
+        my @sizes = shown($measure, $data->sizes(scenario => $scenario, pairs => $pairs,
+                                                 measure => $measure->{name}));
+        next unless @sizes;
+        $text .= "$measure->{title} (" . ($measure->{higher} ? 'more' : 'less') . " is better)\n";
+        $text .= comparison_line($data, $scenario, $pairs, $measure, $_, $color) for @sizes;
+    }
+    return $text;
+}
+
+sub legend {
+    return <<'TEXT';
+How to read: "times as good" is above 1 where endpoints are better, for times
+and rates alike; "best peer" is the best of the three.  +-%: half the distance
+between the extreme rounds.  A dash: not measured, or the peer cannot do it.
+  proc    ob1, a process per worker
+  thread  ob1, MPI_THREAD_MULTIPLE, a communicator per pair of threads
+  thrcom  MPICH thread communicator
+  floor   no MPI: a bounced cache line, one memcpy, a plain socket
+TEXT
+}
+
+# Ways that have no column of their own, beside the way they are to be seen with: [way, base, title].
+my @BESIDE = (
+    ['proc-epml', 'proc',
+     'An ordinary communicator under epml, beside plain ob1 (processes)'],
+    ['ep-funneled', 'ep', 'Endpoints with mpix_thread_level=funneled, beside the default'],
+    ['ep', 'proc-multiple', 'Endpoints, beside ob1 processes with MPI_THREAD_MULTIPLE'],
+);
+
+# 1.013 -> "+1.3 %", 3.2 -> "3.20 x"
+sub difference {
+    my ($ratio) = @_;
+    return $ratio > 0.5 && $ratio < 1.5 ? sprintf('%+.1f %%', 100 * ($ratio - 1))
+                                        : sprintf('%.2f x', $ratio);
+}
+
+sub beside_lines {
+    my ($data, $way, $base, $scenario, $pairs) = @_;
+    my $text = '';
+    for my $measure (@EpBench::Data::MEASURES) {
+        for my $size (shown($measure, $data->sizes(scenario => $scenario, way => $way,
+                                                   pairs => $pairs,
+                                                   measure => $measure->{name}))) {
+            my @at    = ($scenario, $pairs, $measure->{name}, $size);
+            my $mine  = $data->figure(@at, $way);
+            my $other = $data->figure(@at, $base);
+            my $ratio = $data->paired_advantage(@at, $way, $base);
+            next unless $mine && $other && $ratio;
+            my $name    = $measure->{title};
+            my $at_size = label($measure, $size);
+            $name =~ s/,(?= [^,]*$)/ $at_size,/ if length($at_size);
+            $text .= sprintf("  %-31s %8s %8s %9s   (%s .. %s)\n", $name,
+                             number($other->{median}), number($mine->{median}),
+                             map { difference($_) } ($ratio->{median}, $ratio->{values}[0],
+                                                     $ratio->{values}[-1]));
+        }
+    }
+    return $text;
+}
+
+# Each round is compared with itself here: small differences show that way.
+sub beside {
+    my ($data) = @_;
+    my @screens;
+    for my $entry (@BESIDE) {
+        my ($way, $base, $title) = @$entry;
+        for my $scenario (map { $_->{name} } @EpBench::Ways::SCENARIOS) {
+            for my $pairs (sort { $a <=> $b } $data->distinct('pairs', way => $way,
+                                                              scenario => $scenario)) {
+                my $lines = beside_lines($data, $way, $base, $scenario, $pairs) or next;
+                my $where = "$EpBench::Ways::SCENARIO{$scenario}{plot}, "
+                    . (1 == $pairs ? 'one pair' : "$pairs pairs");
+                $where = $pairs * 2 . ' processes' if 'proc-epml' eq $way;
+                push(@screens, "$title\n" . '=' x 80 . "\n"
+                     . sprintf("  %-31s %8s %8s %9s   %s\n", "($where)", $base eq 'proc'
+                               ? ('plain', 'under') : ('that', 'this'), 'better by',
+                               'least .. most of all rounds') . $lines);
+            }
+        }
+    }
+    return @screens;
+}
+
+# What the comparison is to show on two cores: [text, scenario, measure, size, peer, least ratio].
+my @GOALS = (
+    ['in',  'lat',  8,       'proc',       1.0],
+    ['in',  'lat',  8,       'thread',     4.0],
+    ['in',  'rate', 8,       'proc',       1.5],
+    ['in',  'rate', 8,       'thread',     8.0],
+    ['in',  'bw',   65536,   'threadcomm', 1.0],
+    ['in',  'bw',   1048576, 'threadcomm', 1.0],
+    ['in',  'bw',   65536,   'proc',       2.5],
+    ['in',  'bw',   1048576, 'proc',       2.5],
+    ['tcp', 'lat',  8,       'proc',       1 / 1.1],
+    ['tcp', 'rate', 8,       'proc',       1.0],
+    ['tcp', 'bw',   1048576, 'proc',       1.0],
+);
+
+sub goals {
+    my ($data) = @_;
+    my $text = "Goals (one pair): how many times as good, wanted and seen\n" . '=' x 80 . "\n";
+    for my $goal (@GOALS) {
+        my ($scenario, $name, $size, $peer, $wanted) = @$goal;
+        my ($mine, $other) =
+            map { $data->figure($scenario, 1, $name, $size, $_) } ('ep', $peer);
+        my $seen = $mine && $other
+            ? EpBench::Data::advantage($name, $mine->{median}, $other->{median}) : undef;
+        my $word = !defined $seen ? 'not measured' : $seen >= $wanted ? 'met' : 'MISSED';
+        $text .= sprintf("  %-6s %-20s %-17s wanted %5.2f seen %5s  %s\n",
+                         'in' eq $scenario ? 'inside' : $scenario,
+                         ($EpBench::Data::MEASURE{$name}{title} =~ s/,.*//r) . ' '
+                             . EpBench::Data::bytes($size),
+                         $EpBench::Ways::WAY{$peer}{title}, $wanted, ratio($seen), $word);
+    }
+    for my $point (['lat', 8], ['rate', 8], ['bw', 1048576]) {
+        my ($name, $size) = @$point;
+        my $ratio = $data->paired_advantage('in', 1, $name, $size, 'proc-epml', 'proc');
+        my $seen  = $ratio ? $ratio->{median} : undef;
+        my $word  = !defined $seen ? 'not measured' : $seen >= 1 - $SAME ? 'met' : 'MISSED';
+        $text .= sprintf("  %-6s %-20s %-17s wanted %5.2f seen %5s  %s\n", 'epml',
+                         ($EpBench::Data::MEASURE{$name}{title} =~ s/,.*//r) . ' '
+                             . EpBench::Data::bytes($size),
+                         'plain ob1', 1 - $SAME, ratio($seen), $word);
+    }
+    return $text;
+}
+
+1;

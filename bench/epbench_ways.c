@@ -1,0 +1,326 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The ways to run communicating workers: where processes, threads and communicators come from.
+ *
+ * proc           one process per worker, one communicator over all, MPI_THREAD_SINGLE
+ * proc-multiple  the same with MPI_THREAD_MULTIPLE
+ * thread         one process (or two), a communicator per pair of threads, MPI_THREAD_MULTIPLE
+ * ep             one process (or two), an endpoint per thread         (built with -DHAVE_EP)
+ * threadcomm     one process (or two), MPICH's thread communicator    (-DHAVE_THREADCOMM)
+ *
+ * Workers are numbered the same in every way: 0 .. pairs-1 are the first of their pairs, worker
+ * pairs + i is the other one of pair i; with two processes, each holds one half.
+ */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epbench.h"
+
+#if defined(HAVE_EP)
+#include <mpi-ext.h>
+#endif
+
+#define TAG_FIRST 11  /* what the first of a pair sends */
+#define TAG_SECOND 12 /* what the other one sends */
+
+typedef struct job_t job_t;
+
+typedef struct way_t {
+    const char *name;
+    int thread_level;
+    bool threaded; /**< several workers in a process */
+    void (*create)(job_t *job);                             /**< once, by the main thread */
+    void (*enter)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
+    void (*leave)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
+    void (*destroy)(job_t *job);                            /**< once, by the main thread */
+} way_t;
+
+struct job_t {
+    const way_t *way;
+    epbench_team_t *team;
+    int workers;
+    MPI_Comm *comm; /**< one per thread, per pair, or a single one: the way knows */
+};
+
+typedef struct thread_t {
+    pthread_t id;
+    job_t *job;
+    int number;
+} thread_t;
+
+/** Fills in what follows from a worker's number. */
+static void set_rank(epbench_worker_t *worker, int rank, int workers)
+{
+    int pairs = workers / 2;
+
+    worker->rank = rank;
+    worker->size = workers;
+    worker->pair = rank % pairs;
+    worker->first = rank < pairs;
+    worker->peer = worker->first ? rank + pairs : rank - pairs;
+    worker->tag_out = worker->first ? TAG_FIRST : TAG_SECOND;
+    worker->tag_in = worker->first ? TAG_SECOND : TAG_FIRST;
+    epbench_cores_pin(rank, workers);
+}
+
+/** For ways whose communicator holds all workers. */
+static void set_from_comm(job_t *job, epbench_worker_t *worker, MPI_Comm comm)
+{
+    int rank;
+    int size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (size != job->workers) {
+        epbench_fail("way %s has %d workers instead of %d", job->way->name, size, job->workers);
+    }
+    worker->comm = comm;
+    worker->collective = true;
+    set_rank(worker, rank, size);
+}
+
+static void leave_nothing(job_t *job, epbench_worker_t *worker)
+{
+    (void) job;
+    (void) worker;
+}
+
+/* proc */
+
+static void proc_create(job_t *job)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &job->comm[0]);
+}
+
+static void proc_enter(job_t *job, epbench_worker_t *worker)
+{
+    set_from_comm(job, worker, job->comm[0]);
+}
+
+static void proc_destroy(job_t *job)
+{
+    MPI_Comm_free(&job->comm[0]);
+}
+
+/* thread: the two threads of a pair are the same rank where they share a process, and tell their
+ * messages apart by the tag. */
+
+static void thread_create(job_t *job)
+{
+    MPI_Comm parent = (1 == job->team->procs) ? MPI_COMM_SELF : MPI_COMM_WORLD;
+
+    if (2 < job->team->procs) {
+        epbench_fail("way thread takes one process or two");
+    }
+    for (int i = 0; i < job->workers / 2; ++i) {
+        MPI_Comm_dup(parent, &job->comm[i]);
+    }
+}
+
+static void thread_enter(job_t *job, epbench_worker_t *worker)
+{
+    set_rank(worker, job->team->proc * job->team->threads + worker->thread, job->workers);
+    worker->comm = job->comm[worker->pair];
+    worker->collective = false;
+    worker->peer = (1 == job->team->procs) ? 0 : 1 - job->team->proc;
+}
+
+static void thread_destroy(job_t *job)
+{
+    for (int i = 0; i < job->workers / 2; ++i) {
+        MPI_Comm_free(&job->comm[i]);
+    }
+}
+
+#if defined(HAVE_EP)
+
+static void ep_create(job_t *job)
+{
+    const char *text = job->team->options->info;
+    MPI_Info info = MPI_INFO_NULL;
+
+    if (NULL != text) {
+        char key[64];
+        const char *value = strchr(text, '=');
+
+        if (NULL == value || (size_t) (value - text) >= sizeof(key)) {
+            epbench_fail("--info takes KEY=VALUE, not \"%s\"", text);
+        }
+        memcpy(key, text, (size_t) (value - text));
+        key[value - text] = '\0';
+        MPI_Info_create(&info);
+        MPI_Info_set(info, key, value + 1);
+    }
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, job->team->threads, info, job->comm);
+    if (MPI_INFO_NULL != info) {
+        MPI_Info_free(&info);
+    }
+}
+
+static void ep_enter(job_t *job, epbench_worker_t *worker)
+{
+    set_from_comm(job, worker, job->comm[worker->thread]);
+}
+
+static void ep_leave(job_t *job, epbench_worker_t *worker)
+{
+    MPI_Comm_free(&job->comm[worker->thread]);
+}
+
+static void ep_destroy(job_t *job)
+{
+    (void) job;
+}
+
+#endif /* HAVE_EP */
+
+#if defined(HAVE_THREADCOMM)
+
+static void threadcomm_create(job_t *job)
+{
+    MPIX_Threadcomm_init(MPI_COMM_WORLD, job->team->threads, &job->comm[0]);
+}
+
+/** A thread gets its rank by its arrival here, so which thread is which worker is open before. */
+static void threadcomm_enter(job_t *job, epbench_worker_t *worker)
+{
+    MPIX_Threadcomm_start(job->comm[0]);
+    set_from_comm(job, worker, job->comm[0]);
+}
+
+static void threadcomm_leave(job_t *job, epbench_worker_t *worker)
+{
+    (void) worker;
+    MPIX_Threadcomm_finish(job->comm[0]);
+}
+
+static void threadcomm_destroy(job_t *job)
+{
+    MPIX_Threadcomm_free(&job->comm[0]);
+}
+
+#endif /* HAVE_THREADCOMM */
+
+static const way_t ways[] = {
+    {"proc", MPI_THREAD_SINGLE, false, proc_create, proc_enter, leave_nothing, proc_destroy},
+    {"proc-multiple", MPI_THREAD_MULTIPLE, false, proc_create, proc_enter, leave_nothing,
+     proc_destroy},
+    {"thread", MPI_THREAD_MULTIPLE, true, thread_create, thread_enter, leave_nothing,
+     thread_destroy},
+#if defined(HAVE_EP)
+    {"ep", MPI_THREAD_MULTIPLE, true, ep_create, ep_enter, ep_leave, ep_destroy},
+#endif
+#if defined(HAVE_THREADCOMM)
+    {"threadcomm", MPI_THREAD_MULTIPLE, true, threadcomm_create, threadcomm_enter,
+     threadcomm_leave, threadcomm_destroy},
+#endif
+};
+
+#define NUM_WAYS (sizeof(ways) / sizeof(ways[0]))
+
+const char *epbench_ways_names(void)
+{
+    static char names[128] = "floor";
+
+    for (size_t i = 0, end = strlen("floor"); i < NUM_WAYS; ++i) {
+        end += (size_t) snprintf(names + end, sizeof(names) - end, " %s", ways[i].name);
+    }
+    return names;
+}
+
+static void *worker_main(void *argument)
+{
+    thread_t *thread = argument;
+    job_t *job = thread->job;
+    epbench_worker_t worker = {.thread = thread->number, .team = job->team};
+
+    job->way->enter(job, &worker);
+    epbench_worker_run(&worker);
+    job->way->leave(job, &worker);
+    return NULL;
+}
+
+/** Runs the workers of this process; the main thread is one of them. */
+static void run_workers(job_t *job)
+{
+    int threads = job->team->threads;
+    thread_t *thread = calloc((size_t) threads, sizeof(*thread));
+
+    if (NULL == thread) {
+        epbench_fail("no memory for %d threads", threads);
+    }
+    for (int i = 0; i < threads; ++i) {
+        thread[i].job = job;
+        thread[i].number = i;
+        if (0 < i && 0 != pthread_create(&thread[i].id, NULL, worker_main, &thread[i])) {
+            epbench_fail("cannot start thread %d", i);
+        }
+    }
+    worker_main(&thread[0]);
+    for (int i = 1; i < threads; ++i) {
+        pthread_join(thread[i].id, NULL);
+    }
+    free(thread);
+}
+
+static void run_way(const way_t *way, const epbench_options_t *options)
+{
+    job_t job = {.way = way, .workers = 2 * options->pairs};
+    epbench_team_t *team = aligned_alloc(EPBENCH_LINE, sizeof(*team));
+
+    job.comm = calloc((size_t) job.workers, sizeof(*job.comm));
+    if (NULL == team || NULL == job.comm) {
+        epbench_fail("no memory");
+    }
+    memset(team, 0, sizeof(*team));
+    MPI_Comm_size(MPI_COMM_WORLD, &team->procs);
+    MPI_Comm_rank(MPI_COMM_WORLD, &team->proc);
+    team->threads = job.workers / team->procs;
+    team->options = options;
+    if (job.workers % team->procs || (!way->threaded && 1 != team->threads)) {
+        epbench_fail("way %s cannot put %d workers on %d processes", way->name, job.workers,
+                     team->procs);
+    }
+    job.team = team;
+    MPI_Comm_dup(MPI_COMM_WORLD, &team->control);
+    way->create(&job);
+    run_workers(&job);
+    way->destroy(&job);
+    MPI_Comm_free(&team->control);
+    free(job.comm);
+    free(team);
+}
+
+int epbench_ways_run(const epbench_options_t *options, int *argc, char ***argv)
+{
+    for (size_t i = 0; i < NUM_WAYS; ++i) {
+        int provided;
+
+        if (0 != strcmp(ways[i].name, options->way)) {
+            continue;
+        }
+        MPI_Init_thread(argc, argv, ways[i].thread_level, &provided);
+        if (provided < ways[i].thread_level) {
+            epbench_fail("this MPI library does not give threads the level that way %s needs",
+                         ways[i].name);
+        }
+        run_way(&ways[i], options);
+        MPI_Finalize();
+        return 0;
+    }
+    return -1;
+}

@@ -1,0 +1,104 @@
+# shellcheck shell=bash
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Building into .ep/build, installing into .ep/install, and running commands with the result.
+
+# as_seen_inside FILE: a file of the project, under the path without odd characters by which
+# build and tests know the project: autotools and MCA paths cannot do with others.
+as_seen_inside() {
+    printf '%s' "$(inner_top)${1#"$top"}"
+}
+
+inner_top() {
+    local link
+    if [ -n "${EP_INSIDE-}" ]; then
+        printf '%s' "$EP_INSIDE"
+    elif [ "$mode" = sysroot ]; then
+        printf /ep
+    elif [[ $top =~ ^[[:alnum:]/._+@%-]+$ ]]; then
+        printf '%s' "$top"
+    else
+        link=${XDG_CACHE_HOME:-$HOME/.cache}/openmpi-endpoints-$(printf '%s' "$top" | cksum |
+            tr ' ' -)
+        [[ $link =~ ^[[:alnum:]/._+@%-]+$ ]] ||
+            die "neither $top nor $link is a path that autotools can work in"
+        mkdir -p "${link%/*}" && ln -sfn "$top" "$link" && printf '%s\n' "$link" >"$state/link" ||
+            die "cannot make the link $link"
+        printf '%s' "$link"
+    fi
+}
+
+# in_env CMD...: become CMD with our wrappers in PATH, in the current folder.
+in_env() {
+    in_env_at "$(pwd -P)" "$@"
+}
+
+# in_env_at FOLDER CMD...: likewise, in a folder as it is called inside.
+in_env_at() {
+    local inner folder=$1
+    shift
+    [ -z "${EP_INSIDE-}" ] || exec "$@"
+    inner=$(inner_top) || exit
+    # EP_BUILD: where tests and benchmarks keep the programs that they compile.
+    export EP_INSIDE=$inner EP_BUILD=$inner/.ep/programs
+    export PKG_CONFIG_PATH=$inner/.ep/install/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    if [ "$(id -u)" -eq 0 ]; then
+        # Open MPI asks root to be sure; running ./ep as root is the answer.
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    fi
+    if [ "$mode" = native ]; then
+        cd -- "$folder" || exit
+        PATH=$inner/.ep/install/bin:$PATH exec "$@"
+    fi
+    enter_sysroot "$inner/.ep/install/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin" \
+        "$folder" "$@"
+}
+
+# Nothing that the installed files are made of is newer than they are.
+up_to_date() {
+    local newer
+    [ -f "$state/installed" ] || return 1
+    [ "$(cat "$state/installed")" = "$1" ] || return 1
+    newer=$(cd "$top" && find configure.ac autogen.pl Makefile.am */Makefile.am config ompi opal \
+        \( -path config/generated -o -name Makefile.in \) -prune -o \
+        -newer "$state/installed" -print -quit)
+    [ -z "$newer" ]
+}
+
+build_and_install() {
+    local inner jobs made_for
+    inner=$(inner_top) || exit
+    made_for="$mode $inner $(cat "$sysroot/etc/ep-packages" 2>/dev/null)"
+    up_to_date "$made_for" && return
+    [ ! -f "$top/config.status" ] ||
+        die "$top itself was configured; run make distclean there first"
+    if [ "$(cat "$state/configured" 2>/dev/null)" != "$made_for" ]; then
+        rm -rf "$state/build" "$state/install" "$state/configured" "$state/installed"
+    fi
+    mkdir -p "$state/build" || die "cannot write to $state"
+
+    if [ ! -x "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
+        step "generating configure" in_env "$inner/autogen.pl" || exit
+    fi
+    # Older than what is about to be read, so that a change in the meantime is not missed.
+    printf '%s' "$made_for" >"$state/installed.new"
+    if [ ! -f "$state/configured" ] || [ ! -x "$state/build/config.status" ]; then
+        step "configuring" in_build "$inner/configure" -q --prefix="$inner/.ep/install" || exit
+        printf '%s' "$made_for" >"$state/configured"
+    fi
+    jobs=$(nproc 2>/dev/null || echo 2)
+    step "building" in_build make -s -j "$jobs" || exit
+    step "installing" in_build make -s install || exit
+    mv "$state/installed.new" "$state/installed"
+}
+
+in_build() {
+    in_env_at "$(inner_top)/.ep/build" "$@"
+}

@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Does the machine's own Open MPI serve?  Otherwise: can a Debian 13 be made to work in?
+
+# What the machine lacks, as Debian packages: sets $lacks, empty if nothing.
+find_lacks() {
+    local mpicc folder found=no
+    lacks=
+    lack() { case " $lacks " in *" $1 "*) ;; *) lacks="$lacks${lacks:+ }$1" ;; esac; }
+    command -v gcc >/dev/null || command -v clang >/dev/null || lack gcc
+    command -v make >/dev/null || lack make
+    command -v autoconf >/dev/null || lack autoconf
+    command -v automake >/dev/null || lack automake
+    command -v libtoolize >/dev/null || lack libtool
+    command -v pkg-config >/dev/null || lack pkgconf
+    command -v prove >/dev/null || lack perl
+    pkg-config --exists libfabric 2>/dev/null || lack libfabric-dev
+    pkg-config --exists pmix 2>/dev/null || lack libpmix-dev
+    pkg-config --exists hwloc 2>/dev/null || lack libhwloc-dev
+    command -v mpirun.openmpi >/dev/null || command -v mpirun >/dev/null || lack openmpi-bin
+    for mpicc in mpicc mpicc.openmpi; do
+        $mpicc --showme:version 2>/dev/null | grep -Eq 'Open MPI ([5-9]|[1-9][0-9])\.' || continue
+        for folder in $($mpicc --showme:incdirs); do
+            [ -f "$folder/ompi/mca/pml/pml.h" ] || [ -f "$folder/openmpi/ompi/mca/pml/pml.h" ] &&
+                found=yes
+        done
+    done
+    [ $found = yes ] || lack libopenmpi-dev
+}
+
+# Sets $mode: native or sysroot.
+choose_mode() {
+    local problem
+    mode=${EP_MODE-}
+    case $mode in
+        sysroot) return ;;
+        native | '') ;;
+        *) die "EP_MODE is '$mode', but must be native or sysroot" ;;
+    esac
+    find_lacks
+    problem="this machine lacks Open MPI 5 or something to build with it; Debian 13 and later:"
+    problem="$problem apt-get install $lacks"
+    if [ -z "$lacks" ]; then
+        mode=native
+    elif [ "$mode" = native ]; then
+        die "$problem"
+    elif [ "$(id -u)" -ne 0 ]; then
+        die "$problem; elsewhere: run ./ep as root, which makes a Debian 13 of its own"
+    elif ! command -v apt-get >/dev/null && ! command -v debootstrap >/dev/null; then
+        die "$problem; elsewhere: install debootstrap, with which ./ep makes a Debian 13 of its own"
+    else
+        mode=sysroot
+    fi
+}

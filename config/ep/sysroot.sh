@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# A Debian 13 inside the project folder, made with debootstrap and entered with chroot.  Everything
+# is mounted in mount namespaces that end with their processes, so nothing is left behind.
+
+sysroot=$state/sysroot
+suite=trixie
+packages=(
+    # to build
+    autoconf automake gcc libc6-dev libtool m4 make pkgconf
+    # to build against
+    libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev
+    # to test, and to compare with
+    clang perl valgrind libmpich-dev mpich gnuplot-nox
+)
+
+# make_sysroot: once; again if the list of packages has changed, or after an interruption.
+make_sysroot() {
+    local mirror
+    if [ "$(cat "$sysroot/etc/ep-packages" 2>/dev/null)" = "$suite ${packages[*]}" ]; then
+        return
+    fi
+    [ "$(id -u)" -eq 0 ] || die "only root can make a Debian 13 to work in"
+    unshare --mount true 2>/dev/null || die "this machine does not let root mount anything (a" \
+        "container?), which a Debian 13 to work in needs; install Open MPI 5 instead"
+    if in_mountinfo "$state"; then
+        die "something is mounted in $state: see findmnt, unmount it, then try again"
+    fi
+    step "removing an unfinished or older Debian" rm -rf "$sysroot" "$sysroot.part" ||
+        die "could not remove it"
+    command -v debootstrap >/dev/null || step "installing debootstrap" install_debootstrap ||
+        die "cannot make a Debian 13 without debootstrap"
+    step "looking for a mirror" find_mirror || die "no mirror"
+    mirror=$(cat "$state/mirror")
+    step "making a Debian 13 in .ep/sysroot (a minute or two)" bootstrap "$mirror" ||
+        die "no Debian 13; run ./ep again to try again"
+    mv "$sysroot.part" "$sysroot" || die "could not rename $sysroot.part"
+}
+
+install_debootstrap() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y --no-install-recommends debootstrap && return
+    apt-get update && apt-get install -y --no-install-recommends debootstrap
+}
+
+# The mirror that apt is set up with and that has our suite, into .ep/mirror; nothing, which means
+# debootstrap's own default, if there is none.  apt itself is asked, since its settings can be
+# written in many ways, and fetches, since it knows about proxies.
+find_mirror() {
+    local uri file=$state/InRelease
+    : >"$state/mirror"
+    while read -r uri; do
+        rm -f "$file"
+        if /usr/lib/apt/apt-helper download-file "$uri/dists/$suite/InRelease" "$file" &&
+            grep -q '^Origin: Debian$' "$file"; then
+            printf '%s\n' "$uri" >"$state/mirror"
+            break
+        fi
+    done < <(apt-get --print-uris update 2>/dev/null |
+             sed -nE "s|^'(https?://[^']*)/dists/.*|\1|p" | sort -u)
+    rm -f "$file"
+}
+
+# bootstrap MIRROR: into $sysroot.part.  It is mounted on /mnt, out of the sight of others, because
+# debootstrap cannot do with odd characters in a path, and mounts /proc in there for a while.
+bootstrap() {
+    local include proxy=
+    include=$(IFS=,; printf '%s' "${packages[*]}")
+    eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
+    [ -z "$proxy" ] || export http_proxy=$proxy
+    mkdir -p "$sysroot.part"
+    if ! LC_ALL=C.UTF-8 unshare --mount --propagation private bash -c '
+            mount --bind "$0" /mnt && cd / && exec "$@"' "$sysroot.part" \
+            debootstrap --variant=minbase --include="$include" "$suite" /mnt ${1:+"$1"}; then
+        tail -n 5 "$sysroot.part/debootstrap/debootstrap.log" 2>/dev/null
+        return 1
+    fi
+    rm -f "$sysroot.part"/var/cache/apt/archives/*.deb
+    printf '%s\n' "$suite ${packages[*]}" >"$sysroot.part/etc/ep-packages"
+}
+
+# enter_sysroot PATH FOLDER CMD...: become CMD in the Debian 13, in that folder, with that PATH.
+# The project is there under its own path, and under /ep, a path without odd characters.
+enter_sysroot() {
+    exec unshare --mount --propagation private bash "$top/config/ep/enter.sh" \
+        "$sysroot" "$top" "$@"
+}

@@ -1,0 +1,45 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/*
+ * Every thread of every process is an MPI rank and says so.
+ *
+ *     epmpicc -fopenmp hello_endpoints.c -o hello_endpoints
+ *     epmpirun -n 2 ./hello_endpoints
+ */
+
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int level, n = omp_get_max_threads();
+    MPI_Comm *ep = malloc((size_t) n * sizeof(MPI_Comm));
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, n, MPI_INFO_NULL, ep);
+#pragma omp parallel num_threads(n)
+    {
+        MPI_Comm *comm = &ep[omp_get_thread_num()];
+        int rank, size;
+
+        MPI_Comm_rank(*comm, &rank);
+        MPI_Comm_size(*comm, &size);
+        printf("Hello from rank %d of %d\n", rank, size);
+        MPI_Barrier(*comm);
+        MPI_Comm_free(comm);
+    }
+    MPI_Finalize();
+    free(ep);
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * pml/epml: a PML whose communicators may be made of endpoints.
+ *
+ * It wraps the PML that the user would have had (the base PML) and passes every call on an ordinary
+ * communicator to it.  Calls on an endpoint communicator are served here, by the engine of the
+ * endpoint that the communicator handle stands for.  docs/architecture.md has the whole picture.
+ */
+
+#ifndef MCA_PML_EPML_H
+#define MCA_PML_EPML_H
+
+#include "ompi_config.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/pml/base/base.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/message/message.h"
+
+BEGIN_C_DECLS
+
+/** How waiting threads yield; pml_epml_yield. */
+typedef enum mca_pml_epml_yield_t {
+    EPML_YIELD_AUTO = 0, /**< when a node has more endpoints than cores */
+    EPML_YIELD_ALWAYS = 1,
+    EPML_YIELD_NEVER = 2
+} mca_pml_epml_yield_t;
+
+typedef struct mca_pml_epml_component_t {
+    mca_pml_base_component_2_1_0_t super;
+
+    /* parameters */
+    char *base_name;         /**< pml_epml_base: the wrapped PML; empty: Open MPI's choice */
+    int max_endpoints;       /**< pml_epml_max_endpoints */
+    bool progress_others;    /**< pml_epml_progress_others */
+    int yield;               /**< pml_epml_yield, a mca_pml_epml_yield_t */
+    char *coll_components;   /**< pml_epml_coll */
+
+    mca_pml_base_module_t base; /**< the wrapped PML's functions */
+} mca_pml_epml_component_t;
+
+OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
+
+/* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
+
+/** Select the base PML as Open MPI would have.  @return OMPI_SUCCESS, or an error (said already) */
+int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threads);
+
+/** Finalize and close the base PML. */
+int mca_pml_epml_base_finalize(void);
+
+/* ---- pml_epml_module.c: the function table --------------------------------------------------- */
+
+/** The PML's module, filled in from the base PML's limits.  */
+mca_pml_base_module_t *mca_pml_epml_module_init(void);
+
+/* ---- the verbs on endpoint communicators; contracts as in ompi/mca/pml/pml.h ----------------- */
+
+int mca_pml_epml_ep_add_comm(ompi_communicator_t *comm);
+int mca_pml_epml_ep_del_comm(ompi_communicator_t *comm);
+int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm);
+int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                          int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                          ompi_request_t **request);
+int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                               int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                               ompi_request_t **request);
+int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                         ompi_communicator_t *comm, ompi_status_public_t *status);
+int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                          ompi_communicator_t *comm, ompi_request_t **request);
+int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                               ompi_communicator_t *comm, ompi_request_t **request);
+int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                           ompi_status_public_t *status);
+int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
+                          ompi_status_public_t *status);
+int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                            ompi_message_t **message, ompi_status_public_t *status);
+int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                           ompi_status_public_t *status);
+int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                           ompi_message_t **message, ompi_request_t **request);
+int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                          ompi_message_t **message, ompi_status_public_t *status);
+int mca_pml_epml_ep_start(ompi_request_t *request);
+int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_H */

@@ -1,0 +1,109 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The wrapped PML: selected as if epml were not there.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml.h"
+#include "pml_epml_framework.h"
+
+#include "ompi/constants.h"
+#include "opal/util/show_help.h"
+
+/** The candidates among which Open MPI itself chooses when the user names none. */
+static const char default_candidates[] = "ob1,ucx,cm";
+
+static mca_base_framework_t base_framework;
+static mca_pml_base_component_t *base_component;
+
+/** Ask every candidate; the one with the highest priority stays. */
+static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    mca_pml_base_module_t *best_module = NULL;
+    mca_base_component_list_item_t *item;
+    int best_priority = -1;
+
+    OPAL_LIST_FOREACH (item, &base_framework.framework_components,
+                       mca_base_component_list_item_t) {
+        mca_pml_base_component_t *component = (mca_pml_base_component_t *) item->cli_component;
+        mca_pml_base_module_t *module;
+        int priority = best_priority;
+
+        if (NULL == component->pmlm_init) {
+            continue;
+        }
+        module = component->pmlm_init(&priority, enable_progress_threads, enable_mpi_threads);
+        if (NULL == module) {
+            continue;
+        }
+        if (NULL == best_module || priority > best_priority) {
+            if (NULL != base_component && NULL != base_component->pmlm_finalize) {
+                (void) base_component->pmlm_finalize();
+            }
+            base_component = component;
+            best_module = module;
+            best_priority = priority;
+        } else if (NULL != component->pmlm_finalize) {
+            (void) component->pmlm_finalize();
+        }
+    }
+    return best_module;
+}
+
+int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    const char *name = mca_pml_epml_component.base_name;
+    mca_pml_base_module_t *module;
+    int rc;
+
+    if (NULL == name || '\0' == name[0]) {
+        name = default_candidates;
+    } else if (0 == strcmp(name, mca_pml_epml_component.super.pmlm_version.mca_component_name)) {
+        opal_show_help("help-mca-pml-epml.txt", "base is epml", true);
+        return OMPI_ERR_BAD_PARAM;
+    }
+    rc = mca_pml_epml_framework_open(&base_framework, &ompi_pml_base_framework, name);
+    if (OMPI_SUCCESS != rc) {
+        opal_show_help("help-mca-pml-epml.txt", "no base", true, name);
+        return rc;
+    }
+    base_component = NULL;
+    module = choose(enable_progress_threads, enable_mpi_threads);
+    if (NULL == module) {
+        opal_show_help("help-mca-pml-epml.txt", "no base", true, name);
+        mca_pml_epml_framework_close(&base_framework);
+        return OMPI_ERR_NOT_FOUND;
+    }
+    (void) mca_base_components_close(base_framework.framework_output,
+                                     &base_framework.framework_components,
+                                     &base_component->pmlm_version);
+    mca_pml_epml_component.base = *module;
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_base_finalize(void)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (NULL == base_component) {
+        return OMPI_SUCCESS;
+    }
+    if (NULL != base_component->pmlm_finalize) {
+        rc = base_component->pmlm_finalize();
+    }
+    base_component = NULL;
+    mca_pml_epml_framework_close(&base_framework);
+    return rc;
+}

@@ -1,0 +1,231 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What hangs from an endpoint communicator: its context, its members, its place in Open MPI's
+ * tables.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/coll/base/base.h"
+#include "opal/util/argv.h"
+#include "opal/util/info.h"
+
+/* ---- context ids -------------------------------------------------------------------------------- */
+
+/**
+ * A context id is the drawing process's rank in its job and a count of that process's own: no two
+ * drawings of a job ever give the same one, without asking anybody.
+ */
+uint64_t mca_pml_epml_context_ids(uint32_t count)
+{
+    static _Atomic uint32_t next = 1;
+
+    /* Relaxed: only the number matters. */
+    return (uint64_t) OMPI_PROC_MY_NAME->vpid << 32
+           | atomic_fetch_add_explicit(&next, count, memory_order_relaxed);
+}
+
+/* ---- Open MPI's tables ----------------------------------------------------------------------------- */
+
+/** Ordinary communicators have cid_base 0 or one that the launcher gave out; ours have this bit. */
+#define EPML_CID_BASE_MARK (UINT64_C(1) << 63)
+
+int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
+{
+    /* Slots 0 to 2 belong to the predefined communicators. */
+    for (unsigned int i = 3; i < mca_pml.pml_max_contextid; ++i) {
+        if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, (int) i, newcomm)) {
+            newcomm->c_index = i;
+            newcomm->c_contextid.cid_base = context | EPML_CID_BASE_MARK;
+            /* Handles of one communicator differ, or they would compare as identical. */
+            newcomm->c_contextid.cid_sub.u64 = i;
+            newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
+            return OMPI_SUCCESS;
+        }
+    }
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm)
+{
+    char **allowed = opal_argv_split(mca_pml_epml_component.coll_components, ',');
+    char *excluded = strdup("^");
+    mca_base_component_list_item_t *item;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    OPAL_LIST_FOREACH (item, &ompi_coll_base_framework.framework_components,
+                       mca_base_component_list_item_t) {
+        const char *name = item->cli_component->mca_component_name;
+        bool found = false;
+        char *longer;
+
+        for (int i = 0; NULL != allowed && NULL != allowed[i]; ++i) {
+            found = found || 0 == strcmp(name, allowed[i]);
+        }
+        if (found) {
+            continue;
+        }
+        if (NULL == excluded
+            || 0 > asprintf(&longer, "%s%s%s", excluded, '\0' == excluded[1] ? "" : ",", name)) {
+            goto out;
+        }
+        free(excluded);
+        excluded = longer;
+    }
+    if (NULL == comm->super.s_info) {
+        comm->super.s_info = OBJ_NEW(opal_info_t);
+    }
+    if (NULL != excluded && NULL != comm->super.s_info) {
+        rc = opal_info_set_internal(comm->super.s_info, "ompi_comm_coll_preference", excluded);
+    }
+out:
+    free(excluded);
+    opal_argv_free(allowed);
+    return rc;
+}
+
+/* ---- our state -------------------------------------------------------------------------------------- */
+
+int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
+                             mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)
+{
+    mca_pml_epml_comm_t *comm = calloc(1, sizeof(*comm));
+    int rc;
+
+    if (NULL == comm) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    comm->ep = ep;
+    comm->context = context;
+    comm->rank = newcomm->c_local_group->grp_my_rank;
+    comm->is_inter = OMPI_COMM_IS_INTER(newcomm);
+    comm->peers = peers;
+    comm->local = local;
+    comm->comm = newcomm;
+
+    mca_pml_epml_lock(ep);
+    rc = opal_hash_table_set_value_uint64(&ep->comms, context, comm);
+    mca_pml_epml_unlock(ep);
+    if (OPAL_SUCCESS != rc) {
+        free(comm);
+        return rc;
+    }
+    mca_pml_epml_ep_retain(ep);
+    mca_pml_epml_peers_retain(peers);
+    mca_pml_epml_peers_retain(local);
+    newcomm->c_pml_comm = (struct mca_pml_comm_t *) comm;
+    return OMPI_SUCCESS;
+}
+
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context)
+{
+    mca_pml_epml_comm_t *comm = ep->recent_comm;
+    void *found;
+
+    if (OPAL_LIKELY(NULL != comm && context == comm->context)) {
+        return comm;
+    }
+    if (OPAL_SUCCESS != opal_hash_table_get_value_uint64(&ep->comms, context, &found)) {
+        return NULL;
+    }
+    ep->recent_comm = found;
+    return found;
+}
+
+int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             uint64_t context)
+{
+    int rc = mca_pml_epml_comm_place(newcomm, context);
+
+    /* Until pml_add_comm gives it a state of its own the new communicator borrows its parent's; one
+     * that is never added (this endpoint is no member) thus has nothing to give back. */
+    if (OMPI_SUCCESS == rc) {
+        newcomm->c_pml_comm = comm->c_pml_comm;
+    }
+    return rc;
+}
+
+/** Members of a group of newcomm, by rank; shared with the parent where the group is. */
+static mca_pml_epml_peers_t *members(ompi_group_t *group, mca_pml_epml_comm_t *parent)
+{
+    mca_pml_epml_peers_t *second = parent->is_inter ? parent->local : NULL;
+
+    if (group == parent->comm->c_remote_group) {
+        mca_pml_epml_peers_retain(parent->peers);
+        return parent->peers;
+    }
+    if (group == parent->comm->c_local_group) {
+        mca_pml_epml_peers_retain(parent->local);
+        return parent->local;
+    }
+    return mca_pml_epml_peers_for_group(group, parent->peers, second);
+}
+
+int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
+{
+    mca_pml_epml_comm_t *parent = mca_pml_epml_comm(newcomm);
+    mca_pml_epml_peers_t *peers = NULL, *local = NULL;
+    uint64_t context = newcomm->c_contextid.cid_base & ~EPML_CID_BASE_MARK;
+    int rc = OMPI_ERR_UNREACH;
+
+    if (NULL == parent) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    newcomm->c_pml_comm = NULL;
+    local = members(newcomm->c_local_group, parent);
+    peers = members(newcomm->c_remote_group, parent);
+    if (NULL != local && NULL != peers) {
+        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, peers, local);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_comm_restrict_coll(newcomm);
+    }
+    if (NULL != local) {
+        mca_pml_epml_peers_release(local);
+    }
+    if (NULL != peers) {
+        mca_pml_epml_peers_release(peers);
+    }
+    return rc;
+}
+
+int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
+    mca_pml_epml_ep_t *ep;
+    epml_match_unexpected_t *message;
+
+    if (NULL == comm) {
+        return OMPI_SUCCESS;
+    }
+    ep = comm->ep;
+    mca_pml_epml_lock(ep);
+    (void) opal_hash_table_remove_value_uint64(&ep->comms, comm->context);
+    ep->recent_comm = NULL;
+    while (NULL != (message = epml_match_first_of_context(&ep->match, comm->context))) {
+        epml_match_remove(&ep->match, message);
+        free(message);
+    }
+    mca_pml_epml_unlock(ep);
+
+    ompi_comm->c_pml_comm = NULL;
+    mca_pml_epml_peers_release(comm->peers);
+    mca_pml_epml_peers_release(comm->local);
+    free(comm);
+    mca_pml_epml_ep_release(ep);
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,130 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Registration, selection and end of pml/epml.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml.h"
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+#if !defined(EPML_HELP_DIR)
+#    error "EPML_HELP_DIR must name the folder of our help texts"
+#endif
+
+static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto"},
+                                                         {EPML_YIELD_ALWAYS, "always"},
+                                                         {EPML_YIELD_NEVER, "never"},
+                                                         {0, NULL}};
+
+static int component_register(void)
+{
+    mca_base_component_t *version = &mca_pml_epml_component.super.pmlm_version;
+    mca_base_var_enum_t *yield_enum = NULL;
+
+    mca_pml_epml_component.base_name = NULL;
+    (void) mca_base_component_var_register(
+        version, "base",
+        "Name of the PML that serves ordinary communicators (default: the one that Open MPI would "
+        "select if epml were not there)",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ,
+        &mca_pml_epml_component.base_name);
+
+    mca_pml_epml_component.max_endpoints = 4096;
+    (void) mca_base_component_var_register(
+        version, "max_endpoints",
+        "Number of endpoints that may live in one process at a time (0 to 1000000)",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_3,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.max_endpoints);
+
+    mca_pml_epml_component.progress_others = true;
+    (void) mca_base_component_var_register(
+        version, "progress_others",
+        "Should a thread that is in MPI progress the endpoints of its process that no thread is "
+        "driving at the moment, so that messages sent before a thread left for other work still "
+        "arrive?  If not, only endpoints with unfinished requests are progressed that way",
+        MCA_BASE_VAR_TYPE_BOOL, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.progress_others);
+
+    mca_pml_epml_component.yield = EPML_YIELD_AUTO;
+    (void) mca_base_var_enum_create("pml_epml_yield", yield_values, &yield_enum);
+    (void) mca_base_component_var_register(
+        version, "yield",
+        "When does a thread that waits on an endpoint give its core to others?  auto: when a node "
+        "has more endpoints than cores",
+        MCA_BASE_VAR_TYPE_INT, yield_enum, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.yield);
+    if (NULL != yield_enum) {
+        OBJ_RELEASE(yield_enum);
+    }
+
+    mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self,adapt";
+    (void) mca_base_component_var_register(
+        version, "coll",
+        "Comma separated list of the collective components that may serve endpoint communicators "
+        "(those that use nothing but point-to-point messages)",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_pml_epml_component.coll_components);
+    return OMPI_SUCCESS;
+}
+
+static int component_open(void)
+{
+    return opal_show_help_add_dir(EPML_HELP_DIR);
+}
+
+static mca_pml_base_module_t *component_init(int *priority, bool enable_progress_threads,
+                                             bool enable_mpi_threads)
+{
+    /* Never chosen over others of itself: the user asks for it with --mca pml epml. */
+    *priority = 1;
+    if (OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
+        return NULL;
+    }
+    if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
+        opal_show_help("help-mca-pml-epml.txt", "extension differs", true);
+        (void) mca_pml_epml_base_finalize();
+        return NULL;
+    }
+    return mca_pml_epml_module_init();
+}
+
+static int component_finalize(void)
+{
+    (void) mpix_endpoints_register_pml(NULL);
+    mca_pml_epml_ep_finalize();
+    return mca_pml_epml_base_finalize();
+}
+
+mca_pml_epml_component_t mca_pml_epml_component = {
+    .super = {
+        .pmlm_version = {
+            MCA_PML_BASE_VERSION_2_1_0,
+            .mca_component_name = "epml",
+            MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+            .mca_open_component = component_open,
+            .mca_register_component_params = component_register,
+        },
+        .pmlm_data = {
+            MCA_BASE_METADATA_PARAM_NONE
+        },
+        .pmlm_init = component_init,
+        .pmlm_finalize = component_finalize,
+    },
+};

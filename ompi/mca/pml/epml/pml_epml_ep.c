@@ -1,0 +1,378 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Endpoints: their life, the registry of all of them, and progress of those that nobody drives.
+ */
+
+#include "ompi_config.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/runtime/opal_progress.h"
+
+/** All endpoints of the process, the dying ones included.  The lock is taken to create, to destroy
+ * and, without waiting, to progress them all. */
+static struct {
+    opal_mutex_t lock;
+    mca_pml_epml_ep_t *first;
+    mca_pml_epml_ep_t *dying; /**< no communicator left, backlog not yet empty */
+    int count;
+    int node_count; /**< endpoints of this node at the last creation */
+    bool progress_registered;
+} registry = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+_Atomic bool mca_pml_epml_crowded = false;
+
+/** Scans that pass over an endpoint which a thread of its own was driving at the last look. */
+#define EPML_SCAN_REST 32
+
+/** Cores that this process may use at most; the node's, since siblings may be bound elsewhere. */
+static int online_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return 0 < cores ? (int) cores : 1;
+}
+
+static void update_crowded(void)
+{
+    bool crowded = EPML_YIELD_ALWAYS == mca_pml_epml_component.yield
+                   || (EPML_YIELD_AUTO == mca_pml_epml_component.yield
+                       && (registry.count > online_cores()
+                           || registry.node_count > online_cores()));
+
+    atomic_store_explicit(&mca_pml_epml_crowded, crowded, memory_order_relaxed);
+}
+
+void mca_pml_epml_ep_note_node(int endpoints_on_node)
+{
+    opal_mutex_lock(&registry.lock);
+    registry.node_count = endpoints_on_node;
+    update_crowded();
+    opal_mutex_unlock(&registry.lock);
+}
+
+int mca_pml_epml_ep_count(void)
+{
+    int count;
+
+    opal_mutex_lock(&registry.lock);
+    count = registry.count;
+    opal_mutex_unlock(&registry.lock);
+    return count;
+}
+
+static void registry_add(mca_pml_epml_ep_t *ep)
+{
+    bool first;
+
+    opal_mutex_lock(&registry.lock);
+    ep->prev = NULL;
+    ep->next = registry.first;
+    if (NULL != ep->next) {
+        ep->next->prev = ep;
+    }
+    registry.first = ep;
+    ++registry.count;
+    update_crowded();
+    first = !registry.progress_registered;
+    registry.progress_registered = true;
+    opal_mutex_unlock(&registry.lock);
+    if (first) {
+        (void) opal_progress_register(mca_pml_epml_progress);
+        mca_pml_epml_wait_install();
+    }
+}
+
+/** Take an endpoint out of the registry's list.  Under the registry's lock. */
+static void registry_remove(mca_pml_epml_ep_t *ep)
+{
+    if (NULL == ep->prev) {
+        registry.first = ep->next;
+    } else {
+        ep->prev->next = ep->next;
+    }
+    if (NULL != ep->next) {
+        ep->next->prev = ep->prev;
+    }
+    --registry.count;
+    if (0 == registry.count) {
+        registry.node_count = 0;
+    }
+    update_crowded();
+}
+
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p)
+{
+    mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (NULL == ep) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    memset((void *) ep, 0, sizeof(*ep));
+    atomic_init(&ep->references, 1);
+    ep->level = level;
+    ep->net_interval = 1;
+    ep->net_countdown = 1;
+    mca_pml_epml_number_init(&ep->numbers);
+
+    if (0 != epml_match_init(&ep->match)) {
+        goto err_free;
+    }
+    OBJ_CONSTRUCT(&ep->comms, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&ep->comms, 8)) {
+        goto err_fini_match;
+    }
+    rc = mca_pml_epml_shm_create(ep, &ep->shm);
+    if (OMPI_SUCCESS != rc) {
+        goto err_fini_match;
+    }
+    if (with_net) {
+        rc = mca_pml_epml_net_get(ep, &ep->net);
+        if (OMPI_SUCCESS != rc) {
+            goto err_finalize_shm;
+        }
+    }
+    registry_add(ep);
+    *ep_p = ep;
+    return OMPI_SUCCESS;
+
+err_finalize_shm:
+    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+err_fini_match:
+    OBJ_DESTRUCT(&ep->comms);
+    epml_match_fini(&ep->match);
+err_free:
+    free(ep);
+    return rc;
+}
+
+/** Free everything; nobody can reach the endpoint any more. */
+static void destroy(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_backlog_clear(ep);
+    for (uint32_t i = 0; i < ep->connection_count; ++i) {
+        if (NULL != ep->connections[i].endpoint) {
+            ep->net->ep_disconnect(ep->net, ep->connections[i].endpoint);
+        }
+    }
+    free(ep->connections);
+    if (NULL != ep->net) {
+        mca_pml_epml_net_put(ep->net);
+    }
+    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+    while (NULL != ep->match.arrival_first) {
+        epml_match_unexpected_t *message = ep->match.arrival_first;
+
+        epml_match_remove(&ep->match, message);
+        free(message);
+    }
+    epml_match_fini(&ep->match);
+    mca_pml_epml_number_fini(&ep->numbers);
+    while (NULL != ep->free_requests) {
+        mca_pml_epml_request_t *request = ep->free_requests;
+
+        ep->free_requests = request->next;
+        OBJ_RELEASE(request);
+    }
+    if (NULL != ep->self) {
+        mca_pml_epml_peer_release(ep->self);
+    }
+    OBJ_DESTRUCT(&ep->comms);
+    free(ep);
+}
+
+void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: the caller has a reference already, which keeps the endpoint alive. */
+    atomic_fetch_add_explicit(&ep->references, 1, memory_order_relaxed);
+}
+
+void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep)
+{
+    bool dying;
+
+    /* Release and acquire: what others did with the endpoint is ordered before its end. */
+    if (1 != atomic_fetch_sub_explicit(&ep->references, 1, memory_order_acq_rel)) {
+        return;
+    }
+    opal_mutex_lock(&registry.lock);
+    registry_remove(ep);
+    dying = NULL != ep->backlogs;
+    if (dying) {
+        ep->next = registry.dying;
+        registry.dying = ep;
+    }
+    opal_mutex_unlock(&registry.lock);
+    if (!dying) {
+        destroy(ep);
+    }
+}
+
+void mca_pml_epml_ep_finalize(void)
+{
+    mca_pml_epml_ep_t *ep;
+
+    if (registry.progress_registered) {
+        mca_pml_epml_wait_remove();
+        (void) opal_progress_unregister(mca_pml_epml_progress);
+        registry.progress_registered = false;
+    }
+    while (NULL != (ep = registry.dying)) {
+        registry.dying = ep->next;
+        destroy(ep);
+    }
+    while (NULL != (ep = registry.first)) {
+        registry_remove(ep);
+        destroy(ep);
+    }
+    mca_pml_epml_transports_close();
+}
+
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
+{
+    int events = ep->shm->ep_progress(ep->shm);
+
+    /* The network costs a system call or more per look.  While it brings nothing it is looked at
+     * less often, down to every 16th turn; one event brings it back to every turn. */
+    if (NULL != ep->net && 0 == --ep->net_countdown) {
+        int rc = ep->net->ep_progress(ep->net);
+
+        if (0 < rc) {
+            events += rc;
+            ep->net_interval = 1;
+        } else if (0 < events) {
+            ep->net_interval = ep->net_interval < 16 ? ep->net_interval * 2 : 16;
+        } else {
+            ep->net_interval = 1;
+        }
+        ep->net_countdown = ep->net_interval;
+    }
+    if (OPAL_UNLIKELY(NULL != ep->backlogs)) {
+        events += mca_pml_epml_backlog_progress(ep);
+    }
+    return events;
+}
+
+/** May this thread progress the endpoint, and is there reason to?  Under the registry's lock. */
+static bool wants_progress(mca_pml_epml_ep_t *ep)
+{
+    uint32_t heartbeat;
+
+    heartbeat = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+    if (heartbeat != ep->seen_heartbeat) {
+        ep->seen_heartbeat = heartbeat;
+        ep->scan_rest = EPML_SCAN_REST;
+        return false;
+    }
+    if (0 < ep->scan_rest) {
+        --ep->scan_rest;
+        return false;
+    }
+    return mca_pml_epml_component.progress_others || 0 < ep->active_requests;
+}
+
+/** Push the backlogs of endpoints that have no communicator any more.  Under the registry's lock.
+ * @return the ones that are through, to be destroyed without the lock */
+static mca_pml_epml_ep_t *progress_dying(void)
+{
+    mca_pml_epml_ep_t **link = &registry.dying;
+    mca_pml_epml_ep_t *through = NULL;
+
+    while (NULL != *link) {
+        mca_pml_epml_ep_t *ep = *link;
+
+        (void) mca_pml_epml_ep_progress_locked(ep);
+        if (NULL == ep->backlogs) {
+            *link = ep->next;
+            ep->next = through;
+            through = ep;
+        } else {
+            link = &ep->next;
+        }
+    }
+    return through;
+}
+
+int mca_pml_epml_progress(void)
+{
+    mca_pml_epml_request_t *deferred = NULL;
+    mca_pml_epml_ep_t *through = NULL;
+    int events = 0;
+
+    if (0 != opal_mutex_trylock(&registry.lock)) {
+        return 0;
+    }
+    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
+        if (!wants_progress(ep) || !mca_pml_epml_trylock(ep)) {
+            continue;
+        }
+        events += mca_pml_epml_ep_progress_locked(ep);
+        deferred = mca_pml_epml_deferred_join(mca_pml_epml_unlock_keep(ep), deferred);
+    }
+    if (OPAL_UNLIKELY(NULL != registry.dying)) {
+        through = progress_dying();
+    }
+    opal_mutex_unlock(&registry.lock);
+
+    while (NULL != through) {
+        mca_pml_epml_ep_t *ep = through;
+
+        through = ep->next;
+        destroy(ep);
+    }
+    if (NULL != deferred) {
+        mca_pml_epml_run_deferred(deferred);
+    }
+    return events + mca_pml_epml_net_progress_kept();
+}
+
+void mca_pml_epml_lock_slow(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t tries = 1; !mca_pml_epml_trylock(ep); ++tries) {
+        mca_pml_epml_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+    }
+}
+
+/** Turns without event between looks at the rest of Open MPI. */
+#define EPML_IDLE_OPAL 256
+/** Turns before a waiting thread yields: in a crowd, and otherwise (long waits only). */
+#define EPML_IDLE_YIELD_CROWDED 16
+#define EPML_IDLE_YIELD 100000
+
+void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
+{
+    const uint32_t idle = ++waiter->idle;
+    const bool crowded = atomic_load_explicit(&mca_pml_epml_crowded, memory_order_relaxed);
+
+    mca_pml_epml_relax();
+    if (0 == idle % EPML_IDLE_OPAL) {
+        opal_progress();
+    }
+    if (crowded ? 0 == idle % EPML_IDLE_YIELD_CROWDED
+                : EPML_YIELD_NEVER != mca_pml_epml_component.yield && idle > EPML_IDLE_YIELD
+                      && 0 == idle % EPML_IDLE_OPAL) {
+        sched_yield();
+    }
+}

@@ -1,0 +1,90 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The headers of pml/epml's messages.  One layout for all transports.
+ *
+ * Everything in them may come off a wire, so nothing in them is followed before it is checked:
+ * requests are named by a number that the receiver of the number gave out itself (index and
+ * generation, pml_epml_request.h), contexts are looked up, lengths are compared with what arrived.
+ */
+
+#ifndef MCA_PML_EPML_HDR_H
+#define MCA_PML_EPML_HDR_H
+
+#include "ompi_config.h"
+
+/** What a message is. */
+typedef enum mca_pml_epml_hdr_kind_t {
+    EPML_HDR_EAGER = 1, /**< match header, then the data */
+    EPML_HDR_RNDV = 2,  /**< rendezvous header: the data wait at the sender */
+    EPML_HDR_CTS = 3,   /**< to the sender: send the fragments */
+    EPML_HDR_FRAG = 4,  /**< a piece of the data */
+    EPML_HDR_FIN = 5,   /**< to the sender: the data have been fetched */
+    EPML_HDR_ACK = 6    /**< to the sender: the synchronous message has been matched */
+} mca_pml_epml_hdr_kind_t;
+
+/** Bits of the match header's flags. */
+enum {
+    EPML_HDR_FLAG_SYNC = 0x01, /**< eager: the sender wants an ACK */
+    EPML_HDR_FLAG_GET = 0x02   /**< rendezvous: the data may be fetched from address */
+};
+
+/** The part that all headers start with. */
+typedef struct mca_pml_epml_hdr_common_t {
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t handle_size; /**< rendezvous: bytes of registration handle behind the header */
+    uint32_t request;     /**< number of a request at the addressee, or of the sender's own */
+} mca_pml_epml_hdr_common_t;
+
+/** What a message is matched by; the whole header of an eager message. */
+typedef struct mca_pml_epml_hdr_match_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the sender's, if it expects an answer */
+    uint64_t context;
+    int32_t source; /**< rank in the communicator */
+    int32_t tag;
+} mca_pml_epml_hdr_match_t;
+
+typedef struct mca_pml_epml_hdr_rndv_t {
+    mca_pml_epml_hdr_match_t match;
+    uint64_t length;  /**< bytes of the whole message */
+    uint64_t address; /**< of the data at the sender, with EPML_HDR_FLAG_GET */
+} mca_pml_epml_hdr_rndv_t;
+
+typedef struct mca_pml_epml_hdr_cts_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the sender's */
+    uint32_t receiver;                /**< number of the receiver's request, for the fragments */
+    uint32_t unused;
+    uint64_t length;                  /**< bytes that the receiver wants */
+} mca_pml_epml_hdr_cts_t;
+
+typedef struct mca_pml_epml_hdr_frag_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the receiver's */
+    uint64_t offset;                  /**< of this piece in the message, bytes */
+} mca_pml_epml_hdr_frag_t;
+
+/** EPML_HDR_FIN and EPML_HDR_ACK. */
+typedef struct mca_pml_epml_hdr_done_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the sender's */
+    int32_t status;                   /**< OMPI_SUCCESS, or why the data could not be fetched */
+    uint32_t unused;
+} mca_pml_epml_hdr_done_t;
+
+_Static_assert(8 == sizeof(mca_pml_epml_hdr_common_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_match_t), "no padding on the wire");
+_Static_assert(40 == sizeof(mca_pml_epml_hdr_rndv_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_cts_t), "no padding on the wire");
+_Static_assert(16 == sizeof(mca_pml_epml_hdr_frag_t), "no padding on the wire");
+_Static_assert(16 == sizeof(mca_pml_epml_hdr_done_t), "no padding on the wire");
+
+#endif /* MCA_PML_EPML_HDR_H */

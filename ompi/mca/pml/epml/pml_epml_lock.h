@@ -1,0 +1,121 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The endpoint's lock, and turning its progress.
+ *
+ * Nothing of the user's runs under the lock: completion callbacks and the release of communicators
+ * are put on the endpoint's deferred list and run when the lock has been given back.
+ */
+
+#ifndef MCA_PML_EPML_LOCK_H
+#define MCA_PML_EPML_LOCK_H
+
+#include "ompi_config.h"
+
+#include "pml_epml_types.h"
+
+BEGIN_C_DECLS
+
+/** Tell the core that we spin. */
+static inline void mca_pml_epml_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+static inline bool mca_pml_epml_trylock(mca_pml_epml_ep_t *ep)
+{
+    /* The plain load first keeps those who wait from writing the line.  Acquire pairs with the
+     * release in mca_pml_epml_unlock: what the last holder did is ordered before what we do. */
+    return !atomic_load_explicit(&ep->locked, memory_order_relaxed)
+           && !atomic_exchange_explicit(&ep->locked, true, memory_order_acquire);
+}
+
+/** Somebody else works on the endpoint. */
+void mca_pml_epml_lock_slow(mca_pml_epml_ep_t *ep);
+
+static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
+{
+    if (OPAL_UNLIKELY(!mca_pml_epml_trylock(ep))) {
+        mca_pml_epml_lock_slow(ep);
+    }
+}
+
+/** Run what was deferred; not under the lock. */
+void mca_pml_epml_run_deferred(struct mca_pml_epml_request_t *deferred);
+
+/** Give the lock back without running what was deferred.  @return what was deferred, or NULL */
+static inline struct mca_pml_epml_request_t *mca_pml_epml_unlock_keep(mca_pml_epml_ep_t *ep)
+{
+    struct mca_pml_epml_request_t *deferred = ep->deferred;
+
+    ep->deferred = NULL;
+    /* Release: pairs with the acquire in mca_pml_epml_trylock. */
+    atomic_store_explicit(&ep->locked, false, memory_order_release);
+    return deferred;
+}
+
+static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
+{
+    struct mca_pml_epml_request_t *deferred = mca_pml_epml_unlock_keep(ep);
+
+    if (OPAL_UNLIKELY(NULL != deferred)) {
+        mca_pml_epml_run_deferred(deferred);
+    }
+}
+
+/** Progress an endpoint's transports and backlogs.  Under its lock.  @return number of events */
+int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep);
+
+/**
+ * One turn of an endpoint by a thread of its own: progress it if there may be something to do.
+ *
+ * @return number of events; 0 also if somebody else is at it
+ */
+static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
+{
+    int events;
+
+    /* Relaxed: a sign of life, nothing hangs on its order; only the threads of the endpoint write
+     * it, and a lost count does no harm. */
+    atomic_store_explicit(&ep->heartbeat,
+                          atomic_load_explicit(&ep->heartbeat, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (NULL == ep->net && NULL == ep->backlogs && !ep->shm->ep_pending(ep->shm)) {
+        return 0;
+    }
+    if (!mca_pml_epml_trylock(ep)) {
+        return 0;
+    }
+    events = mca_pml_epml_ep_progress_locked(ep);
+    mca_pml_epml_unlock(ep);
+    return events;
+}
+
+/** State of a thread that waits. */
+typedef struct mca_pml_epml_waiter_t {
+    uint32_t idle; /**< turns without an event */
+} mca_pml_epml_waiter_t;
+
+/** Nothing happened: spin, look after the rest of the process now and then, yield if need be. */
+void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter);
+
+/** Does the node have more endpoints than cores?  Set when endpoints come and go. */
+extern _Atomic bool mca_pml_epml_crowded;
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_LOCK_H */

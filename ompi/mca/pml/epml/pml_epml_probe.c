@@ -1,0 +1,178 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Probing: looking for a message, and taking it out of matching (the matched probes).
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+
+/** Look once.  Under the lock.  @return the message, still in the table, or NULL */
+static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int tag,
+                                       ompi_status_public_t *status)
+{
+    epml_match_queue_t *queue;
+    mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *)
+        epml_match_first(&comm->ep->match, comm->context, src, tag, &queue);
+
+    if (NULL == message) {
+        return NULL;
+    }
+    if (MPI_STATUS_IGNORE != status) {
+        status->MPI_SOURCE = message->hdr.match.source;
+        status->MPI_TAG = message->hdr.match.tag;
+        status->MPI_ERROR = MPI_SUCCESS;
+        status->_cancelled = 0;
+        status->_ucount = EPML_HDR_EAGER == message->hdr.match.common.kind ? message->size
+                                                                          : message->hdr.length;
+    }
+    return message;
+}
+
+/** Wrap a message taken out of the table. */
+static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm,
+                ompi_message_t **message_p)
+{
+    ompi_message_t *message = ompi_message_alloc();
+
+    if (NULL == message) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    message->comm = comm;
+    message->req_ptr = unexpected;
+    message->peer = unexpected->hdr.match.source;
+    message->count = EPML_HDR_EAGER == unexpected->hdr.match.common.kind ? unexpected->size
+                                                                        : unexpected->hdr.length;
+    *message_p = message;
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                           ompi_status_public_t *status)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+
+    (void) mca_pml_epml_ep_poll(epml_comm->ep);
+    mca_pml_epml_lock(epml_comm->ep);
+    *matched = NULL != look(epml_comm, src, tag, status);
+    mca_pml_epml_unlock(epml_comm->ep);
+    if (!*matched) {
+        mca_pml_epml_tested();
+    }
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
+                          ompi_status_public_t *status)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_waiter_t waiter = {0};
+
+    for (;;) {
+        bool found;
+
+        mca_pml_epml_lock(epml_comm->ep);
+        found = NULL != look(epml_comm, src, tag, status);
+        mca_pml_epml_unlock(epml_comm->ep);
+        if (found) {
+            return OMPI_SUCCESS;
+        }
+        while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
+            mca_pml_epml_idle(&waiter);
+            if (0 == waiter.idle % 64) {
+                break; /* another thread may have taken the message in */
+            }
+        }
+    }
+}
+
+int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                            ompi_message_t **message, ompi_status_public_t *status)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_unexpected_t *unexpected;
+    int rc = OMPI_SUCCESS;
+
+    (void) mca_pml_epml_ep_poll(epml_comm->ep);
+    mca_pml_epml_lock(epml_comm->ep);
+    unexpected = look(epml_comm, src, tag, status);
+    if (NULL != unexpected) {
+        rc = wrap(unexpected, comm, message);
+        if (OMPI_SUCCESS == rc) {
+            epml_match_remove(&epml_comm->ep->match, &unexpected->match);
+        }
+    }
+    mca_pml_epml_unlock(epml_comm->ep);
+    *matched = OMPI_SUCCESS == rc && NULL != unexpected;
+    if (!*matched) {
+        mca_pml_epml_tested();
+    }
+    return rc;
+}
+
+int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                           ompi_status_public_t *status)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+    int matched = 0;
+
+    for (;;) {
+        int rc = mca_pml_epml_ep_improbe(src, tag, comm, &matched, message, status);
+
+        if (OMPI_SUCCESS != rc || matched) {
+            return rc;
+        }
+        mca_pml_epml_idle(&waiter);
+    }
+}
+
+int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                           ompi_message_t **message, ompi_request_t **ompi_request)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm((*message)->comm);
+    mca_pml_epml_unexpected_t *unexpected = (*message)->req_ptr;
+    mca_pml_epml_request_t *request;
+
+    mca_pml_epml_lock(comm->ep);
+    request = mca_pml_epml_request_get(comm->ep, comm, EPML_REQUEST_RECV);
+    if (NULL == request) {
+        mca_pml_epml_unlock(comm->ep);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_pml_epml_request_set_data(request, buf, count, datatype);
+    request->peer = unexpected->hdr.match.source;
+    request->tag = unexpected->hdr.match.tag;
+    request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    request->req_ompi.req_status._cancelled = 0;
+    mca_pml_epml_request_count(request);
+    mca_pml_epml_recv_matched(request, &unexpected->hdr, unexpected->data, unexpected->size);
+    mca_pml_epml_unlock(comm->ep);
+
+    free(unexpected);
+    ompi_message_return(*message);
+    *message = MPI_MESSAGE_NULL;
+    *ompi_request = &request->req_ompi;
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                          ompi_message_t **message, ompi_status_public_t *status)
+{
+    ompi_request_t *request;
+    int rc = mca_pml_epml_ep_imrecv(buf, count, datatype, message, &request);
+
+    return OMPI_SUCCESS == rc ? ompi_request_wait(&request, status) : rc;
+}

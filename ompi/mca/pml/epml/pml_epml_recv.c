@@ -1,0 +1,403 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Receiving on an endpoint communicator: posting, and what happens once a message has found its
+ * receive.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/pml/base/pml_base_recvreq.h"
+
+/* ---- verbs ---------------------------------------------------------------------------------------- */
+
+/** A receive request with its data described.  Under the lock.  @return NULL without memory */
+static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
+                                                   ompi_datatype_t *datatype, int src, int tag,
+                                                   mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_request_t *request
+        = mca_pml_epml_request_get(comm->ep, comm, EPML_REQUEST_RECV);
+
+    if (OPAL_UNLIKELY(NULL == request)) {
+        return NULL;
+    }
+    mca_pml_epml_request_set_data(request, buf, count, datatype);
+    request->peer = src;
+    request->tag = tag;
+    request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    request->req_ompi.req_status._cancelled = 0;
+    return request;
+}
+
+/** End of a blocking receive. */
+static int recv_finish(mca_pml_epml_request_t *request, ompi_status_public_t *status)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    int rc;
+
+    mca_pml_epml_wait_done(request);
+    rc = request->req_ompi.req_status.MPI_ERROR;
+    if (MPI_STATUS_IGNORE != status) {
+        OMPI_COPY_STATUS(status, request->req_ompi.req_status, false);
+    }
+    mca_pml_epml_lock(ep);
+    mca_pml_epml_request_put(request);
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                         ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_request_t *request;
+    int rc;
+
+    mca_pml_epml_lock(ep);
+    request = recv_request(buf, count, datatype, src, tag, epml_comm);
+    if (OPAL_UNLIKELY(NULL == request)) {
+        mca_pml_epml_unlock(ep);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->blocking = true;
+    rc = mca_pml_epml_recv_start(request);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        mca_pml_epml_request_put(request);
+        mca_pml_epml_unlock(ep);
+        return rc;
+    }
+    mca_pml_epml_unlock(ep);
+    return recv_finish(request, status);
+}
+
+int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                          ompi_communicator_t *comm, ompi_request_t **ompi_request)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_request_t *request;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    mca_pml_epml_lock(ep);
+    request = recv_request(buf, count, datatype, src, tag, epml_comm);
+    if (OPAL_LIKELY(NULL != request)) {
+        mca_pml_epml_request_count(request);
+        *ompi_request = &request->req_ompi;
+        rc = mca_pml_epml_recv_start(request);
+    }
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                               ompi_communicator_t *comm, ompi_request_t **ompi_request)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_request_t *request;
+
+    mca_pml_epml_lock(epml_comm->ep);
+    request = recv_request(buf, count, datatype, src, tag, epml_comm);
+    if (NULL != request) {
+        OMPI_REQUEST_INIT(&request->req_ompi, true);
+        atomic_store_explicit(&request->done, true, memory_order_relaxed);
+        mca_pml_epml_request_count(request);
+        *ompi_request = &request->req_ompi;
+    }
+    mca_pml_epml_unlock(epml_comm->ep);
+    return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+int mca_pml_epml_recv_start(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    epml_match_queue_t *queue;
+    epml_match_unexpected_t *found;
+    mca_pml_epml_unexpected_t *message;
+
+    found = epml_match_first(&ep->match, request->comm->context, request->peer, request->tag,
+                             &queue);
+    if (OPAL_UNLIKELY(NULL == queue)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (OPAL_LIKELY(NULL == found)) {
+        epml_match_post(&ep->match, queue, &request->posted);
+        return OMPI_SUCCESS;
+    }
+    epml_match_remove(&ep->match, found);
+    message = (mca_pml_epml_unexpected_t *) found;
+    mca_pml_epml_recv_matched(request, &message->hdr, message->data, message->size);
+    free(message);
+    return OMPI_SUCCESS;
+}
+
+/* ---- a message has found its receive ------------------------------------------------------------------ */
+
+/** The receive is complete. */
+static void finish(mca_pml_epml_request_t *request, int error)
+{
+    ompi_status_public_t *status = &request->req_ompi.req_status;
+
+    status->_ucount = request->wanted;
+    if (OPAL_LIKELY(MPI_SUCCESS == error)) {
+        status->MPI_ERROR = OPAL_LIKELY(request->expected <= request->size) ? MPI_SUCCESS
+                                                                           : MPI_ERR_TRUNCATE;
+    } else {
+        status->MPI_ERROR = error;
+    }
+    mca_pml_epml_request_done(request);
+}
+
+/** Unpack size bytes that follow on those received already. */
+static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size)
+{
+    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) data, .iov_len = size};
+    uint32_t iov_count = 1;
+    size_t unpacked = size;
+    int rc;
+
+    if (0 == size) {
+        return OMPI_SUCCESS;
+    }
+    if (request->contiguous) {
+        memcpy(request->base + request->received, data, size);
+        return OMPI_SUCCESS;
+    }
+    if (!request->convertor_set || 0 == request->received) {
+        rc = mca_pml_epml_request_convertor(request);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    rc = opal_convertor_unpack(&request->convertor, &iov, &iov_count, &unpacked);
+    return 0 > rc ? rc : OMPI_SUCCESS;
+}
+
+/** Tell the sender that its data have been taken, or why not. */
+static void tell_sender(mca_pml_epml_request_t *request, mca_pml_epml_hdr_kind_t kind, int status)
+{
+    const mca_pml_epml_hdr_done_t hdr = {
+        .common = {.kind = kind, .request = request->sender_request}, .status = status};
+
+    (void) mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
+}
+
+/** All data have been fetched, or could not be. */
+static void fetched(mca_pml_epml_request_t *request, int rc)
+{
+    mca_btl_ep_module_t *net = request->ep->net;
+
+    if (NULL != request->local_handle) {
+        (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
+        request->local_handle = NULL;
+    }
+    tell_sender(request, EPML_HDR_FIN, rc);
+    finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+}
+
+static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                     void *local_address, struct mca_btl_base_registration_handle_t *local_handle,
+                     void *context, void *data, int status)
+{
+    mca_pml_epml_request_t *request = context;
+
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    request->received += (uintptr_t) data;
+    --request->gets;
+    if (OMPI_SUCCESS != status) {
+        request->get_error = status;
+    }
+    if (0 == request->gets
+        && (request->received == request->wanted || OMPI_SUCCESS != request->get_error)
+        && !request->get_starting) {
+        fetched(request, request->get_error);
+    }
+}
+
+/** Start the gets that are left.  @return OMPI_ERR_OUT_OF_RESOURCE to be called again */
+static int get_more(mca_pml_epml_request_t *request)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    int rc = mca_pml_epml_route(request->ep, request->source, &module, &connection);
+    size_t limit = module->super.btl_get_limit;
+
+    request->get_starting = true;
+    while (OMPI_SUCCESS == rc && request->sent < request->wanted
+           && OMPI_SUCCESS == request->get_error) {
+        size_t size = request->wanted - request->sent;
+        struct mca_btl_base_registration_handle_t *remote
+            = request->has_remote_handle
+                  ? (struct mca_btl_base_registration_handle_t *) request->remote_handle
+                  : NULL;
+
+        size = size < limit ? size : limit;
+        ++request->gets;
+        rc = module->super.btl_get(&module->super, connection, request->base + request->sent,
+                                   request->remote_address + request->sent, request->local_handle,
+                                   remote, size, 0, MCA_BTL_NO_ORDER, get_done, request,
+                                   (void *) (uintptr_t) size);
+        if (0 > rc) {
+            --request->gets;
+            break;
+        }
+        rc = OMPI_SUCCESS;
+        request->sent += size;
+    }
+    request->get_starting = false;
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        return rc;
+    }
+    if (OMPI_SUCCESS != rc) {
+        request->get_error = rc;
+    }
+    if (0 == request->gets) {
+        fetched(request, request->get_error);
+    }
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
+{
+    return get_more(request);
+}
+
+/** Fetch into one piece of memory. */
+static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
+                     struct mca_btl_base_endpoint_t *connection)
+{
+    int rc;
+
+    request->gets = 0;
+    request->get_error = OMPI_SUCCESS;
+    request->sent = 0;
+    if (NULL != module->super.btl_register_mem
+        && request->wanted > module->super.btl_get_local_registration_threshold) {
+        request->local_handle = module->super.btl_register_mem(&module->super, connection,
+                                                               request->base, request->wanted,
+                                                               MCA_BTL_REG_FLAG_LOCAL_WRITE);
+        if (NULL == request->local_handle) {
+            return OMPI_ERR_NOT_AVAILABLE;
+        }
+    }
+    rc = get_more(request);
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        rc = mca_pml_epml_backlog_request(request->ep, request->source, request);
+    }
+    return rc;
+}
+
+/** Ask the sender for fragments. */
+static void ask_for_frags(mca_pml_epml_request_t *request)
+{
+    int rc = mca_pml_epml_number_assign(request);
+
+    if (OMPI_SUCCESS == rc) {
+        const mca_pml_epml_hdr_cts_t hdr = {.common = {.kind = EPML_HDR_CTS,
+                                                       .request = request->sender_request},
+                                            .receiver = request->number,
+                                            .length = request->wanted};
+
+        rc = mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_pml_epml_number_drop(request);
+        tell_sender(request, EPML_HDR_FIN, rc);
+        finish(request, MPI_ERR_OTHER);
+    }
+}
+
+static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *request,
+                                                   const mca_pml_epml_hdr_rndv_t *hdr,
+                                                   const void *handle, size_t handle_size)
+{
+    struct mca_btl_base_endpoint_t *connection = NULL;
+    mca_btl_ep_module_t *module = NULL;
+    const bool get = 0 != (hdr->match.common.flags & EPML_HDR_FLAG_GET)
+                     && OMPI_SUCCESS
+                            == mca_pml_epml_route(request->ep, request->source, &module,
+                                                  &connection)
+                     && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET);
+
+    request->remote_address = hdr->address;
+    request->has_remote_handle = 0 < handle_size;
+    memcpy(request->remote_handle, handle, handle_size);
+    if (0 == request->wanted) {
+        fetched(request, OMPI_SUCCESS);
+    } else if (get && request->contiguous
+               && OMPI_SUCCESS == start_get(request, module, connection)) {
+        return;
+    } else if (get && NULL != request->source->shm) {
+        /* One address space: unpack straight from the sender's memory. */
+        int rc = unpack(request, (const void *) (uintptr_t) hdr->address, request->wanted);
+
+        fetched(request, rc);
+    } else {
+        ask_for_frags(request);
+    }
+}
+
+void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
+                               const void *data, size_t size)
+{
+    ompi_status_public_t *status = &request->req_ompi.req_status;
+
+    status->MPI_SOURCE = hdr->match.source;
+    status->MPI_TAG = hdr->match.tag;
+    request->received = 0;
+    if (OPAL_LIKELY(EPML_HDR_EAGER == hdr->match.common.kind)) {
+        int rc;
+
+        request->expected = size;
+        request->wanted = size <= request->size ? size : request->size;
+        if (OPAL_UNLIKELY(0 != (hdr->match.common.flags & EPML_HDR_FLAG_SYNC))) {
+            request->source = request->comm->peers->peer[hdr->match.source];
+            request->sender_request = hdr->match.common.request;
+            tell_sender(request, EPML_HDR_ACK, OMPI_SUCCESS);
+        }
+        rc = unpack(request, data, request->wanted);
+        finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+        return;
+    }
+    request->source = request->comm->peers->peer[hdr->match.source];
+    request->sender_request = hdr->match.common.request;
+    request->expected = hdr->length;
+    request->wanted = hdr->length <= request->size ? hdr->length : request->size;
+    matched_rndv(request, hdr, data, size);
+}
+
+void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+                            const void *data, size_t size)
+{
+    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    int rc;
+
+    if (NULL == request || EPML_REQUEST_RECV != request->kind
+        || hdr->offset != request->received || size > request->wanted - request->received) {
+        ++ep->dropped;
+        return;
+    }
+    rc = unpack(request, data, size);
+    request->received += size;
+    if (request->received == request->wanted || OMPI_SUCCESS != rc) {
+        mca_pml_epml_number_drop(request);
+        finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+    }
+}

@@ -1,0 +1,160 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What arrives from the transports: checked, then handed on.
+ *
+ * Runs inside a transport's progress, under the lock of the endpoint that the module belongs to.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "opal/util/show_help.h"
+
+/** A message that makes no sense: say so once per process, count it, forget it. */
+static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *reason)
+{
+    static _Atomic bool said = false;
+
+    ++ep->dropped;
+    /* Relaxed: two messages instead of one would do no harm. */
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        opal_show_help("help-mca-pml-epml.txt", "message dropped", true, reason);
+    }
+}
+
+/** Keep a message until its receive is posted. */
+static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
+                                           const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
+                                           const void *data, size_t size)
+{
+    mca_pml_epml_unexpected_t *message = malloc(sizeof(*message) + size);
+
+    if (NULL == message) {
+        drop(ep, "no memory left for messages that no receive has been posted for");
+        return;
+    }
+    memcpy(&message->hdr, hdr, header_size);
+    message->size = size;
+    memcpy(message->data, data, size);
+    message->match.context = hdr->match.context;
+    message->match.source = hdr->match.source;
+    message->match.tag = hdr->match.tag;
+    if (0 != epml_match_store(&ep->match, &message->match)) {
+        free(message);
+        drop(ep, "no memory left for messages that no receive has been posted for");
+    }
+}
+
+/** A message to be matched. */
+static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_rndv_t *hdr,
+                                 size_t header_size, const void *data, size_t size)
+{
+    const mca_pml_epml_hdr_match_t *match = &hdr->match;
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
+    epml_match_posted_t *posted;
+
+    if (OPAL_UNLIKELY(NULL == comm)) {
+        drop(ep, "its communicator does not exist (any more)");
+        return;
+    }
+    if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
+        drop(ep, "its source is no rank of its communicator");
+        return;
+    }
+    posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
+    if (OPAL_UNLIKELY(NULL == posted)) {
+        keep(ep, hdr, header_size, data, size);
+        return;
+    }
+    mca_pml_epml_recv_matched((mca_pml_epml_request_t *) ((char *) posted
+                                                          - offsetof(mca_pml_epml_request_t,
+                                                                     posted)),
+                              hdr, data, size);
+}
+
+/** All kinds but eager messages. */
+static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep, const void *message,
+                                                    size_t size)
+{
+    const mca_pml_epml_hdr_common_t *common = message;
+    const unsigned char *bytes = message;
+
+    switch (common->kind) {
+    case EPML_HDR_RNDV:
+        if (size < sizeof(mca_pml_epml_hdr_rndv_t)
+            || size != sizeof(mca_pml_epml_hdr_rndv_t) + common->handle_size
+            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
+            drop(ep, "a rendezvous header of a wrong size");
+            return;
+        }
+        arrived_match(ep, message, sizeof(mca_pml_epml_hdr_rndv_t),
+                      bytes + sizeof(mca_pml_epml_hdr_rndv_t), common->handle_size);
+        return;
+    case EPML_HDR_CTS:
+        if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
+            break;
+        }
+        mca_pml_epml_send_cts(ep, message);
+        return;
+    case EPML_HDR_FRAG:
+        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
+            break;
+        }
+        mca_pml_epml_recv_frag(ep, message, bytes + sizeof(mca_pml_epml_hdr_frag_t),
+                               size - sizeof(mca_pml_epml_hdr_frag_t));
+        return;
+    case EPML_HDR_FIN:
+    case EPML_HDR_ACK:
+        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
+            break;
+        }
+        mca_pml_epml_send_finished(ep, message);
+        return;
+    default:
+        drop(ep, "a header of unknown kind");
+        return;
+    }
+    drop(ep, "a header of a wrong size");
+}
+
+void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
+                          const mca_btl_base_receive_descriptor_t *descriptor)
+{
+    mca_pml_epml_ep_t *ep = ((mca_btl_ep_module_t *) btl)->ep_context;
+    const mca_btl_base_segment_t *segment = descriptor->des_segments;
+    const unsigned char *message = segment->seg_addr.pval;
+    const size_t size = segment->seg_len;
+
+    if (OPAL_UNLIKELY(NULL == ep)) {
+        return; /* a kept network module: its endpoint is gone */
+    }
+    if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t) || 1 != descriptor->des_segment_count)) {
+        drop(ep, "shorter than any header");
+        return;
+    }
+    if (OPAL_LIKELY(EPML_HDR_EAGER == message[0])) {
+        if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_match_t))) {
+            drop(ep, "a header of a wrong size");
+            return;
+        }
+        arrived_match(ep, (const mca_pml_epml_hdr_rndv_t *) message,
+                      sizeof(mca_pml_epml_hdr_match_t),
+                      message + sizeof(mca_pml_epml_hdr_match_t),
+                      size - sizeof(mca_pml_epml_hdr_match_t));
+        return;
+    }
+    arrived_other(ep, message, size);
+}

@@ -1,0 +1,392 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Requests: drawing and returning, completion, and the numbers by which peers name them.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/pml/base/pml_base_bsend.h"
+
+static int request_cancel(ompi_request_t *ompi_request, int flag);
+static int request_start(size_t count, ompi_request_t **requests);
+
+static void request_construct(mca_pml_epml_request_t *request)
+{
+    memset((char *) request + sizeof(request->req_ompi), 0,
+           sizeof(*request) - sizeof(request->req_ompi));
+    request->req_ompi.req_type = OMPI_REQUEST_PML;
+    request->req_ompi.req_start = request_start;
+    request->req_ompi.req_free = mca_pml_epml_request_free;
+    request->req_ompi.req_cancel = request_cancel;
+    request->number = EPML_NUMBER_NONE;
+    OBJ_CONSTRUCT(&request->convertor, opal_convertor_t);
+}
+
+static void request_destruct(mca_pml_epml_request_t *request)
+{
+    OBJ_DESTRUCT(&request->convertor);
+}
+
+OBJ_CLASS_INSTANCE(mca_pml_epml_request_t, ompi_request_t, request_construct, request_destruct);
+
+mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep, mca_pml_epml_comm_t *comm,
+                                                 mca_pml_epml_request_kind_t kind)
+{
+    mca_pml_epml_request_t *request = ep->free_requests;
+
+    if (OPAL_LIKELY(NULL != request)) {
+        ep->free_requests = request->next;
+    } else {
+        request = OBJ_NEW(mca_pml_epml_request_t);
+        if (NULL == request) {
+            return NULL;
+        }
+    }
+    OMPI_REQUEST_INIT(&request->req_ompi, false);
+    request->req_ompi.req_mpi_object.comm = comm->comm;
+    request->ep = ep;
+    request->comm = comm;
+    request->kind = kind;
+    atomic_store_explicit(&request->done, false, memory_order_relaxed);
+    request->counted = false;
+    request->free_called = false;
+    request->blocking = false;
+    request->convertor_set = false;
+    request->cancelled = false;
+    request->datatype = NULL;
+    request->posted.queue = NULL;
+    request->local_handle = NULL;
+    request->has_remote_handle = false;
+    request->bsend_buffer = NULL;
+    return request;
+}
+
+void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+
+    mca_pml_epml_number_drop(request);
+    if (request->convertor_set) {
+        (void) opal_convertor_cleanup(&request->convertor);
+        request->convertor_set = false;
+    }
+    if (NULL != request->datatype && !ompi_datatype_is_predefined(request->datatype)) {
+        OBJ_RELEASE(request->datatype);
+    }
+    OMPI_REQUEST_FINI(&request->req_ompi);
+    request->next = ep->free_requests;
+    ep->free_requests = request;
+}
+
+void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request, const void *buffer,
+                                   size_t count, ompi_datatype_t *datatype)
+{
+    request->buffer = (void *) buffer;
+    request->count = count;
+    request->datatype = datatype;
+    if (!ompi_datatype_is_predefined(datatype)) {
+        OBJ_RETAIN(datatype);
+    }
+    request->contiguous = mca_pml_epml_is_contiguous(buffer, count, datatype, &request->base,
+                                                     &request->size);
+}
+
+int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
+{
+    size_t position = 0;
+
+    if (request->convertor_set) {
+        return opal_convertor_set_position(&request->convertor, &position);
+    }
+    request->convertor_set = true;
+    return EPML_REQUEST_SEND == request->kind
+               ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
+                                                          &request->datatype->super,
+                                                          request->count, request->buffer, 0,
+                                                          &request->convertor)
+               : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
+                                                          &request->datatype->super,
+                                                          request->count, request->buffer, 0,
+                                                          &request->convertor);
+}
+
+void mca_pml_epml_request_count(mca_pml_epml_request_t *request)
+{
+    request->counted = true;
+    ++request->ep->active_requests;
+    if (0 == request->comm->active++) {
+        OBJ_RETAIN(request->comm->comm);
+    }
+}
+
+/** The request does not hold the communicator any longer.  Under the lock.
+ * @return the communicator, if it must be released when the lock has been given back */
+static ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
+{
+    if (!request->counted) {
+        return NULL;
+    }
+    request->counted = false;
+    --request->ep->active_requests;
+    return 0 == --request->comm->active ? request->comm->comm : NULL;
+}
+
+static void defer(mca_pml_epml_request_t *request)
+{
+    request->next = request->ep->deferred;
+    request->ep->deferred = request;
+}
+
+mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
+                                                   mca_pml_epml_request_t *second)
+{
+    mca_pml_epml_request_t *last = first;
+
+    if (NULL == first) {
+        return second;
+    }
+    while (NULL != last->next) {
+        last = last->next;
+    }
+    last->next = second;
+    return first;
+}
+
+/** The engine is through, and so is the user: recycle.  Not under the lock. */
+static void recycle(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    ompi_communicator_t *comm;
+
+    mca_pml_epml_lock(ep);
+    comm = request_uncount(request);
+    mca_pml_epml_request_put(request);
+    mca_pml_epml_unlock(ep);
+    if (NULL != comm) {
+        OBJ_RELEASE(comm);
+    }
+}
+
+void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
+{
+    while (NULL != deferred) {
+        mca_pml_epml_request_t *request = deferred;
+
+        deferred = request->next;
+        if (request->free_called) {
+            recycle(request);
+        } else {
+            (void) ompi_request_complete(&request->req_ompi, true);
+        }
+    }
+}
+
+void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
+{
+    if (NULL != request->bsend_buffer) {
+        (void) mca_pml_base_bsend_request_free(request->bsend_buffer);
+        request->bsend_buffer = NULL;
+    }
+    if (request->blocking) {
+        /* Release pairs with the acquire in mca_pml_epml_wait_done: the data and the status are
+         * ordered before the flag. */
+        atomic_store_explicit(&request->done, true, memory_order_release);
+        return;
+    }
+    /* Relaxed: read under the lock only. */
+    atomic_store_explicit(&request->done, true, memory_order_relaxed);
+    if (OPAL_UNLIKELY(request->free_called || NULL != request->req_ompi.req_complete_cb)) {
+        defer(request);
+        return;
+    }
+    (void) ompi_request_complete(&request->req_ompi, true);
+}
+
+int mca_pml_epml_request_free(ompi_request_t **ompi_request)
+{
+    mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) *ompi_request;
+    mca_pml_epml_ep_t *ep = request->ep;
+    ompi_communicator_t *comm = NULL;
+
+    *ompi_request = MPI_REQUEST_NULL;
+    mca_pml_epml_lock(ep);
+    if (atomic_load_explicit(&request->done, memory_order_relaxed)) {
+        comm = request_uncount(request);
+        mca_pml_epml_request_put(request);
+    } else {
+        request->free_called = true;
+    }
+    mca_pml_epml_unlock(ep);
+    if (OPAL_UNLIKELY(NULL != comm)) {
+        OBJ_RELEASE(comm);
+    }
+    return OMPI_SUCCESS;
+}
+
+/** Receives that have not been matched can be cancelled; sends cannot, which MPI allows. */
+static int request_cancel(ompi_request_t *ompi_request, int flag)
+{
+    mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;
+    mca_pml_epml_ep_t *ep = request->ep;
+
+    (void) flag;
+    mca_pml_epml_lock(ep);
+    if (EPML_REQUEST_RECV == request->kind && NULL != request->posted.queue) {
+        epml_match_unpost(&ep->match, &request->posted);
+        request->cancelled = true;
+        request->req_ompi.req_status._cancelled = true;
+        request->req_ompi.req_status.MPI_SOURCE = MPI_ANY_SOURCE;
+        request->req_ompi.req_status.MPI_TAG = MPI_ANY_TAG;
+        request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
+        request->req_ompi.req_status._ucount = 0;
+        mca_pml_epml_request_done(request);
+    }
+    mca_pml_epml_unlock(ep);
+    return OMPI_SUCCESS;
+}
+
+static int request_start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; ++i) {
+        int rc = mca_pml_epml_ep_start(requests[i]);
+
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
+{
+    mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;
+    mca_pml_epml_ep_t *ep = request->ep;
+    int rc;
+
+    if (OMPI_REQUEST_ACTIVE == ompi_request->req_state) {
+        return MPI_ERR_REQUEST;
+    }
+    mca_pml_epml_lock(ep);
+    mca_pml_epml_number_drop(request);
+    atomic_store_explicit(&request->done, false, memory_order_relaxed);
+    request->cancelled = false;
+    ompi_request->req_state = OMPI_REQUEST_ACTIVE;
+    ompi_request->req_complete = REQUEST_PENDING;
+    ompi_request->req_status._cancelled = 0;
+    ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
+    rc = EPML_REQUEST_SEND == request->kind ? mca_pml_epml_send_start(request)
+                                            : mca_pml_epml_recv_start(request);
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------ */
+
+/** Numbers of an endpoint start with a generation of their own, so that a late answer to an earlier
+ * user of the same network address finds nothing. */
+static _Atomic uint32_t next_generation = 1;
+
+#define EPML_NUMBER_INDEX_MASK ((1u << EPML_NUMBER_INDEX_BITS) - 1)
+#define EPML_NUMBER_GENERATION_MASK (UINT32_MAX >> EPML_NUMBER_INDEX_BITS)
+
+void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers)
+{
+    numbers->slot = NULL;
+    numbers->count = 0;
+    numbers->first_free = EPML_NUMBER_NONE;
+}
+
+void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers)
+{
+    free(numbers->slot);
+}
+
+static int numbers_grow(mca_pml_epml_numbers_t *numbers)
+{
+    uint32_t count = 0 == numbers->count ? 16 : 2 * numbers->count;
+    void *grown;
+
+    /* The last index is left out: with the last generation it would read EPML_NUMBER_NONE. */
+    if (count > EPML_NUMBER_INDEX_MASK) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    grown = realloc(numbers->slot, count * sizeof(*numbers->slot));
+    if (NULL == grown) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    numbers->slot = grown;
+    for (uint32_t i = count; i-- > numbers->count;) {
+        numbers->slot[i].request = NULL;
+        /* Relaxed: only a number that differs is wanted. */
+        numbers->slot[i].generation
+            = atomic_fetch_add_explicit(&next_generation, 1, memory_order_relaxed);
+        numbers->slot[i].next_free = numbers->first_free;
+        numbers->first_free = i;
+    }
+    numbers->count = count;
+    return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_numbers_t *numbers = &request->ep->numbers;
+    uint32_t index;
+
+    if (EPML_NUMBER_NONE != request->number) {
+        return OMPI_SUCCESS;
+    }
+    if (EPML_NUMBER_NONE == numbers->first_free) {
+        int rc = numbers_grow(numbers);
+
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    index = numbers->first_free;
+    numbers->first_free = numbers->slot[index].next_free;
+    numbers->slot[index].request = request;
+    ++numbers->slot[index].generation;
+    request->number = (numbers->slot[index].generation & EPML_NUMBER_GENERATION_MASK)
+                          << EPML_NUMBER_INDEX_BITS
+                      | index;
+    return OMPI_SUCCESS;
+}
+
+void mca_pml_epml_number_drop(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_numbers_t *numbers = &request->ep->numbers;
+    uint32_t index = request->number & EPML_NUMBER_INDEX_MASK;
+
+    if (EPML_NUMBER_NONE == request->number) {
+        return;
+    }
+    numbers->slot[index].request = NULL;
+    numbers->slot[index].next_free = numbers->first_free;
+    numbers->first_free = index;
+    request->number = EPML_NUMBER_NONE;
+}
+
+mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number)
+{
+    uint32_t index = number & EPML_NUMBER_INDEX_MASK;
+
+    if (index >= ep->numbers.count || NULL == ep->numbers.slot[index].request
+        || number != ep->numbers.slot[index].request->number) {
+        return NULL;
+    }
+    return ep->numbers.slot[index].request;
+}

@@ -1,0 +1,281 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Requests of the endpoint engine: one type for sends and receives, kept on a free list of the
+ * endpoint they belong to.
+ */
+
+#ifndef MCA_PML_EPML_REQUEST_H
+#define MCA_PML_EPML_REQUEST_H
+
+#include "ompi_config.h"
+
+#include "pml_epml_lock.h"
+#include "pml_epml_types.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "opal/datatype/opal_convertor.h"
+
+BEGIN_C_DECLS
+
+typedef enum mca_pml_epml_request_kind_t {
+    EPML_REQUEST_SEND,
+    EPML_REQUEST_RECV
+} mca_pml_epml_request_kind_t;
+
+/** How far a send has come. */
+typedef enum mca_pml_epml_send_state_t {
+    EPML_SEND_START,   /**< nothing sent yet */
+    EPML_SEND_WAITING, /**< for the peer's ACK, CTS or FIN */
+    EPML_SEND_FRAGS,   /**< fragments are going out */
+    EPML_SEND_DONE
+} mca_pml_epml_send_state_t;
+
+typedef struct mca_pml_epml_request_t {
+    ompi_request_t req_ompi; /**< what the rest of Open MPI sees */
+
+    mca_pml_epml_ep_t *ep;
+    mca_pml_epml_comm_t *comm;
+    mca_pml_epml_request_kind_t kind;
+    bool counted;      /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
+    _Atomic bool done; /**< the engine is through with it */
+    bool free_called;  /**< the user gave it up before it was done */
+    bool blocking;     /**< lives in a blocking call, which looks at done only */
+    bool contiguous;   /**< data are one piece of memory at base */
+    bool convertor_set;
+    bool cancelled;
+    struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
+
+    /* the user's data */
+    void *buffer;
+    size_t count;
+    ompi_datatype_t *datatype; /**< a reference of ours while set */
+    unsigned char *base;       /**< first byte, if contiguous */
+    size_t size;               /**< bytes described by count and datatype */
+    opal_convertor_t convertor;
+
+    int32_t peer; /**< destination or source rank as given */
+    int32_t tag;
+
+    /* receive */
+    epml_match_posted_t posted;
+    mca_pml_epml_peer_t *source; /**< matched sender; of the communicator, no reference */
+    uint64_t expected;           /**< bytes of the matched message */
+    uint64_t wanted;             /**< bytes of it that fit */
+    uint64_t received;
+    uint32_t sender_request;
+    uint64_t remote_address;
+    struct mca_btl_base_registration_handle_t *local_handle;
+    unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
+    bool has_remote_handle;
+    bool get_starting; /**< gets are being started: completion is looked at afterwards */
+    uint32_t gets;     /**< under way */
+    int get_error;
+
+    /* send */
+    mca_pml_base_send_mode_t mode;
+    mca_pml_epml_send_state_t state;
+    uint64_t sent;            /**< bytes given to the transport as fragments, or asked of it by gets */
+    uint64_t to_send;         /**< bytes of data that the receiver wants */
+    uint32_t receiver_request;
+    uint32_t number;          /**< EPML_NUMBER_NONE: has none */
+    void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
+} mca_pml_epml_request_t;
+
+OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
+
+/** What a send returns that is done before its call returns. */
+#if MPI_VERSION >= 4
+#    define EPML_REQUEST_EMPTY_SEND (&ompi_request_empty_send)
+#else
+#    define EPML_REQUEST_EMPTY_SEND (&ompi_request_empty)
+#endif
+
+static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
+
+/* ---- pml_epml_request.c ------------------------------------------------------------------------ */
+
+int mca_pml_epml_request_free(ompi_request_t **request);
+
+static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
+{
+    return mca_pml_epml_request_free == request->req_free;
+}
+
+/** A cleared request of ep.  Under its lock.  @return NULL without memory */
+mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep,
+                                                 mca_pml_epml_comm_t *comm,
+                                                 mca_pml_epml_request_kind_t kind);
+
+/** Back to the free list: the user and the engine are through.  Under the lock. */
+void mca_pml_epml_request_put(mca_pml_epml_request_t *request);
+
+/** Describe the user's data. */
+void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request, const void *buffer,
+                                   size_t count, ompi_datatype_t *datatype);
+
+/** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.
+ * @return OMPI_SUCCESS or an error */
+int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
+
+/** The engine is through with the request: tell the user.  Under the lock. */
+void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
+
+/** The request is on its way without its caller: hold the communicator until it is done with. */
+void mca_pml_epml_request_count(mca_pml_epml_request_t *request);
+
+void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers);
+void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers);
+
+/** Append one deferred list to another.  @return the joined list */
+mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
+                                                   mca_pml_epml_request_t *second);
+
+/** Give the request a number that can travel.  @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_number_assign(mca_pml_epml_request_t *request);
+void mca_pml_epml_number_drop(mca_pml_epml_request_t *request);
+
+/** The request with this number, or NULL if there is none (any more). */
+mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number);
+
+/** Is count of datatype one piece of memory?  Sets where it begins and its size in bytes. */
+static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
+                                              const ompi_datatype_t *datatype,
+                                              unsigned char **base_p, size_t *size_p)
+{
+    const size_t size = count * datatype->super.size;
+
+    *size_p = size;
+    *base_p = (unsigned char *) buffer + datatype->super.true_lb;
+    return 0 == size
+           || opal_datatype_is_contiguous_memory_layout(&datatype->super, count > 1 ? 2 : 1);
+}
+
+/* ---- pml_epml_send.c ---------------------------------------------------------------------------- */
+
+/** Start a send (also a persistent one).  Under the lock. */
+int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
+
+/** Go on with a send that was held up.  @return OMPI_SUCCESS when it needs no more room,
+ * OMPI_ERR_OUT_OF_RESOURCE when it does, or an error */
+int mca_pml_epml_send_continue(mca_pml_epml_request_t *request);
+
+/** Answers of the receiver. */
+void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
+void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
+
+/** Go on with a request from a backlog; returns as mca_pml_epml_send_continue. */
+static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request);
+
+/* ---- pml_epml_backlog.c ------------------------------------------------------------------------- */
+
+/** Is there something that must go to peer first? */
+bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
+/** Put a request (continued with mca_pml_epml_send_continue) behind what waits for peer. */
+int mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                 mca_pml_epml_request_t *request);
+
+/** Send a control message, now or later, in order. */
+int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
+                              size_t size);
+
+/** Send what can be sent.  @return number of things sent */
+int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
+
+/** Forget it all. */
+void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep);
+
+/** Hand one message to the right transport, at once or not at all. */
+static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                        const void *header, size_t header_size,
+                                        const void *payload, size_t payload_size)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    int rc;
+
+    if (NULL != peer->shm) {
+        return ep->shm->ep_send(ep->shm, peer->shm, header, header_size, payload, payload_size,
+                                MCA_BTL_EP_TAG);
+    }
+    rc = mca_pml_epml_peer_connect(ep, peer, &connection);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        return rc;
+    }
+    return ep->net->ep_send(ep->net, connection, header, header_size, payload, payload_size,
+                            MCA_BTL_EP_TAG);
+}
+
+/** The transport and its connection that reach a peer. */
+static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                     mca_btl_ep_module_t **module_p,
+                                     struct mca_btl_base_endpoint_t **connection_p)
+{
+    if (NULL != peer->shm) {
+        *module_p = ep->shm;
+        *connection_p = peer->shm;
+        return OMPI_SUCCESS;
+    }
+    *module_p = ep->net;
+    return mca_pml_epml_peer_connect(ep, peer, connection_p);
+}
+
+/* ---- pml_epml_recv.c ---------------------------------------------------------------------------- */
+
+/** Post a receive, or serve it from the messages that wait.  Under the lock. */
+int mca_pml_epml_recv_start(mca_pml_epml_request_t *request);
+
+/** A message has found its receive.  Under the lock.
+ *
+ * @param[in] hdr   the message's header; of an eager message only the match part
+ * @param[in] data  eager: the payload; rendezvous: the registration handle
+ * @param[in] size  bytes at data
+ */
+void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
+                               const void *data, size_t size);
+
+/** A fragment for a receive in progress. */
+void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+                            const void *data, size_t size);
+
+/** Go on with a receive that could not fetch its data at once; returns as
+ * mca_pml_epml_send_continue. */
+int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request);
+
+static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
+{
+    return EPML_REQUEST_SEND == request->kind ? mca_pml_epml_send_continue(request)
+                                              : mca_pml_epml_recv_continue(request);
+}
+
+/* ---- pml_epml_recvfrag.c ------------------------------------------------------------------------ */
+
+/** The active message handler of MCA_BTL_EP_TAG. */
+void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
+                          const mca_btl_base_receive_descriptor_t *descriptor);
+
+/* ---- pml_epml_wait.c ---------------------------------------------------------------------------- */
+
+/** Wait until the engine is through with a request, turning its endpoint. */
+void mca_pml_epml_wait_done(mca_pml_epml_request_t *request);
+
+/** A test or probe of a thread of ours has found nothing. */
+void mca_pml_epml_tested(void);
+
+/** Put our waiting and testing in place of Open MPI's; and back. */
+void mca_pml_epml_wait_install(void);
+void mca_pml_epml_wait_remove(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_REQUEST_H */

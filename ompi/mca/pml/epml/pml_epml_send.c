@@ -1,0 +1,501 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Sending on an endpoint communicator.
+ *
+ * Fast path (mca_pml_epml_ep_send and _isend): contiguous data that fit in an eager message go from
+ * the user's buffer to the transport without a request.  Budget: the endpoint's lock and what the
+ * transport needs; no allocation.  Everything else is a request:
+ *
+ *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
+ *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
+ *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/pml/base/pml_base_bsend.h"
+
+static inline mca_pml_epml_hdr_match_t match_header(const mca_pml_epml_comm_t *comm, int tag)
+{
+    return (mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
+                                      .context = comm->context,
+                                      .source = comm->rank,
+                                      .tag = tag};
+}
+
+static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    return (NULL != peer->shm ? ep->shm : ep->net)->super.btl_eager_limit;
+}
+
+/** The request cannot be finished: tell the user. */
+static int fail(mca_pml_epml_request_t *request, int rc)
+{
+    request->req_ompi.req_status.MPI_ERROR = OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
+    mca_pml_epml_request_done(request);
+    return OMPI_SUCCESS;
+}
+
+/** An error below the engine as MPI knows it. */
+static inline int mpi_error(int rc)
+{
+    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
+}
+
+/* ---- fast path ---------------------------------------------------------------------------------- */
+
+/** Try to be done without a request.  @return OMPI_ERR_OUT_OF_RESOURCE: take the slow path */
+static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                                 int tag, mca_pml_base_send_mode_t mode,
+                                 const mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+    mca_pml_epml_peer_t *peer = comm->peers->peer[dst];
+    mca_pml_epml_hdr_match_t hdr;
+    unsigned char *base;
+    size_t size;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (OPAL_UNLIKELY(MCA_PML_BASE_SEND_SYNCHRONOUS == mode
+                      || MCA_PML_BASE_SEND_BUFFERED == mode
+                      || !mca_pml_epml_is_contiguous(buf, count, datatype, &base, &size)
+                      || sizeof(hdr) + size > eager_limit(ep, peer))) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    hdr = match_header(comm, tag);
+    mca_pml_epml_lock(ep);
+    if (OPAL_LIKELY(!mca_pml_epml_backlog_has(ep, peer))) {
+        rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
+    }
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+/** A request, started.  @return the request, or NULL with *rc_p set */
+static mca_pml_epml_request_t *send_request(const void *buf, size_t count,
+                                            ompi_datatype_t *datatype, int dst, int tag,
+                                            mca_pml_base_send_mode_t mode,
+                                            mca_pml_epml_comm_t *comm, bool blocking, int *rc_p)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+    mca_pml_epml_request_t *request;
+
+    mca_pml_epml_lock(ep);
+    request = mca_pml_epml_request_get(ep, comm, EPML_REQUEST_SEND);
+    if (OPAL_UNLIKELY(NULL == request)) {
+        *rc_p = OMPI_ERR_OUT_OF_RESOURCE;
+        goto unlock;
+    }
+    mca_pml_epml_request_set_data(request, buf, count, datatype);
+    request->peer = dst;
+    request->tag = tag;
+    request->mode = mode;
+    request->blocking = blocking;
+    if (!blocking) {
+        mca_pml_epml_request_count(request);
+    }
+    request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
+    request->req_ompi.req_status._cancelled = 0;
+    *rc_p = mca_pml_epml_send_start(request);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != *rc_p)) {
+        /* Not even room to wait in: the request ends with the error. */
+        request->req_ompi.req_status.MPI_ERROR = *rc_p;
+        mca_pml_epml_request_done(request);
+        *rc_p = OMPI_SUCCESS;
+    }
+unlock:
+    mca_pml_epml_unlock(ep);
+    return request;
+}
+
+/** A buffered send is done when the data are in the user's attached buffer; from there they go on as
+ * a request that nobody waits for. */
+static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                         mca_pml_epml_comm_t *comm)
+{
+    opal_convertor_t convertor;
+    mca_pml_epml_request_t *request;
+    ompi_request_t *ompi_request;
+    size_t size = count * datatype->super.size;
+    struct iovec iov;
+    uint32_t iov_count = 1;
+    void *copy = mca_pml_base_bsend_request_alloc_buf(0 < size ? size : 1);
+    int rc;
+
+    if (NULL == copy) {
+        return MPI_ERR_BUFFER;
+    }
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &datatype->super, count,
+                                                  buf, 0, &convertor);
+    if (OPAL_SUCCESS == rc && 0 < size) {
+        iov.iov_base = copy;
+        iov.iov_len = size;
+        rc = opal_convertor_pack(&convertor, &iov, &iov_count, &size);
+        rc = 0 > rc ? rc : OMPI_SUCCESS;
+    }
+    OBJ_DESTRUCT(&convertor);
+    if (OMPI_SUCCESS != rc) {
+        goto err_free_copy;
+    }
+    request = send_request(copy, size, MPI_PACKED, dst, tag, MCA_PML_BASE_SEND_BUFFERED, comm,
+                           false, &rc);
+    if (NULL == request) {
+        goto err_free_copy;
+    }
+    ompi_request = &request->req_ompi;
+    (void) mca_pml_epml_request_free(&ompi_request);
+    return rc;
+
+err_free_copy:
+    (void) mca_pml_base_bsend_request_free(copy);
+    return rc;
+}
+
+static __attribute__((noinline)) int send_slow(const void *buf, size_t count,
+                                               ompi_datatype_t *datatype, int dst, int tag,
+                                               mca_pml_base_send_mode_t mode,
+                                               mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_request_t *request;
+    int rc;
+
+    if (MCA_PML_BASE_SEND_BUFFERED == mode) {
+        return send_buffered(buf, count, datatype, dst, tag, comm);
+    }
+    request = send_request(buf, count, datatype, dst, tag, mode, comm, true, &rc);
+    if (NULL == request) {
+        return rc;
+    }
+    mca_pml_epml_wait_done(request);
+    rc = request->req_ompi.req_status.MPI_ERROR;
+    mca_pml_epml_lock(comm->ep);
+    mca_pml_epml_request_put(request);
+    mca_pml_epml_unlock(comm->ep);
+    return rc;
+}
+
+int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    int rc = send_immediate(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
+
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        return OMPI_SUCCESS;
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        return mpi_error(rc);
+    }
+    return send_slow(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
+}
+
+int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                          int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                          ompi_request_t **ompi_request)
+{
+    mca_pml_epml_request_t *request;
+    int rc = send_immediate(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
+
+    /* A send that is done needs no request of its own: nothing in its status is defined but that it
+     * was not cancelled, which the shared empty request says too. */
+    *ompi_request = EPML_REQUEST_EMPTY_SEND;
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        return OMPI_SUCCESS;
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        return mpi_error(rc);
+    }
+    if (MCA_PML_BASE_SEND_BUFFERED == mode) {
+        return send_buffered(buf, count, datatype, dst, tag, mca_pml_epml_comm(comm));
+    }
+    request = send_request(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm), false,
+                           &rc);
+    if (NULL != request) {
+        *ompi_request = &request->req_ompi;
+    }
+    return rc;
+}
+
+int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                               int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                               ompi_request_t **ompi_request)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_request_t *request;
+
+    mca_pml_epml_lock(epml_comm->ep);
+    request = mca_pml_epml_request_get(epml_comm->ep, epml_comm, EPML_REQUEST_SEND);
+    if (NULL != request) {
+        OMPI_REQUEST_INIT(&request->req_ompi, true);
+        mca_pml_epml_request_set_data(request, buf, count, datatype);
+        request->peer = dst;
+        request->tag = tag;
+        request->mode = mode;
+        atomic_store_explicit(&request->done, true, memory_order_relaxed);
+        mca_pml_epml_request_count(request);
+        *ompi_request = &request->req_ompi;
+    }
+    mca_pml_epml_unlock(epml_comm->ep);
+    return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+/* ---- requests ------------------------------------------------------------------------------------ */
+
+/** Send the whole message, from a layout in pieces through the transport's packing. */
+static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
+                           mca_pml_epml_hdr_match_t *hdr)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = mca_pml_epml_request_convertor(request);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    return module->super.btl_sendi(&module->super, connection, &request->convertor, hdr,
+                                   sizeof(*hdr), request->size, MCA_BTL_NO_ORDER,
+                                   MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, MCA_BTL_EP_TAG, NULL);
+}
+
+static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_hdr_match_t hdr = match_header(request->comm, request->tag);
+    const bool sync = MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode;
+    int rc;
+
+    if (sync) {
+        rc = mca_pml_epml_number_assign(request);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        hdr.common.flags = EPML_HDR_FLAG_SYNC;
+        hdr.common.request = request->number;
+    }
+    rc = request->contiguous
+             ? mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), request->base,
+                                     request->size)
+             : transmit_packed(request, peer, &hdr);
+    if (OMPI_SUCCESS == rc) {
+        request->state = sync ? EPML_SEND_WAITING : EPML_SEND_DONE;
+        if (!sync) {
+            mca_pml_epml_request_done(request);
+        }
+    }
+    return rc;
+}
+
+/** Make the data of one piece fetchable.  @return bytes of handle appended to the header */
+static int offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
+                        struct mca_btl_base_endpoint_t *connection, mca_pml_epml_hdr_rndv_t *hdr,
+                        unsigned char *handle)
+{
+    if (!request->contiguous || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
+        return OMPI_SUCCESS;
+    }
+    if (NULL != module->super.btl_register_mem && NULL == request->local_handle) {
+        request->local_handle = module->super.btl_register_mem(&module->super, connection,
+                                                               request->base, request->size,
+                                                               MCA_BTL_REG_FLAG_REMOTE_READ);
+        if (NULL == request->local_handle) {
+            /* The receiver will ask for fragments instead. */
+            return OMPI_SUCCESS;
+        }
+    }
+    if (NULL != request->local_handle) {
+        hdr->match.common.handle_size = (uint16_t) module->super.btl_registration_handle_size;
+        memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
+    }
+    hdr->match.common.flags |= EPML_HDR_FLAG_GET;
+    hdr->address = (uint64_t) (uintptr_t) request->base;
+    return OMPI_SUCCESS;
+}
+
+static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    mca_pml_epml_hdr_rndv_t hdr = {.match = match_header(request->comm, request->tag),
+                                   .length = request->size};
+    unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
+    int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_number_assign(request);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = offer_memory(request, module, connection, &hdr, handle);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    hdr.match.common.kind = EPML_HDR_RNDV;
+    hdr.match.common.request = request->number;
+    rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), handle,
+                               hdr.match.common.handle_size);
+    if (OMPI_SUCCESS == rc) {
+        request->state = EPML_SEND_WAITING;
+    }
+    return rc;
+}
+
+/** Give the transport's registration back. */
+static void withdraw_memory(mca_pml_epml_request_t *request)
+{
+    mca_btl_ep_module_t *module = request->ep->net;
+
+    if (NULL != request->local_handle) {
+        (void) module->super.btl_deregister_mem(&module->super, request->local_handle);
+        request->local_handle = NULL;
+    }
+}
+
+static int send_first(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+
+    return sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
+               ? first_eager(request, peer)
+               : first_rndv(request, peer);
+}
+
+/** Send fragments as long as there is room. */
+static int send_frags(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
+
+    while (OMPI_SUCCESS == rc && request->sent < request->to_send) {
+        mca_pml_epml_hdr_frag_t *hdr;
+        mca_btl_base_descriptor_t *descriptor;
+        size_t size = module->super.btl_max_send_size - sizeof(*hdr);
+
+        if (size > request->to_send - request->sent) {
+            size = request->to_send - request->sent;
+        }
+        descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
+                                                   MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
+                                                   MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
+        if (NULL == descriptor) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        hdr = descriptor->des_segments->seg_addr.pval;
+        *hdr = (mca_pml_epml_hdr_frag_t){
+            .common = {.kind = EPML_HDR_FRAG, .request = request->receiver_request},
+            .offset = request->sent};
+        descriptor->des_cbfunc = NULL;
+        rc = module->super.btl_send(&module->super, connection, descriptor, MCA_BTL_EP_TAG);
+        if (0 > rc) {
+            size_t position = request->sent;
+
+            (void) module->super.btl_free(&module->super, descriptor);
+            (void) opal_convertor_set_position(&request->convertor, &position);
+            return rc;
+        }
+        rc = OMPI_SUCCESS;
+        request->sent += size;
+    }
+    if (OMPI_SUCCESS == rc) {
+        request->state = EPML_SEND_DONE;
+        mca_pml_epml_number_drop(request);
+        withdraw_memory(request);
+        mca_pml_epml_request_done(request);
+    }
+    return rc;
+}
+
+int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
+{
+    int rc = EPML_SEND_FRAGS == request->state ? send_frags(request) : send_first(request);
+
+    if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        return rc;
+    }
+    withdraw_memory(request);
+    return fail(request, rc);
+}
+
+/** Continue now, or when what waits for the peer already is through. */
+static int continue_in_order(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (!mca_pml_epml_backlog_has(request->ep, peer)) {
+        rc = mca_pml_epml_send_continue(request);
+    }
+    return OMPI_ERR_OUT_OF_RESOURCE == rc
+               ? mca_pml_epml_backlog_request(request->ep, peer, request)
+               : rc;
+}
+
+int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
+{
+    request->state = EPML_SEND_START;
+    request->sent = 0;
+    if (MCA_PML_BASE_SEND_BUFFERED == request->mode && !request->req_ompi.req_persistent) {
+        request->bsend_buffer = request->buffer;
+    }
+    return continue_in_order(request);
+}
+
+/* ---- the receiver's answers ------------------------------------------------------------------------ */
+
+void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
+{
+    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+
+    if (NULL == request || EPML_REQUEST_SEND != request->kind
+        || EPML_SEND_WAITING != request->state || hdr->length > request->size) {
+        ++ep->dropped;
+        return;
+    }
+    request->state = EPML_SEND_FRAGS;
+    request->receiver_request = hdr->receiver;
+    request->to_send = hdr->length;
+    if (OMPI_SUCCESS != mca_pml_epml_request_convertor(request)) {
+        (void) fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+        return;
+    }
+    if (OMPI_SUCCESS != continue_in_order(request)) {
+        (void) fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+    }
+}
+
+void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+{
+    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+
+    if (NULL == request || EPML_REQUEST_SEND != request->kind
+        || EPML_SEND_WAITING != request->state) {
+        ++ep->dropped;
+        return;
+    }
+    withdraw_memory(request);
+    mca_pml_epml_number_drop(request);
+    request->state = EPML_SEND_DONE;
+    if (OMPI_SUCCESS != hdr->status) {
+        request->req_ompi.req_status.MPI_ERROR = MPI_ERR_OTHER;
+    }
+    mca_pml_epml_request_done(request);
+}

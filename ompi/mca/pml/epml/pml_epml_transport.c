@@ -1,0 +1,193 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The transports' components and their modules.
+ *
+ * A network module is not destroyed with its endpoint but kept for the next one: its address stays
+ * known to the peers, data that the provider has not sent yet still go out, and making one can take
+ * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_framework.h"
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "opal/mca/base/mca_base_component_repository.h"
+#include "opal/mca/btl/base/base.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/util/show_help.h"
+
+typedef struct transport_t {
+    const char *name;
+    mca_base_framework_t framework;
+    mca_btl_ep_component_t *component; /**< NULL: not open */
+    bool failed;                       /**< said already */
+} transport_t;
+
+/** A module without endpoint. */
+typedef struct kept_module_t {
+    struct kept_module_t *next;
+    mca_btl_ep_module_t *module;
+} kept_module_t;
+
+static struct {
+    opal_mutex_t lock;
+    transport_t shm, net;
+    kept_module_t *kept;
+} transports = {
+    .lock = OPAL_MUTEX_STATIC_INIT,
+    .shm = {.name = "epshm"},
+    .net = {.name = "epofi"},
+};
+
+static void transport_close(transport_t *transport)
+{
+    if (NULL != transport->component) {
+        mca_base_component_repository_release(&transport->component->super.btl_version);
+        transport->component = NULL;
+        mca_pml_epml_framework_close(&transport->framework);
+    }
+    transport->failed = false;
+}
+
+/** Open one transport.  Under the lock. */
+static int transport_open(transport_t *transport)
+{
+    mca_base_component_list_item_t *item;
+    int rc;
+
+    if (NULL != transport->component) {
+        return OMPI_SUCCESS;
+    }
+    if (transport->failed) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    transport->failed = true;
+    rc = mca_pml_epml_framework_open(&transport->framework, &opal_btl_base_framework,
+                                     transport->name);
+    if (OMPI_SUCCESS != rc) {
+        opal_show_help("help-mca-pml-epml.txt", "transport missing", true, transport->name);
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    item = (mca_base_component_list_item_t *) opal_list_get_first(
+        &transport->framework.framework_components);
+    if (opal_list_is_empty(&transport->framework.framework_components)) {
+        opal_show_help("help-mca-pml-epml.txt", "transport missing", true, transport->name);
+        goto err_close;
+    }
+    transport->component = (mca_btl_ep_component_t *) item->cli_component;
+    if (MCA_BTL_EP_ABI != transport->component->ep_abi) {
+        opal_show_help("help-mca-pml-epml.txt", "transport differs", true, transport->name);
+        transport->component = NULL;
+        goto err_close;
+    }
+    /* Open MPI's own BTL selection may let go of the component while we use it. */
+    (void) mca_base_component_repository_retain_component("btl", transport->name);
+    transport->failed = false;
+    return OMPI_SUCCESS;
+
+err_close:
+    mca_pml_epml_framework_close(&transport->framework);
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+int mca_pml_epml_transports_open(bool with_net)
+{
+    int rc;
+
+    opal_mutex_lock(&transports.lock);
+    rc = transport_open(&transports.shm);
+    if (OMPI_SUCCESS == rc && with_net) {
+        rc = transport_open(&transports.net);
+    }
+    if (OMPI_SUCCESS == rc) {
+        mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = mca_pml_epml_arrived;
+        mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbdata = NULL;
+    }
+    opal_mutex_unlock(&transports.lock);
+    return rc;
+}
+
+void mca_pml_epml_transports_close(void)
+{
+    opal_mutex_lock(&transports.lock);
+    while (NULL != transports.kept) {
+        kept_module_t *kept = transports.kept;
+
+        transports.kept = kept->next;
+        (void) kept->module->super.btl_finalize(&kept->module->super);
+        free(kept);
+    }
+    transport_close(&transports.net);
+    transport_close(&transports.shm);
+    opal_mutex_unlock(&transports.lock);
+}
+
+int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
+{
+    return transports.shm.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+}
+
+int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
+{
+    kept_module_t *kept;
+
+    opal_mutex_lock(&transports.lock);
+    kept = transports.kept;
+    if (NULL != kept) {
+        transports.kept = kept->next;
+    }
+    opal_mutex_unlock(&transports.lock);
+
+    if (NULL == kept) {
+        return transports.net.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+    }
+    *module_p = kept->module;
+    (*module_p)->ep_context = ep;
+    free(kept);
+    return OMPI_SUCCESS;
+}
+
+void mca_pml_epml_net_put(mca_btl_ep_module_t *module)
+{
+    kept_module_t *kept = malloc(sizeof(*kept));
+
+    if (NULL == kept) {
+        (void) module->super.btl_finalize(&module->super);
+        return;
+    }
+    module->ep_context = NULL;
+    kept->module = module;
+    opal_mutex_lock(&transports.lock);
+    kept->next = transports.kept;
+    transports.kept = kept;
+    opal_mutex_unlock(&transports.lock);
+}
+
+int mca_pml_epml_net_progress_kept(void)
+{
+    int events = 0;
+
+    if (NULL == transports.kept || 0 != opal_mutex_trylock(&transports.lock)) {
+        return 0;
+    }
+    for (kept_module_t *kept = transports.kept; NULL != kept; kept = kept->next) {
+        int rc = kept->module->ep_progress(kept->module);
+
+        events += 0 < rc ? rc : 0;
+    }
+    opal_mutex_unlock(&transports.lock);
+    return events;
+}

@@ -1,0 +1,291 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The objects of the endpoint engine: endpoints, peers, communicators.
+ *
+ * An endpoint (ep) is what a handle from MPIX_Comm_create_endpoints stands for: matching table,
+ * transports, requests and a lock of its own.  All communicators that descend from one handle share
+ * its endpoint.  A thread that works on one endpoint touches nothing of another's but its inbox.
+ */
+
+#ifndef MCA_PML_EPML_TYPES_H
+#define MCA_PML_EPML_TYPES_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "pml_epml.h"
+#include "pml_epml_hdr.h"
+#include "pml_epml_match.h"
+
+#include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
+#include "opal/class/opal_hash_table.h"
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+#define EPML_CACHE_LINE 64
+
+struct mca_pml_epml_ep_t;
+struct mca_pml_epml_comm_t;
+struct mca_pml_epml_request_t;
+
+/** How many threads use an endpoint at a time; info key mpix_thread_level. */
+typedef enum mca_pml_epml_level_t {
+    EPML_LEVEL_SINGLE = 0,
+    EPML_LEVEL_FUNNELED = 1,
+    EPML_LEVEL_SERIALIZED = 2,
+    EPML_LEVEL_MULTIPLE = 3
+} mca_pml_epml_level_t;
+
+/**
+ * An endpoint as others see it: identity and address.  One per endpoint known to this process,
+ * shared by all communicators and all local endpoints; constant once published.
+ */
+typedef struct mca_pml_epml_peer_t {
+    _Atomic uint32_t references;
+    uint32_t slot;                       /**< index in every endpoint's table of connections */
+    ompi_proc_t *proc;                   /**< a reference of ours */
+    struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
+    mca_btl_ep_disconnect_fn_t shm_disconnect;
+    uint64_t id;                         /**< unique in this process for ever */
+    uint16_t address_length;             /**< of the network address; 0: none was exchanged */
+    unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
+} mca_pml_epml_peer_t;
+
+/** The members of one side of a communicator, by rank.  Shared by handles; constant. */
+typedef struct mca_pml_epml_peers_t {
+    _Atomic uint32_t references;
+    int count;
+    mca_pml_epml_peer_t *peer[];
+} mca_pml_epml_peers_t;
+
+/** An endpoint's connection to a peer in another process. */
+typedef struct mca_pml_epml_connection_t {
+    uint64_t peer_id; /**< slots are used again: whose connection this is */
+    struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
+} mca_pml_epml_connection_t;
+
+/** What has to wait because a peer's queue is full: one per endpoint and slow peer, while it is
+ * slow.  New traffic to the peer goes behind, so order is kept and other peers are not held up. */
+typedef struct mca_pml_epml_backlog_t {
+    struct mca_pml_epml_backlog_t *next;
+    mca_pml_epml_peer_t *peer; /**< a reference of ours */
+    struct mca_pml_epml_pending_t *first, *last;
+} mca_pml_epml_backlog_t;
+
+/** One thing in a backlog: a control message, or a request that goes on sending. */
+typedef struct mca_pml_epml_pending_t {
+    struct mca_pml_epml_pending_t *next;
+    struct mca_pml_epml_request_t *request; /**< to continue; NULL: a control message */
+    size_t size;
+    unsigned char message[]; /**< size bytes */
+} mca_pml_epml_pending_t;
+
+/** A message that came before its receive. */
+typedef struct mca_pml_epml_unexpected_t {
+    epml_match_unexpected_t match;
+    mca_pml_epml_hdr_rndv_t hdr; /**< of an eager message only the match part */
+    size_t size;                 /**< bytes of data (eager) or of registration handle */
+    unsigned char data[];
+} mca_pml_epml_unexpected_t;
+
+/** A table that gives requests numbers which may travel: index and generation in 32 bits. */
+typedef struct mca_pml_epml_numbers_t {
+    struct {
+        struct mca_pml_epml_request_t *request; /**< NULL: free */
+        uint32_t generation;
+        uint32_t next_free;
+    } *slot;
+    uint32_t count;
+    uint32_t first_free;
+} mca_pml_epml_numbers_t;
+
+#define EPML_NUMBER_INDEX_BITS 22
+#define EPML_NUMBER_NONE UINT32_MAX
+
+/** An endpoint. */
+typedef struct mca_pml_epml_ep_t {
+    /* ---- line of the lock: written by whoever works on the endpoint ---- */
+    _Alignas(EPML_CACHE_LINE) _Atomic bool locked;
+    _Atomic uint32_t heartbeat;  /**< counts polls by a thread of its own; read by the others */
+
+    /* ---- lines of the engine: under the lock ---- */
+    _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
+    mca_btl_ep_module_t *net; /**< NULL: all members of its communicators are in this process */
+    epml_match_table_t match;
+    struct mca_pml_epml_request_t *free_requests;
+    struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
+    mca_pml_epml_backlog_t *backlogs;
+    mca_pml_epml_numbers_t numbers;
+    mca_pml_epml_connection_t *connections; /**< by peer slot; of the net module */
+    uint32_t connection_count;
+    opal_hash_table_t comms; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
+    struct mca_pml_epml_comm_t *recent_comm;
+    uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
+    uint32_t net_countdown;
+    uint64_t active_requests;
+    uint64_t dropped; /**< messages dropped because they made no sense */
+
+    /* ---- slow path ---- */
+    _Atomic uint32_t references; /**< communicators, requests on their way */
+    uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
+    uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
+    mca_pml_epml_level_t level;
+    mca_pml_epml_peer_t *self;
+    struct mca_pml_epml_ep_t *next, *prev; /**< registry */
+} mca_pml_epml_ep_t;
+
+/** What hangs from an endpoint communicator (c_pml_comm). */
+typedef struct mca_pml_epml_comm_t {
+    mca_pml_epml_ep_t *ep;
+    uint64_t context;            /**< what its messages carry */
+    int32_t rank;                /**< own rank in it */
+    bool is_inter;
+    mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group's, if there is one */
+    mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
+    ompi_communicator_t *comm;
+    uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
+} mca_pml_epml_comm_t;
+
+static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
+
+/* ---- pml_epml_transport.c --------------------------------------------------------------------- */
+
+/**
+ * Open the transports' components.  Idempotent, any thread; what is wrong has been said.
+ *
+ * @param[in] with_net  also the one between processes
+ */
+int mca_pml_epml_transports_open(bool with_net);
+void mca_pml_epml_transports_close(void);
+
+/** A module of the network transport, new or left by an endpoint that is gone. */
+int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p);
+
+/** Keep a module for the next endpoint: it may still be delivering, and costs time to make. */
+void mca_pml_epml_net_put(mca_btl_ep_module_t *module);
+
+/** Progress the kept modules.  @return number of events */
+int mca_pml_epml_net_progress_kept(void);
+
+int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p);
+
+/* ---- pml_epml_ep.c ---------------------------------------------------------------------------- */
+
+/**
+ * Create an endpoint with its transports; not yet known to process-wide progress.
+ *
+ * @param[in] with_net  will it talk to other processes?
+ * @return OMPI_SUCCESS or an error; then *ep_p is untouched
+ */
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p);
+
+void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
+
+/** The last one destroys it.  Not under its lock. */
+void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep);
+
+/** Number of live endpoints of this process. */
+int mca_pml_epml_ep_count(void);
+
+/** Endpoints of this node, this process included, as a creation has just found it. */
+void mca_pml_epml_ep_note_node(int endpoints_on_node);
+
+/** The PML goes: destroy what is left, close the transports. */
+void mca_pml_epml_ep_finalize(void);
+
+/** Registered with opal_progress while there are endpoints: progress what nobody drives. */
+int mca_pml_epml_progress(void);
+
+/* ---- pml_epml_peer.c -------------------------------------------------------------------------- */
+
+/** @return with one reference, or NULL (no memory).  Takes over the caller's reference on proc. */
+mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc);
+void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer);
+void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer);
+
+/** @return count empty places, one reference, or NULL */
+mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count);
+void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers);
+void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
+
+/** Make the members of group from those of one or two known sides (second may be NULL).
+ * @return one reference; NULL if a member is in neither, or without memory */
+mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
+                                                   mca_pml_epml_peers_t *first,
+                                                   mca_pml_epml_peers_t *second);
+
+/** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
+int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                              struct mca_btl_base_endpoint_t **connection_p);
+
+/* ---- pml_epml_create.c ------------------------------------------------------------------------ */
+
+struct mpix_endpoints_pml_t;
+extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
+
+/* ---- pml_epml_proc.c -------------------------------------------------------------------------- */
+
+/** Is this the name of an endpoint that is no process (not index 0)? */
+bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name);
+
+/** Does the endpoint, or process, of this name live in this process? */
+bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
+
+/** A name that no endpoint of this job has.  Any thread. */
+opal_process_name_t mca_pml_epml_name_new(void);
+
+/** The proc of a name, made if need be, with the properties of like (the same process's).
+ * @return one reference, given back with mca_pml_epml_proc_put; NULL without memory */
+ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name, const ompi_proc_t *like);
+void mca_pml_epml_proc_put(ompi_proc_t *proc);
+
+/* ---- pml_epml_comm.c -------------------------------------------------------------------------- */
+
+/** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */
+#define EPML_COMM_FLAG 0x40000000u
+
+static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm)
+{
+    return 0 != (comm->c_flags & EPML_COMM_FLAG);
+}
+
+static inline mca_pml_epml_comm_t *mca_pml_epml_comm(const ompi_communicator_t *comm)
+{
+    return (mca_pml_epml_comm_t *) comm->c_pml_comm;
+}
+
+/** See mpix_endpoints_pml_t. */
+uint64_t mca_pml_epml_context_ids(uint32_t count);
+int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             uint64_t context);
+
+/** Give a new communicator a table slot, c_contextid and our mark. */
+int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
+
+/** Hang our state on a communicator.  Takes its own references on ep and peers. */
+int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
+                             mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local);
+
+/** The communicator of ep with this context, or NULL.  Under ep's lock. */
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
+
+/** Restrict Open MPI's choice of collective components to those that serve on endpoints. */
+int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_TYPES_H */

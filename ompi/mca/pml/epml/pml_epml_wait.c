@@ -1,0 +1,246 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Waiting and testing.
+ *
+ * Open MPI's own wait parks all threads but one behind a process-wide progress engine.  Ours turns
+ * the endpoint that a request belongs to, in the thread that waits for it, and leaves the
+ * bookkeeping (statuses, persistent requests, errors, freeing) to Open MPI's functions, which find
+ * the requests complete.  Lists without a request of ours go straight to Open MPI's functions, but
+ * for requests of collectives on endpoint communicators, which would make threads park as well.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "opal/runtime/opal_progress.h"
+
+static ompi_request_fns_t original;
+
+/** The endpoint whose progress a request needs, or NULL if Open MPI knows better. */
+static inline mca_pml_epml_ep_t *request_ep(const ompi_request_t *request)
+{
+    if (OPAL_LIKELY(mca_pml_epml_is_request(request))) {
+        return ((const mca_pml_epml_request_t *) request)->ep;
+    }
+    if ((OMPI_REQUEST_COLL == request->req_type || OMPI_REQUEST_COMM == request->req_type)
+        && NULL != request->req_mpi_object.comm
+        && mca_pml_epml_is_endpoint_comm(request->req_mpi_object.comm)
+        && NULL != request->req_mpi_object.comm->c_pml_comm) {
+        return mca_pml_epml_comm(request->req_mpi_object.comm)->ep;
+    }
+    return NULL;
+}
+
+/** Complete or inactive: nothing to wait for. */
+static inline bool is_through(const ompi_request_t *request)
+{
+    return REQUEST_COMPLETE(request) || OMPI_REQUEST_INACTIVE == request->req_state;
+}
+
+/** One turn for a request that is not through. */
+static inline void turn(const ompi_request_t *request, mca_pml_epml_ep_t *ep,
+                        mca_pml_epml_waiter_t *waiter)
+{
+    int events = mca_pml_epml_ep_poll(ep);
+
+    if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request))) {
+        /* A schedule above our messages: it moves on in its component's progress. */
+        opal_progress();
+    }
+    if (0 == events) {
+        mca_pml_epml_idle(waiter);
+    }
+}
+
+void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+
+    /* Acquire pairs with the release in mca_pml_epml_request_done. */
+    while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
+        if (0 == mca_pml_epml_ep_poll(request->ep)) {
+            mca_pml_epml_idle(&waiter);
+        }
+    }
+}
+
+void mca_pml_epml_tested(void)
+{
+    static _Thread_local uint32_t tests;
+
+    /* A test that finds nothing gives the rest of the process its chance now and then, and its core
+     * to others in a crowd: programs poll in loops. */
+    if (0 == ++tests % 16) {
+        opal_progress();
+        if (atomic_load_explicit(&mca_pml_epml_crowded, memory_order_relaxed)) {
+            sched_yield();
+        }
+    }
+}
+
+static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
+{
+    mca_pml_epml_ep_t *ep;
+
+    if (!is_through(*request) && NULL != (ep = request_ep(*request))) {
+        mca_pml_epml_waiter_t waiter = {0};
+
+        while (!is_through(*request)) {
+            turn(*request, ep, &waiter);
+        }
+    }
+    return original.req_wait(request, status);
+}
+
+static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+
+    /* In order: while one is waited for, the others of its endpoint make progress too.  An error
+     * ends the waiting, as Open MPI's function does; it looks after the rest. */
+    for (size_t i = 0; i < count; ++i) {
+        mca_pml_epml_ep_t *ep;
+
+        if (is_through(requests[i]) || NULL == (ep = request_ep(requests[i]))) {
+            continue;
+        }
+        while (!is_through(requests[i])) {
+            turn(requests[i], ep, &waiter);
+        }
+    }
+    return original.req_wait_all(count, requests, statuses);
+}
+
+/** Does the list hold a request that one of our endpoints must be turned for, or one complete? */
+static bool look_over(size_t count, ompi_request_t **requests, bool *through_p)
+{
+    bool ours = false;
+
+    *through_p = false;
+    for (size_t i = 0; i < count; ++i) {
+        if (OMPI_REQUEST_INACTIVE == requests[i]->req_state) {
+            continue;
+        }
+        if (REQUEST_COMPLETE(requests[i])) {
+            *through_p = true;
+            return ours;
+        }
+        ours = ours || NULL != request_ep(requests[i]);
+    }
+    return ours;
+}
+
+/** Turn the endpoints of a list, each once as long as neighbours in the list share one.
+ * @return number of events */
+static int turn_list(size_t count, ompi_request_t **requests)
+{
+    mca_pml_epml_ep_t *last = NULL;
+    int events = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        mca_pml_epml_ep_t *ep;
+
+        if (is_through(requests[i]) || NULL == (ep = request_ep(requests[i])) || ep == last) {
+            continue;
+        }
+        events += mca_pml_epml_ep_poll(ep);
+        last = ep;
+    }
+    return events;
+}
+
+/** Wait until at least one request of the list is complete, if one of them is ours. */
+static void wait_for_one(size_t count, ompi_request_t **requests)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+    bool through;
+
+    while (look_over(count, requests, &through) && !through) {
+        if (0 == turn_list(count, requests)) {
+            /* Requests of others in the list need the process's progress. */
+            opal_progress();
+            mca_pml_epml_idle(&waiter);
+        }
+    }
+}
+
+static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
+                         ompi_status_public_t *status)
+{
+    wait_for_one(count, requests);
+    return original.req_wait_any(count, requests, index, status);
+}
+
+static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                          ompi_status_public_t *statuses)
+{
+    wait_for_one(count, requests);
+    return original.req_wait_some(count, requests, outcount, indices, statuses);
+}
+
+static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
+{
+    if (!is_through(*request) && mca_pml_epml_is_request(*request)) {
+        (void) mca_pml_epml_ep_poll(((mca_pml_epml_request_t *) *request)->ep);
+        if (!is_through(*request)) {
+            *completed = 0;
+            mca_pml_epml_tested();
+            return OMPI_SUCCESS;
+        }
+    }
+    return original.req_test(request, completed, status);
+}
+
+static int epml_test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
+                         ompi_status_public_t *status)
+{
+    (void) turn_list(count, requests);
+    return original.req_test_any(count, requests, index, completed, status);
+}
+
+static int epml_test_all(size_t count, ompi_request_t **requests, int *completed,
+                         ompi_status_public_t *statuses)
+{
+    (void) turn_list(count, requests);
+    return original.req_test_all(count, requests, completed, statuses);
+}
+
+static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                          ompi_status_public_t *statuses)
+{
+    (void) turn_list(count, requests);
+    return original.req_test_some(count, requests, outcount, indices, statuses);
+}
+
+/* Plain stores: the first endpoint is being created, nobody has a request of ours yet, and either
+ * function serves the others. */
+void mca_pml_epml_wait_install(void)
+{
+    original = ompi_request_functions;
+    ompi_request_functions = (ompi_request_fns_t){.req_test = epml_test,
+                                                  .req_test_any = epml_test_any,
+                                                  .req_test_all = epml_test_all,
+                                                  .req_test_some = epml_test_some,
+                                                  .req_wait = epml_wait,
+                                                  .req_wait_any = epml_wait_any,
+                                                  .req_wait_all = epml_wait_all,
+                                                  .req_wait_some = epml_wait_some};
+}
+
+void mca_pml_epml_wait_remove(void)
+{
+    ompi_request_functions = original;
+}

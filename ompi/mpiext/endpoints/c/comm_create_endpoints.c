@@ -1,0 +1,137 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPIX_Comm_create_endpoints: argument checking and error reporting; pml/epml does the work.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/info/info.h"
+#include "ompi/mca/pml/base/base.h"
+#include "opal/util/show_help.h"
+
+static const char function_name[] = "MPIX_Comm_create_endpoints";
+
+/**
+ * What is wrong with this process's own arguments.  The other members cannot know of it, so it must
+ * not keep the process out of the collective.
+ *
+ * @return MPI_SUCCESS, or the error code for this process
+ */
+static int check_own_arguments(int my_num_ep, MPI_Info info, MPI_Comm ep_comms[])
+{
+    if (0 > my_num_ep || (0 < my_num_ep && NULL == ep_comms)) {
+        return MPI_ERR_ARG;
+    }
+    if (NULL == info || ompi_info_is_freed(info)) {
+        return MPI_ERR_INFO;
+    }
+    return MPI_SUCCESS;
+}
+
+/** The MPI error code for what the PML reports. */
+static int error_code_of(mpix_endpoints_error_t error, int rc)
+{
+    switch (error) {
+    case MPIX_ENDPOINTS_ERR_ARG:
+        return MPI_ERR_ARG;
+    case MPIX_ENDPOINTS_ERR_LIMIT:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_LIMIT);
+    case MPIX_ENDPOINTS_ERR_RESOURCE:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
+    case MPIX_ENDPOINTS_ERR_PROMISE:
+        return MPI_ERR_INFO_VALUE;
+    case MPIX_ENDPOINTS_ERR_INTERN:
+        return MPI_ERR_INTERN;
+    case MPIX_ENDPOINTS_OK:
+        break;
+    }
+    /* Not a matter of endpoints: an exchange over the parent has failed. */
+    return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
+}
+
+/** No PML has registered: say what to do.  Every member comes here, so nobody waits. */
+static int not_selected(void)
+{
+    mpix_endpoints_help_init();
+    opal_show_help(MPIX_ENDPOINTS_HELP_FILE, "not selected", true,
+                   mca_pml_base_selected_component.pmlm_version.mca_component_name);
+    return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_NOT_SELECTED);
+}
+
+/** Create with a valid parent.  @return an MPI error code */
+static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_Comm ep_comms[])
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+    mpix_endpoints_error_t local_error = MPIX_ENDPOINTS_OK, error = MPIX_ENDPOINTS_OK;
+    int rc, code;
+
+    if (NULL == table) {
+        return not_selected();
+    }
+
+    code = check_own_arguments(my_num_ep, info, ep_comms);
+    if (MPI_SUCCESS != code) {
+        local_error = MPIX_ENDPOINTS_ERR_ARG;
+    } else if (!mpix_endpoints_seams_in_force()) {
+        mpix_endpoints_help_init();
+        opal_show_help(MPIX_ENDPOINTS_HELP_FILE, "seams not in force", true);
+        code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS);
+        local_error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
+
+    rc = table->create_endpoints(parent, MPIX_ENDPOINTS_OK == local_error ? my_num_ep : 0,
+                                 MPI_SUCCESS == code && MPI_INFO_NULL != info ? &info->super : NULL,
+                                 local_error, ep_comms, &error);
+    if (MPI_SUCCESS != code) {
+        return code;
+    }
+    return OMPI_SUCCESS == rc ? MPI_SUCCESS : error_code_of(error, rc);
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
+                                                      MPI_Info info, MPI_Comm ep_comms[])
+{
+    int code;
+
+    if (0 == ompi_instance_count) {
+        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_OTHER, function_name);
+    }
+    if (ompi_comm_invalid(parent)) {
+        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, function_name);
+    }
+    if (OMPI_COMM_IS_INTER(parent)) {
+        return OMPI_ERRHANDLER_INVOKE(parent, MPI_ERR_COMM, function_name);
+    }
+#if OPAL_ENABLE_FT_MPI
+    if (!ompi_comm_iface_create_check(parent, &code)) {
+        return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
+    }
+#endif
+
+    code = create_endpoints(parent, my_num_ep, info, ep_comms);
+    if (MPI_SUCCESS != code) {
+        return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
+    }
+    return MPI_SUCCESS;
+}
+
+MPIX_ENDPOINTS_EXPORT int MPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
+                                                     MPI_Comm ep_comms[])
+    __attribute__((weak, alias("PMPIX_Comm_create_endpoints")));

@@ -1,0 +1,110 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI endpoints: threads that own MPI ranks.  The user's interface, for C and C++; included by
+ * mpi-ext.h, or directly.  Manual pages: MPIX_Comm_create_endpoints(3),
+ * MPIX_Query_endpoints_support(3).
+ *
+ * Every function is also there under its PMPIX_ name; the MPIX_ name is a weak alias of it, so that
+ * a profiling tool may define its own MPIX_ function and call the PMPIX_ one.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_C_H
+#define MPIEXT_ENDPOINTS_C_H
+
+#include <mpi.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/**
+ * Create a communicator in which this process owns my_num_ep ranks (endpoints).
+ *
+ * Each handle in ep_comms behaves from then on as if it belonged to an MPI process of its own: own
+ * rank, own message matching, own progress.  Any thread may use it; handles of different endpoints
+ * share nothing that a thread would have to wait for.  Ranks are numbered in the order of the
+ * parent's ranks and, within a process, in the order of the array.  The handle at index 0 stands
+ * for the calling process itself: with one endpoint everywhere the new communicator is congruent
+ * with the parent.  Nothing cached on the parent (attributes) is passed on; the parent's error
+ * handler is.
+ *
+ * Collective over parent; blocks until every member has called it.  One thread of a process makes
+ * the call for all endpoints of that process.
+ *
+ * Thread safety: as any collective call, one at a time on a given parent handle; calls on different
+ * parents may run at the same time.
+ *
+ * @param[in]  parent     intracommunicator, ordinary or of endpoints
+ * @param[in]  my_num_ep  number of endpoints of this process, 0 or more; may differ between members
+ * @param[in]  info       hints, or MPI_INFO_NULL; keys: same_num_ep, mpix_thread_level (see the
+ *                        manual page).  Not kept: the caller may free it afterwards.
+ * @param[out] ep_comms   my_num_ep handles, the caller's, each to be freed with MPI_Comm_free or
+ *                        MPI_Comm_disconnect; ignored if my_num_ep is 0, untouched on failure
+ *
+ * @retval MPI_SUCCESS     on every member
+ * @retval MPI_ERR_ARG     my_num_ep is negative, or ep_comms is NULL and my_num_ep is not 0
+ * @retval MPI_ERR_COMM    parent is MPI_COMM_NULL, invalid, or an intercommunicator
+ * @retval MPI_ERR_INFO    info is not a valid info handle
+ * @retval MPI_ERR_INFO_VALUE  the promise same_num_ep was not kept
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  the endpoints could not be had;
+ *                         MPI_Error_string says why
+ *
+ * Errors are raised through parent's error handler (through the one for calls without a
+ * communicator if parent is no valid one) and leave parent usable.  A mistake of one member is an
+ * error on every member, though not always of the same class; no member is left waiting.
+ *
+ * Source: Dinan et al., "Enabling communication concurrency through flexible MPI endpoints", 2014,
+ * sections 3.2 to 3.5; MPI Forum ticket 380, chapter 6 (draft of March 2015).
+ */
+OMPI_DECLSPEC int MPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
+                                             MPI_Comm ep_comms[]);
+OMPI_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
+                                              MPI_Comm ep_comms[]);
+
+/**
+ * Can this run create endpoints?
+ *
+ * Says yes if the endpoint PML is selected (mpirun --mca pml epml) and this library stands where it
+ * has to between the program and Open MPI.  Local; any thread; may be called at any time, also
+ * before MPI_Init and after MPI_Finalize (the answer then is no).
+ *
+ * @param[out] flag  1: MPIX_Comm_create_endpoints will work; 0: it will fail
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_ARG  flag is NULL
+ *
+ * Source: in the manner of Open MPI's MPIX_Query_cuda_support.
+ */
+OMPI_DECLSPEC int MPIX_Query_endpoints_support(int *flag);
+OMPI_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
+
+/**
+ * The value of MPIX_ERR_ENDPOINTS, which is what programs should write.
+ *
+ * Open MPI hands out new error classes at run time, so the class is no compile-time constant (it
+ * cannot be a case label), and two processes may have different values for it.  Local; any thread.
+ *
+ * @return the class, valid from MPI_Init to MPI_Finalize; MPI_ERR_UNKNOWN outside of them
+ */
+OMPI_DECLSPEC int MPIX_Endpoints_error_class(void);
+OMPI_DECLSPEC int PMPIX_Endpoints_error_class(void);
+
+/** Error class (MPI_Error_class): endpoints could not be created as asked for. */
+#define MPIX_ERR_ENDPOINTS (MPIX_Endpoints_error_class())
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_C_H */

@@ -1,0 +1,66 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the seams need to know about the Open MPI at hand: everything here was read off Open MPI's
+ * source or its libraries and may change from one series to the next.  Known to hold for 5.0 and
+ * 6.0.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_COMPAT_H
+#define MPIEXT_ENDPOINTS_COMPAT_H
+
+#include "ompi_config.h"
+
+#include <stddef.h>
+
+#include "opal/util/proc.h"
+
+/**
+ * The functions that decide what a process is; endpoints cannot work if any of them is out of
+ * reach.  All are exported and called through the procedure linkage table.
+ */
+#define MPIX_ENDPOINTS_SEAMS_REQUIRED(X) \
+    X(ompi_comm_nextcid)                 \
+    X(ompi_comm_nextcid_nb)              \
+    X(ompi_group_incl_plist)             \
+    X(ompi_group_union)                  \
+    X(ompi_group_difference)
+
+/** The entrances to what endpoints do not offer yet.  Out of reach they only cost the clear
+ * message. */
+#define MPIX_ENDPOINTS_SEAMS_REFUSED(X) \
+    X(ompi_win_create)                  \
+    X(ompi_win_allocate)                \
+    X(ompi_win_allocate_shared)         \
+    X(ompi_win_create_dynamic)          \
+    X(ompi_file_open)                   \
+    X(ompi_dpm_connect_accept)
+
+/** Beginnings of the file names of the libraries that hold and call these functions: the MPI
+ * library (5.0), and the library below it (6.0). */
+#define MPIX_ENDPOINTS_LIBRARIES {"libmpi.so", "libopen_mpi.so"}
+
+/** The type of a window's displacement unit below MPI_Win_create. */
+#if OMPI_MAJOR_VERSION >= 6
+typedef ptrdiff_t mpix_endpoints_disp_unit_t;
+#else
+typedef int mpix_endpoints_disp_unit_t;
+#endif
+
+/** Processes of this job: vpids from here on name endpoints. */
+static inline uint32_t mpix_endpoints_job_size(void)
+{
+    return opal_process_info.num_procs;
+}
+
+#endif /* MPIEXT_ENDPOINTS_COMPAT_H */

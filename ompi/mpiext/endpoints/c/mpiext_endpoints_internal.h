@@ -1,0 +1,70 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Inside libmpix_endpoints: the table that pml/epml has registered, error codes, help messages.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_INTERNAL_H
+#define MPIEXT_ENDPOINTS_INTERNAL_H
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+
+BEGIN_C_DECLS
+
+#define MPIX_ENDPOINTS_HELP_FILE "help-mpiext-endpoints.txt"
+
+/** Seen from other objects whatever the compiler's default is.  On our definitions of libmpi's
+ * functions, which libmpi's own headers do not all declare so. */
+#define MPIX_ENDPOINTS_EXPORT __attribute__((visibility("default")))
+
+/** The causes of error class MPIX_ERR_ENDPOINTS; each has an error code of its own. */
+typedef enum mpix_endpoints_cause_t {
+    MPIX_ENDPOINTS_CAUSE_LIMIT,        /**< more than pml_epml_max_endpoints */
+    MPIX_ENDPOINTS_CAUSE_RESOURCE,     /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_CAUSE_NOT_SELECTED, /**< no pml/epml in this run */
+    MPIX_ENDPOINTS_CAUSE_SEAMS,        /**< libmpi cannot be reached */
+    MPIX_ENDPOINTS_CAUSE_COUNT
+} mpix_endpoints_cause_t;
+
+/**
+ * What pml/epml has registered.  Any thread.
+ *
+ * @return the table, or NULL (pml/epml is not selected, MPI is not initialized or is finalized)
+ */
+const mpix_endpoints_pml_t *mpix_endpoints_table(void);
+
+/** Is this a communicator of endpoints?  NULL and any valid communicator; any thread. */
+static inline bool mpix_endpoints_is_endpoint_comm(const ompi_communicator_t *comm)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+
+    return NULL != table && NULL != comm && table->is_endpoint_comm(comm);
+}
+
+/**
+ * The MPI error code for a cause; made when it is first asked for.  Between MPI_Init and
+ * MPI_Finalize, any thread.
+ *
+ * @return a code of class MPIX_ERR_ENDPOINTS with an error string; MPI_ERR_INTERN if there is no
+ *         memory for one
+ */
+int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
+
+/** Let opal_show_help find our help files.  Any thread, cheap if done before. */
+void mpix_endpoints_help_init(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_INTERNAL_H */

@@ -1,0 +1,107 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The one table through which the extension (libmpix_endpoints, linked into the program) and
+ * pml/epml (loaded by Open MPI) know each other.
+ *
+ * pml/epml is linked with libmpix_endpoints, so whichever of the two is loaded first, both see the
+ * same copy of the library; the PML registers its table when it is selected and takes it back when
+ * it is finalized.  The extension holds the user's functions and the seams into libmpi, the PML
+ * everything that knows what an endpoint is.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_LINK_H
+#define MPIEXT_ENDPOINTS_LINK_H
+
+#include "ompi_config.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/group/group.h"
+#include "opal/util/info.h"
+
+BEGIN_C_DECLS
+
+/** Raised whenever this structure or the meaning of one of its functions changes. */
+#define MPIX_ENDPOINTS_LINK_ABI 1
+
+/** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
+ * of the class named. */
+typedef enum mpix_endpoints_error_t {
+    MPIX_ENDPOINTS_OK = 0,
+    MPIX_ENDPOINTS_ERR_ARG,        /**< MPI_ERR_ARG: negative count, NULL array */
+    MPIX_ENDPOINTS_ERR_LIMIT,      /**< more than pml_epml_max_endpoints in one process */
+    MPIX_ENDPOINTS_ERR_RESOURCE,   /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_ERR_PROMISE,    /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
+    MPIX_ENDPOINTS_ERR_INTERN      /**< something below failed: MPI_ERR_INTERN */
+} mpix_endpoints_error_t;
+
+typedef struct mpix_endpoints_pml_t {
+    uint32_t abi; /**< MPIX_ENDPOINTS_LINK_ABI */
+
+    /**
+     * Collective over parent: create this process's endpoints.  See MPIX_Comm_create_endpoints(3).
+     *
+     * A process that has found a mistake in its own arguments takes part all the same and passes
+     * it as local_error, so that every member gets an error and nobody waits.
+     *
+     * @param[in]  parent       a valid intracommunicator
+     * @param[in]  num_ep       number of endpoints of this process (0 if local_error is set)
+     * @param[in]  info         the user's info, or NULL
+     * @param[in]  local_error  MPIX_ENDPOINTS_OK, or what is wrong with this process's arguments
+     * @param[out] comms        num_ep handles, set only on success
+     * @param[out] error        which error it was; the same class on every member
+     *
+     * @return OMPI_SUCCESS, or an OMPI error code (then nothing was created anywhere)
+     */
+    int (*create_endpoints)(ompi_communicator_t *parent, int num_ep, opal_info_t *info,
+                            mpix_endpoints_error_t local_error, ompi_communicator_t **comms,
+                            mpix_endpoints_error_t *error);
+
+    /** Is this communicator one of endpoints?  Any thread, any valid communicator. */
+    bool (*is_endpoint_comm)(const ompi_communicator_t *comm);
+
+    /**
+     * Draw context ids that no live communicator of any process has, nor will get: first, first +
+     * 1, ... first + count - 1.  Local, any thread.
+     */
+    uint64_t (*context_ids)(uint32_t count);
+
+    /**
+     * Make newcomm an endpoint communicator that belongs to the same endpoint as comm: give it a
+     * table slot (c_index), a c_contextid of its own, OMPI_COMM_GLOBAL_INDEX, and the context id
+     * under which its messages will be matched (effective at pml_add_comm).  Local.
+     *
+     * @param[in] newcomm  being built, groups set
+     * @param[in] comm     endpoint communicator it descends from
+     * @param[in] context  from context_ids, the same on all members of newcomm
+     */
+    int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context);
+} mpix_endpoints_pml_t;
+
+/**
+ * Called by pml/epml when it is selected (table) and when it is finalized (NULL).
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_SUPPORTED if table->abi is not the library's own
+ */
+OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table);
+
+/**
+ * Are the seams into libmpi in force (docs/architecture.md, "Seams")?  Looked into at the first
+ * call; if the dynamic linker did not put them there it tries to patch libmpi's own call slots.
+ * Any thread.
+ */
+OMPI_DECLSPEC bool mpix_endpoints_seams_in_force(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_LINK_H */

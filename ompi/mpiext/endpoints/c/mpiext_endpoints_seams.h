@@ -1,0 +1,85 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The seams: functions of libmpi that this library defines as well.
+ *
+ * The dynamic linker gives libmpi's calls to the first definition in the program's list of
+ * libraries; libmpix_endpoints stands before libmpi in it, so the calls come here.  Each of our
+ * definitions serves endpoints and hands everything else to the function it stands before,
+ * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
+ * slots of libmpi are rewritten instead.  docs/architecture.md, "Seams", says why these functions.
+ *
+ * seam_plt.c has the mechanism, seam_group.c, seam_cid.c and seam_refuse.c the definitions.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_SEAMS_H
+#define MPIEXT_ENDPOINTS_SEAMS_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "ompi/group/group.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
+
+BEGIN_C_DECLS
+
+#define MPIX_ENDPOINTS_SEAM_ID(name) MPIX_ENDPOINTS_SEAM_##name,
+
+/** One constant for each seam, MPIX_ENDPOINTS_SEAM_<name of the function>. */
+typedef enum mpix_endpoints_seam_t {
+    MPIX_ENDPOINTS_SEAMS_REQUIRED(MPIX_ENDPOINTS_SEAM_ID)
+    MPIX_ENDPOINTS_SEAMS_REFUSED(MPIX_ENDPOINTS_SEAM_ID)
+    MPIX_ENDPOINTS_SEAM_COUNT
+} mpix_endpoints_seam_t;
+
+#undef MPIX_ENDPOINTS_SEAM_ID
+
+/** The functions our definitions stand before; NULL until looked up.  Private to what follows. */
+extern _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
+
+/** Find the function that ours stands before.  Any thread; aborts the program if there is none. */
+void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam);
+
+static inline void *mpix_endpoints_seam_original(mpix_endpoints_seam_t seam)
+{
+    /* Relaxed: the pointer is all that is passed on; code needs no publishing. */
+    void *original = atomic_load_explicit(&mpix_endpoints_originals[seam], memory_order_relaxed);
+
+    return OPAL_LIKELY(NULL != original) ? original : mpix_endpoints_seam_lookup(seam);
+}
+
+/** The function of libmpi that our definition of the same name stands before, typed as such. */
+#define MPIX_ENDPOINTS_ORIGINAL(name) \
+    ((__typeof__(&name)) mpix_endpoints_seam_original(MPIX_ENDPOINTS_SEAM_##name))
+
+/** Our definition itself.  The function's plain name means, also in this library, the definition
+ * that stands first in the program; this is a second name that nobody else can have. */
+#define MPIX_ENDPOINTS_OWN(name) mpix_endpoints_own_##name
+
+/** To stand behind each of our definitions: gives it its second name. */
+#define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
+    extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
+        __attribute__((alias(#name), visibility("hidden")))
+
+/**
+ * Does libmpi call our ompi_group_incl_plist?  The question is asked by calling a function of
+ * libmpi that calls it, with a group that is known by its address; nothing else sees that group.
+ *
+ * @return true if the call came here
+ */
+bool mpix_endpoints_seam_group_probe(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_SEAMS_H */

@@ -1,0 +1,70 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The published table: pml/epml puts it here when it is selected, everything else in this library
+ * finds it here.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ompi/constants.h"
+#include "opal/util/show_help.h"
+
+static _Atomic(const mpix_endpoints_pml_t *) registered_table;
+
+static pthread_mutex_t help_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool help_added;
+
+MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
+{
+    if (NULL != table && MPIX_ENDPOINTS_LINK_ABI != table->abi) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    /* MPI may have been initialized anew since the last message; Open MPI forgets our directory
+     * when it is finalized. */
+    pthread_mutex_lock(&help_lock);
+    help_added = false;
+    pthread_mutex_unlock(&help_lock);
+    if (NULL != table) {
+        mpix_endpoints_help_init();
+    }
+    /* Release: orders the table's contents before the pointer; partner: mpix_endpoints_table. */
+    atomic_store_explicit(&registered_table, table, memory_order_release);
+    return OMPI_SUCCESS;
+}
+
+const mpix_endpoints_pml_t *mpix_endpoints_table(void)
+{
+    /* Acquire: orders the pointer before the table's contents; partner:
+     * mpix_endpoints_register_pml. */
+    return atomic_load_explicit(&registered_table, memory_order_acquire);
+}
+
+void mpix_endpoints_help_init(void)
+{
+    pthread_mutex_lock(&help_lock);
+    if (!help_added) {
+#if defined(MPIX_ENDPOINTS_HELPDIR)
+        /* Open MPI looks into its own installation only; ours may be another one. */
+        opal_show_help_add_dir(MPIX_ENDPOINTS_HELPDIR);
+#endif
+        help_added = true;
+    }
+    pthread_mutex_unlock(&help_lock);
+}

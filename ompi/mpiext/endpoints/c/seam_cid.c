@@ -1,0 +1,466 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Context ids: what tells the messages of one communicator from those of another.
+ *
+ * libmpi lets all members agree on one slot in their communicator tables.  Two endpoints of a
+ * process share that table, so for them there is no such slot.  Here each handle takes whatever
+ * slot is free (comm_assign in pml/epml does), and what the members agree on is a 64 bit id: one
+ * member draws it, the others are told.  One broadcast, where libmpi needs two or more allreduces.
+ *
+ * Who draws, and how the others are told, depends on how the communicator comes about (mode):
+ *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and
+ *                 broadcasts its beginning
+ *   INTER         the same on an intercommunicator, and merge: rank 0 of one side, the same side
+ *                 seen from both, draws and broadcasts to both sides
+ *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
+ *                 draws; messages along a binomial tree
+ *   INTRA_BRIDGE  intercomm_create: both leaders draw and exchange over the bridge, the smaller id
+ *                 wins; each broadcasts on its own side
+ * A split makes several communicators in one call.  Each takes its id from the block by the rank in
+ * comm of one of its own members, which no two of them can share.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+
+#include "ompi/communicator/comm_request.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
+
+/** What leaders and tree neighbours send each other. */
+enum {
+    CID_ID = 0,     /**< the id */
+    CID_STATUS = 1, /**< 0, or 1: the sender could not get one, so the receiver must fail as well */
+    CID_WORDS = 2
+};
+
+/** One agreement in nonblocking form; the request owns it. */
+typedef struct mpix_endpoints_cid_t {
+    opal_object_t super;
+    ompi_communicator_t *newcomm;
+    ompi_communicator_t *comm;
+    int mode;
+    uint64_t base; /**< target of the broadcasts */
+} mpix_endpoints_cid_t;
+
+static OBJ_CLASS_INSTANCE(mpix_endpoints_cid_t, opal_object_t, NULL, NULL);
+
+/** Will this process be a member of newcomm?  If not it only helps the others to agree. */
+static bool cid_participates(const ompi_communicator_t *newcomm)
+{
+    return MPI_UNDEFINED != newcomm->c_local_group->grp_my_rank;
+}
+
+/**
+ * Intercommunicators: is it the local side that draws the ids?  Any rule will do by which both
+ * sides come to the same answer.
+ */
+static bool cid_local_draws(ompi_communicator_t *comm)
+{
+    opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
+    opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
+
+    return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
+}
+
+/** The block's size: one id for each communicator that one call can make. */
+static uint32_t cid_block(const ompi_communicator_t *comm)
+{
+    return (uint32_t) comm->c_local_group->grp_proc_count;
+}
+
+/** The lowest rank in group of the first count members of new_group, or MPI_UNDEFINED. */
+static int cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group)
+{
+    int lowest = MPI_UNDEFINED;
+
+    for (int i = 0; i < count; ++i) {
+        int rank = MPI_UNDEFINED;
+
+        ompi_group_translate_ranks(new_group, 1, &i, group, &rank);
+        if (0 <= rank && (0 > lowest || rank < lowest)) {
+            lowest = rank;
+        }
+    }
+    return lowest;
+}
+
+/** Which id of the block is newcomm's.  Modes INTRA and INTER, participants only. */
+static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                      uint64_t *offset_p)
+{
+    int rank;
+
+    if (OMPI_COMM_CID_INTRA == mode) {
+        rank = cid_lowest_rank(newcomm->c_local_group, 1, comm->c_local_group);
+    } else if (OMPI_COMM_IS_INTRA(newcomm)) {
+        rank = 0; /* a merge: one communicator for all */
+    } else {
+        /* All members, not the first: the two sides need not have the same order of them
+         * (MPI_Comm_create in libmpi lists the remote side in the order of the old ranks). */
+        bool local = cid_local_draws(comm);
+        ompi_group_t *new_group = local ? newcomm->c_local_group : newcomm->c_remote_group;
+
+        rank = cid_lowest_rank(new_group, new_group->grp_proc_count,
+                               local ? comm->c_local_group : comm->c_remote_group);
+    }
+    if (0 > rank) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    *offset_p = (uint64_t) rank;
+    return OMPI_SUCCESS;
+}
+
+/** Modes INTRA and INTER: the block's beginning is known, finish newcomm. */
+static int cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                      uint64_t base)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+    uint64_t offset;
+    int rc;
+
+    if (!cid_participates(newcomm)) {
+        /* Freed again without a message sent; but until then it must look like a communicator. */
+        return table->comm_assign(newcomm, comm, table->context_ids(1));
+    }
+    rc = cid_offset(newcomm, comm, mode, &offset);
+    return OMPI_SUCCESS == rc ? table->comm_assign(newcomm, comm, base + offset) : rc;
+}
+
+/* ---- blocking ------------------------------------------------------------------------------- */
+
+static int cid_bcast(void *buf, int words, int root, ompi_communicator_t *comm)
+{
+    return comm->c_coll->coll_bcast(buf, words, MPI_UINT64_T, root, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+{
+    uint64_t base = 0;
+    int rc;
+
+    if (0 == ompi_comm_rank(comm)) {
+        base = mpix_endpoints_table()->context_ids(cid_block(comm));
+    }
+    rc = cid_bcast(&base, 1, 0, comm);
+    return OMPI_SUCCESS == rc ? cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base) : rc;
+}
+
+/** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
+static int cid_inter_root(const ompi_communicator_t *comm, bool local_draws)
+{
+    if (!local_draws) {
+        return 0;
+    }
+    return 0 == ompi_comm_rank(comm) ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+{
+    bool local_draws = cid_local_draws(comm);
+    uint64_t base = 0;
+    int rc;
+
+    if (local_draws && 0 == ompi_comm_rank(comm)) {
+        base = mpix_endpoints_table()->context_ids(cid_block(comm));
+    }
+    rc = cid_bcast(&base, 1, cid_inter_root(comm, local_draws), comm);
+    if (OMPI_SUCCESS == rc && local_draws) {
+        rc = cid_bcast(&base, 1, 0, comm->c_local_comm);
+    }
+    return OMPI_SUCCESS == rc ? cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base) : rc;
+}
+
+/** Rank in comm of a rank of newcomm. */
+static int cid_comm_rank(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank)
+{
+    int comm_rank = MPI_UNDEFINED;
+
+    ompi_group_translate_ranks(newcomm->c_local_group, 1, &rank, comm->c_local_group, &comm_rank);
+    return comm_rank;
+}
+
+/** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time. */
+static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag)
+{
+    int rank = newcomm->c_local_group->grp_my_rank, size = newcomm->c_local_group->grp_proc_count;
+    uint64_t words[CID_WORDS] = {0, 0};
+    int bit = 1, rc = OMPI_SUCCESS;
+
+    /* The lowest bit of a rank leads to its parent; the bits below that one, to its children. */
+    while (bit < size && 0 == (rank & bit)) {
+        bit <<= 1;
+    }
+    if (0 == rank) {
+        words[CID_ID] = mpix_endpoints_table()->context_ids(1);
+    } else {
+        rc = MCA_PML_CALL(recv(words, CID_WORDS, MPI_UINT64_T,
+                               cid_comm_rank(newcomm, comm, rank - bit), tag, comm,
+                               MPI_STATUS_IGNORE));
+        if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
+            rc = OMPI_ERROR;
+        }
+        words[CID_STATUS] = OMPI_SUCCESS != rc;
+    }
+    for (bit >>= 1; 0 < bit; bit >>= 1) {
+        if (rank + bit < size) {
+            int send_rc = MCA_PML_CALL(send(words, CID_WORDS, MPI_UINT64_T,
+                                            cid_comm_rank(newcomm, comm, rank + bit), tag,
+                                            MCA_PML_BASE_SEND_STANDARD, comm));
+            rc = OMPI_SUCCESS == rc ? send_rc : rc;
+        }
+    }
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_table()->comm_assign(newcomm, comm, words[CID_ID])
+               : rc;
+}
+
+/** Mode INTRA_BRIDGE, the leaders' part.  The bridge may be an ordinary communicator. */
+static int cid_bridge_exchange(ompi_communicator_t *bridgecomm, int remote_leader, uint64_t *id)
+{
+    uint64_t remote[CID_WORDS] = {0, 0};
+    ompi_status_public_t status;
+    ompi_request_t *request;
+    int rc, send_rc;
+
+    rc = MCA_PML_CALL(irecv(remote, CID_WORDS, MPI_UINT64_T, remote_leader,
+                            OMPI_COMM_ALLREDUCE_TAG, bridgecomm, &request));
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    send_rc = MCA_PML_CALL(send((uint64_t[CID_WORDS]){*id, 0}, CID_WORDS, MPI_UINT64_T,
+                                remote_leader, OMPI_COMM_ALLREDUCE_TAG,
+                                MCA_PML_BASE_SEND_STANDARD, bridgecomm));
+    rc = ompi_request_wait(&request, &status);
+    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != send_rc) {
+        return OMPI_SUCCESS != rc ? rc : send_rc;
+    }
+    /* A shorter message comes from libmpi's own agreement: the other side is no endpoint
+     * communicator, and such intercommunicators do not exist yet. */
+    if (sizeof(remote) != status._ucount) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    *id = remote[CID_ID] < *id ? remote[CID_ID] : *id;
+    return OMPI_SUCCESS;
+}
+
+static int cid_bridge(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                      ompi_communicator_t *bridgecomm, int local_leader, int remote_leader)
+{
+    uint64_t words[CID_WORDS] = {0, 0};
+    int rc, exchange_rc = OMPI_SUCCESS;
+
+    if (ompi_comm_rank(comm) == local_leader) {
+        words[CID_ID] = mpix_endpoints_table()->context_ids(1);
+        exchange_rc = cid_bridge_exchange(bridgecomm, remote_leader, &words[CID_ID]);
+        words[CID_STATUS] = OMPI_SUCCESS != exchange_rc;
+    }
+    rc = cid_bcast(words, CID_WORDS, local_leader, comm);
+    if (OMPI_SUCCESS != exchange_rc) {
+        return exchange_rc;
+    }
+    if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_table()->comm_assign(newcomm, comm, words[CID_ID])
+               : rc;
+}
+
+/* ---- nonblocking ---------------------------------------------------------------------------- */
+
+/** The broadcasts are done.  Runs in whatever thread progresses libmpi. */
+static int cid_nb_finish(ompi_comm_request_t *request)
+{
+    mpix_endpoints_cid_t *cid = (mpix_endpoints_cid_t *) request->context;
+
+    if (OMPI_SUCCESS != request->super.req_status.MPI_ERROR) {
+        return request->super.req_status.MPI_ERROR;
+    }
+    return cid_assign(cid->newcomm, cid->comm, cid->mode, cid->base);
+}
+
+static int cid_ibcast(mpix_endpoints_cid_t *cid, int root, ompi_communicator_t *comm,
+                      ompi_request_t **request)
+{
+    return comm->c_coll->coll_ibcast(&cid->base, 1, MPI_UINT64_T, root, comm, request,
+                                     comm->c_coll->coll_ibcast_module);
+}
+
+/**
+ * Start the broadcasts; at most two, as many as a communicator request can wait for.
+ *
+ * All are started here, none in a callback: members must start them in the same order when several
+ * agreements are under way on one communicator, and only the order of the user's calls is the same
+ * on all of them.  The member that draws has the id before it starts; for the others the two
+ * broadcasts never are on the same data.
+ */
+static int cid_nb_start(mpix_endpoints_cid_t *cid, ompi_request_t *requests[2], int *count)
+{
+    ompi_communicator_t *comm = cid->comm;
+    bool inter = OMPI_COMM_CID_INTER == cid->mode;
+    bool local_draws = !inter || cid_local_draws(comm);
+    int rc;
+
+    *count = 0;
+    if (local_draws && 0 == ompi_comm_rank(comm)) {
+        cid->base = mpix_endpoints_table()->context_ids(cid_block(comm));
+    }
+    if (inter) {
+        rc = cid_ibcast(cid, cid_inter_root(comm, local_draws), comm, &requests[*count]);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        ++*count;
+    }
+    if (local_draws) {
+        rc = cid_ibcast(cid, 0, inter ? comm->c_local_comm : comm, &requests[*count]);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        ++*count;
+    }
+    return OMPI_SUCCESS;
+}
+
+static int cid_nb(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                  ompi_request_t **request_p)
+{
+    ompi_request_t *requests[2];
+    ompi_comm_request_t *request;
+    mpix_endpoints_cid_t *cid;
+    int count, rc;
+
+    cid = OBJ_NEW(mpix_endpoints_cid_t);
+    if (NULL == cid) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    cid->newcomm = newcomm;
+    cid->comm = comm;
+    cid->mode = mode;
+    cid->base = 0;
+
+    request = ompi_comm_request_get();
+    if (NULL == request) {
+        OBJ_RELEASE(cid);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->context = &cid->super; /* from here on the request's */
+    request->super.req_mpi_object.comm = comm;
+
+    rc = cid_nb_start(cid, requests, &count);
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_comm_request_schedule_append(request, cid_nb_finish, requests, count);
+    }
+    if (OMPI_SUCCESS != rc) {
+        /* A broadcast that has been started cannot be taken back and writes to cid when it ends:
+         * with one under way cid is given up, not given back. */
+        if (0 < count) {
+            request->context = NULL;
+        }
+        ompi_comm_request_return(request);
+        return rc;
+    }
+    ompi_comm_request_start(request);
+    *request_p = &request->super;
+    return OMPI_SUCCESS;
+}
+
+/* ---- the seams ------------------------------------------------------------------------------ */
+
+/** Has this group members that no launcher knows? */
+static bool group_has_endpoints(ompi_group_t *group)
+{
+    opal_jobid_t job = ompi_proc_local_proc->super.proc_name.jobid;
+
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
+
+        if (job == name.jobid && mpix_endpoints_job_size() <= name.vpid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/**
+ * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
+ * launcher, which has never heard of endpoints and would wait for them forever.
+ */
+static bool cid_refused(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    return NULL == comm && NULL != mpix_endpoints_table()
+           && (group_has_endpoints(newcomm->c_local_group)
+               || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
+}
+
+MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
+                                            ompi_communicator_t *comm,
+                                            ompi_communicator_t *bridgecomm, const void *arg0,
+                                            const void *arg1, bool send_first, int mode)
+{
+    if (OPAL_UNLIKELY(cid_refused(newcomm, comm))) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid)(newcomm, comm, bridgecomm, arg0, arg1,
+                                                          send_first, mode);
+    }
+    switch (mode) {
+    case OMPI_COMM_CID_INTRA:
+        return cid_intra(newcomm, comm);
+    case OMPI_COMM_CID_INTER:
+        return cid_inter(newcomm, comm);
+    case OMPI_COMM_CID_GROUP:
+        return cid_group(newcomm, comm, *(const int *) arg0);
+    case OMPI_COMM_CID_INTRA_BRIDGE:
+        return cid_bridge(newcomm, comm, bridgecomm, *(const int *) arg0, *(const int *) arg1);
+    default:
+        /* Connected and spawned jobs, and what survives a failed member: not with endpoints. */
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid);
+
+MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid_nb(ompi_communicator_t *newcomm,
+                                               ompi_communicator_t *comm,
+                                               ompi_communicator_t *bridgecomm, const void *arg0,
+                                               const void *arg1, bool send_first, int mode,
+                                               ompi_request_t **request)
+{
+    if (OPAL_UNLIKELY(cid_refused(newcomm, comm))) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid_nb)(newcomm, comm, bridgecomm, arg0,
+                                                             arg1, send_first, mode, request);
+    }
+    switch (mode) {
+    case OMPI_COMM_CID_INTRA:
+    case OMPI_COMM_CID_INTER:
+        return cid_nb(newcomm, comm, mode, request);
+    default:
+        /* libmpi's nonblocking calls are idup and what is made of it; they need no other mode. */
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid_nb);

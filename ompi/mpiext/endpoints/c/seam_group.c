@@ -1,0 +1,131 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Groups: who am I in the new group?
+ *
+ * libmpi derives groups from groups and then looks for "me" by the process's own proc
+ * (ompi_proc_local_proc).  An endpoint's groups have another proc as "me", and the process's own
+ * proc in the same group is somebody else, namely the endpoint at index 0.  So the rank that libmpi
+ * has found is the right one only if the source group's "me" is the process's own proc; otherwise
+ * it is looked for again.
+ *
+ * Ordinary groups pay for one comparison of pointers.  The new group is not yet known to anybody
+ * else, so nothing needs protecting; MPI_GROUP_EMPTY is shared and never written.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+
+#include "ompi/constants.h"
+#include "ompi/group/group.h"
+#include "ompi/proc/proc.h"
+
+/** Known by its address only; see mpix_endpoints_seam_group_probe. */
+static ompi_group_t probe_group;
+static atomic_int probe_count;
+
+/** The member that a group belongs to, or NULL: the group's owner is not in it. */
+static ompi_proc_t *group_me(const ompi_group_t *group)
+{
+    return MPI_UNDEFINED != group->grp_my_rank
+               ? ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)
+               : NULL;
+}
+
+/**
+ * The member that two groups belong to.  A program may not mix groups of different members in one
+ * call, but a group of the process (of MPI_COMM_WORLD, say) may meet one of its endpoints: then the
+ * call is made for the endpoint.
+ */
+static ompi_proc_t *groups_me(const ompi_group_t *group1, const ompi_group_t *group2)
+{
+    ompi_proc_t *me1 = group_me(group1), *me2 = group_me(group2);
+
+    return NULL == me1 || (ompi_proc_local_proc == me1 && NULL != me2) ? me2 : me1;
+}
+
+/** Give a new group the rank of its owner, unless libmpi has found it already. */
+static void group_set_me(ompi_group_t *group, const ompi_proc_t *me)
+{
+    if (OPAL_LIKELY(NULL == me || ompi_proc_local_proc == me) || MPI_GROUP_EMPTY == group) {
+        return;
+    }
+    group->grp_my_rank = MPI_UNDEFINED;
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        if (me == ompi_group_get_proc_ptr_raw(group, i)) {
+            group->grp_my_rank = i;
+            return;
+        }
+    }
+}
+
+MPIX_ENDPOINTS_EXPORT int ompi_group_incl_plist(ompi_group_t *group, int n, const int *ranks,
+                                                ompi_group_t **new_group)
+{
+    int rc;
+
+    if (OPAL_UNLIKELY(&probe_group == group)) {
+        atomic_fetch_add_explicit(&probe_count, 1, memory_order_relaxed);
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+
+    rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_incl_plist)(group, n, ranks, new_group);
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        group_set_me(*new_group, group_me(group));
+    }
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_incl_plist);
+
+MPIX_ENDPOINTS_EXPORT int ompi_group_union(ompi_group_t *group1, ompi_group_t *group2,
+                                           ompi_group_t **new_group)
+{
+    int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_union)(group1, group2, new_group);
+
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        group_set_me(*new_group, groups_me(group1, group2));
+    }
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_union);
+
+MPIX_ENDPOINTS_EXPORT int ompi_group_difference(ompi_group_t *group1, ompi_group_t *group2,
+                                                ompi_group_t **new_group)
+{
+    int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_difference)(group1, group2, new_group);
+
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        group_set_me(*new_group, groups_me(group1, group2));
+    }
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_difference);
+
+bool mpix_endpoints_seam_group_probe(void)
+{
+    ompi_group_t *empty = NULL;
+    int before = atomic_load_explicit(&probe_count, memory_order_relaxed);
+
+    /* A group of nobody out of a group of nobody: libmpi does not look into the source group. */
+    if (OMPI_SUCCESS != ompi_group_incl(&probe_group, 0, NULL, &empty) || NULL == empty) {
+        /* Relaxed: only this thread's own call matters, and others only add to the count. */
+        return before != atomic_load_explicit(&probe_count, memory_order_relaxed);
+    }
+
+    /* libmpi's own definition has handed out MPI_GROUP_EMPTY.  Give the reference back without
+     * OBJ_RELEASE: early in MPI_Init that object is not constructed yet. */
+    opal_obj_update(&empty->super, -1);
+    return false;
+}

@@ -1,0 +1,450 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The mechanism of the seams: finding the functions that ours stand before, seeing whether libmpi's
+ * calls come to ours, and rewriting libmpi's call slots where the dynamic linker has not done it.
+ *
+ * A library calls an exported function, its own ones too, through a slot that the dynamic linker
+ * fills in: at load time, or lazily, with a stub of the library's own in it until the first call.
+ * The slots are listed in the library's relocation tables, by the name of the function.  Rewriting
+ * one is a single store of a pointer, so other threads may be calling at the same time.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/dpm/dpm.h"
+#include "ompi/file/file.h"
+#include "ompi/win/win.h"
+
+/* The relocation types of call slots: of the procedure linkage table, and of code built without
+ * one. Elsewhere nothing is rewritten, and the order of linking has to do. */
+#if defined(__x86_64__)
+#    define SLOT_TYPE_PLT R_X86_64_JUMP_SLOT
+#    define SLOT_TYPE_GOT R_X86_64_GLOB_DAT
+#elif defined(__aarch64__)
+#    define SLOT_TYPE_PLT R_AARCH64_JUMP_SLOT
+#    define SLOT_TYPE_GOT R_AARCH64_GLOB_DAT
+#endif
+
+/** Several libraries may call the same function, and each in two ways. */
+#define SLOTS_MAX (4 * MPIX_ENDPOINTS_SEAM_COUNT)
+#define LIBRARIES_MAX 4
+
+/* What is behind our definitions' second names. */
+#define SEAM_DECLARE(name) \
+    extern __typeof__(name) MPIX_ENDPOINTS_OWN(name) __attribute__((visibility("hidden")));
+MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_DECLARE)
+MPIX_ENDPOINTS_SEAMS_REFUSED(SEAM_DECLARE)
+
+_Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
+
+/** The seams in the order of mpix_endpoints_seam_t. */
+static const struct {
+    const char *name;
+    void *ours;
+    bool required;
+} seams[MPIX_ENDPOINTS_SEAM_COUNT] = {
+#define SEAM_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
+#define SEAM_REFUSED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
+    MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_REQUIRED)
+    MPIX_ENDPOINTS_SEAMS_REFUSED(SEAM_REFUSED)
+};
+
+/** A call slot of libmpi. */
+typedef struct slot_t {
+    _Atomic(void *) *address;
+    mpix_endpoints_seam_t seam;
+    bool read_only; /**< made so after relocation */
+    bool foreign;   /**< its first content lay in no library of Open MPI */
+    bool patched;   /**< rewritten here */
+} slot_t;
+
+static pthread_mutex_t seams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* All under seams_lock. */
+static slot_t slots[SLOTS_MAX];
+static int slot_count;
+static enum { SEAMS_UNKNOWN, SEAMS_LINKED, SEAMS_PATCHED, SEAMS_OUT_OF_REACH } seams_state;
+
+/* ---- the libraries -------------------------------------------------------------------------- */
+
+/** A loaded library that the seams lead into.  It stays loaded: this program's MPI runs in it. */
+typedef struct library_t {
+    const char *path;
+    ElfW(Addr) base;
+    const ElfW(Phdr) *headers;
+    int header_count;
+} library_t;
+
+typedef struct libraries_t {
+    library_t items[LIBRARIES_MAX];
+    int count;
+} libraries_t;
+
+static bool is_library(const char *path)
+{
+    static const char *const names[] = MPIX_ENDPOINTS_LIBRARIES;
+    const char *slash = strrchr(path, '/'), *file = NULL != slash ? slash + 1 : path;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        if (0 == strncmp(file, names[i], strlen(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Notes the library and does no more: it runs under a lock of the dynamic linker's. */
+static int note_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+    libraries_t *libraries = data;
+
+    (void) size;
+    if (is_library(info->dlpi_name) && LIBRARIES_MAX > libraries->count) {
+        libraries->items[libraries->count++] = (library_t){
+            .path = info->dlpi_name,
+            .base = info->dlpi_addr,
+            .headers = info->dlpi_phdr,
+            .header_count = info->dlpi_phnum,
+        };
+    }
+    return 0;
+}
+
+static void find_libraries(libraries_t *libraries)
+{
+    libraries->count = 0;
+    dl_iterate_phdr(note_library, libraries);
+}
+
+/** libmpi's own definition, whatever the order of linking.  @return NULL if there is none */
+static void *libmpi_definition(const libraries_t *libraries, mpix_endpoints_seam_t seam)
+{
+    for (int i = 0; i < libraries->count; ++i) {
+        void *handle = dlopen(libraries->items[i].path, RTLD_LAZY | RTLD_NOLOAD);
+
+        if (NULL != handle) {
+            void *found = dlsym(handle, seams[seam].name);
+
+            dlclose(handle);
+            if (NULL != found && seams[seam].ours != found) {
+                return found;
+            }
+        }
+    }
+    return NULL;
+}
+
+void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
+{
+    void *none = NULL, *found = dlsym(RTLD_NEXT, seams[seam].name);
+
+    if (NULL == found || seams[seam].ours == found) {
+        /* libmpi stands before us, or out of our sight. */
+        libraries_t libraries;
+
+        find_libraries(&libraries);
+        found = libmpi_definition(&libraries, seam);
+    }
+    if (NULL == found) {
+        fprintf(stderr, "libmpix_endpoints: no Open MPI library in this program has %s\n",
+                seams[seam].name);
+        abort();
+    }
+    /* Another thread, or the rewriting of the slots, may have been first: then theirs stands.
+     * Relaxed: see mpix_endpoints_seam_original. */
+    if (!atomic_compare_exchange_strong_explicit(&mpix_endpoints_originals[seam], &none, found,
+                                                 memory_order_relaxed, memory_order_relaxed)) {
+        found = none;
+    }
+    return found;
+}
+
+/* ---- the call slots ------------------------------------------------------------------------- */
+
+#if defined(SLOT_TYPE_PLT)
+
+/** The tables of one loaded library. */
+typedef struct tables_t {
+    ElfW(Addr) base;
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    const ElfW(Rela) *plt, *others;
+    size_t plt_size, others_size; /**< bytes */
+    uintptr_t ro_begin, ro_end;   /**< pages that are read-only after relocation */
+} tables_t;
+
+/** An address from the dynamic section: some C libraries have added the base already. */
+static const void *table_address(const tables_t *tables, ElfW(Addr) address)
+{
+    return (const void *) (address < tables->base ? tables->base + address : address);
+}
+
+static void read_dynamic(tables_t *tables, const ElfW(Dyn) *dynamic)
+{
+    for (; DT_NULL != dynamic->d_tag; ++dynamic) {
+        switch (dynamic->d_tag) {
+        case DT_SYMTAB:
+            tables->symbols = table_address(tables, dynamic->d_un.d_ptr);
+            break;
+        case DT_STRTAB:
+            tables->strings = table_address(tables, dynamic->d_un.d_ptr);
+            break;
+        case DT_JMPREL:
+            tables->plt = table_address(tables, dynamic->d_un.d_ptr);
+            break;
+        case DT_PLTRELSZ:
+            tables->plt_size = dynamic->d_un.d_val;
+            break;
+        case DT_RELA:
+            tables->others = table_address(tables, dynamic->d_un.d_ptr);
+            break;
+        case DT_RELASZ:
+            tables->others_size = dynamic->d_un.d_val;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static void read_tables(tables_t *tables, const library_t *library)
+{
+    uintptr_t page_mask = ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
+
+    memset(tables, 0, sizeof(*tables));
+    tables->base = library->base;
+    for (int i = 0; i < library->header_count; ++i) {
+        const ElfW(Phdr) *header = &library->headers[i];
+        uintptr_t begin = library->base + header->p_vaddr;
+
+        if (PT_DYNAMIC == header->p_type) {
+            read_dynamic(tables, (const ElfW(Dyn) *) begin);
+        } else if (PT_GNU_RELRO == header->p_type) {
+            /* The linker protects whole pages and leaves the last, partial one writable. */
+            tables->ro_begin = begin & page_mask;
+            tables->ro_end = (begin + header->p_memsz) & page_mask;
+        }
+    }
+}
+
+/** Does this address lie in one of these libraries? */
+static bool is_library_address(const libraries_t *libraries, const void *pointer)
+{
+    uintptr_t address = (uintptr_t) pointer;
+
+    for (int i = 0; i < libraries->count; ++i) {
+        const library_t *library = &libraries->items[i];
+
+        for (int j = 0; j < library->header_count; ++j) {
+            const ElfW(Phdr) *header = &library->headers[j];
+
+            if (PT_LOAD == header->p_type
+                && address - (library->base + header->p_vaddr) < header->p_memsz) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void find_slots_in(const libraries_t *libraries, const tables_t *tables,
+                          const ElfW(Rela) *relocations, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(*relocations); ++i) {
+        unsigned long type = ELF64_R_TYPE(relocations[i].r_info);
+        const char *name = tables->strings
+                           + tables->symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
+
+        if ((SLOT_TYPE_PLT != type && SLOT_TYPE_GOT != type) || 0 != strncmp(name, "ompi_", 5)) {
+            continue;
+        }
+        for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+            if (0 == strcmp(seams[seam].name, name) && SLOTS_MAX > slot_count) {
+                uintptr_t address = tables->base + relocations[i].r_offset;
+                slot_t *slot = &slots[slot_count++];
+
+                slot->address = (_Atomic(void *) *) address;
+                slot->seam = (mpix_endpoints_seam_t) seam;
+                slot->read_only = tables->ro_begin <= address && address < tables->ro_end;
+                slot->foreign = !is_library_address(libraries, atomic_load(slot->address));
+                slot->patched = false;
+            }
+        }
+    }
+}
+
+static void find_slots(const libraries_t *libraries)
+{
+    slot_count = 0;
+    for (int i = 0; i < libraries->count; ++i) {
+        tables_t tables;
+
+        read_tables(&tables, &libraries->items[i]);
+        if (NULL != tables.symbols && NULL != tables.strings) {
+            find_slots_in(libraries, &tables, tables.plt, NULL != tables.plt ? tables.plt_size : 0);
+            find_slots_in(libraries, &tables, tables.others,
+                          NULL != tables.others ? tables.others_size : 0);
+        }
+    }
+}
+
+/** Have all functions that must be in reach a slot?  (A library linked with
+ * -Bsymbolic-functions has none.) */
+static bool slots_complete(void)
+{
+    bool have[MPIX_ENDPOINTS_SEAM_COUNT] = {false};
+
+    for (int i = 0; i < slot_count; ++i) {
+        have[slots[i].seam] = true;
+    }
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        if (seams[seam].required && !have[seam]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Store our function in a slot.  @return false if its page cannot be made writable */
+static bool slot_store(slot_t *slot)
+{
+    size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    void *begin = (void *) ((uintptr_t) slot->address & ~(uintptr_t) (page - 1));
+
+    if (slot->read_only && 0 != mprotect(begin, page, PROT_READ | PROT_WRITE)) {
+        return false;
+    }
+    atomic_store(slot->address, seams[slot->seam].ours);
+    slot->patched = true;
+    return !slot->read_only || 0 == mprotect(begin, page, PROT_READ);
+}
+
+/**
+ * Rewrite a slot.
+ *
+ * What it held becomes the function that ours stands before: somebody else's, if it led out of Open
+ * MPI; libmpi's own definition otherwise, also if the slot was not filled in yet (calling through
+ * what an empty slot holds would make the linker fill it in over our address).
+ */
+static bool slot_patch(const libraries_t *libraries, slot_t *slot)
+{
+    void *original = slot->foreign ? atomic_load(slot->address)
+                                   : libmpi_definition(libraries, slot->seam);
+
+    if (NULL == original) {
+        return false;
+    }
+    /* Relaxed: see mpix_endpoints_seam_original.  The slot's store comes after it in any case. */
+    atomic_store_explicit(&mpix_endpoints_originals[slot->seam], original, memory_order_relaxed);
+    return slot_store(slot);
+}
+
+/**
+ * Rewrite the slots that do not lead here.
+ *
+ * @param[in] linked  the linker leads calls here: then empty slots will be filled in rightly, and
+ *                    those that lead out of Open MPI are somebody's who calls us in turn; only those
+ *                    remain that were filled in before this library was there
+ */
+static bool slots_patch(const libraries_t *libraries, bool linked)
+{
+    for (int i = 0; i < slot_count; ++i) {
+        void *content = atomic_load(slots[i].address);
+
+        if (seams[slots[i].seam].ours == content
+            || (linked && libmpi_definition(libraries, slots[i].seam) != content)) {
+            continue;
+        }
+        if (!slot_patch(libraries, &slots[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** A first call under way while its slot was rewritten may have made the linker undo that. */
+static bool slots_keep(void)
+{
+    for (int i = 0; i < slot_count; ++i) {
+        if (slots[i].patched && seams[slots[i].seam].ours != atomic_load(slots[i].address)
+            && !slot_store(&slots[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#else /* no rewriting on this machine */
+
+static void find_slots(const libraries_t *libraries)
+{
+    (void) libraries;
+}
+
+static bool slots_complete(void)
+{
+    return true;
+}
+
+static bool slots_patch(const libraries_t *libraries, bool linked)
+{
+    (void) libraries;
+    return linked;
+}
+
+static bool slots_keep(void)
+{
+    return true;
+}
+
+#endif
+
+MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
+{
+    bool in_force;
+
+    pthread_mutex_lock(&seams_lock);
+    if (SEAMS_UNKNOWN == seams_state) {
+        bool linked = mpix_endpoints_seam_group_probe();
+        libraries_t libraries;
+
+        seams_state = SEAMS_OUT_OF_REACH;
+        find_libraries(&libraries);
+        find_slots(&libraries);
+        if (slots_complete() && slots_patch(&libraries, linked)
+            && mpix_endpoints_seam_group_probe()) {
+            seams_state = linked ? SEAMS_LINKED : SEAMS_PATCHED;
+        }
+    }
+    in_force = SEAMS_OUT_OF_REACH != seams_state && slots_keep();
+    pthread_mutex_unlock(&seams_lock);
+
+    return in_force;
+}

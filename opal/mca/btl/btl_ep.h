@@ -1,0 +1,168 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The endpoint BTL contract: what btl/epshm and btl/epofi add to Open MPI's BTL interface
+ * (opal/mca/btl/btl.h), and what pml/epml may rely on.
+ *
+ * A stock BTL has one module per device, shared by all threads, progressed by one component-wide
+ * loop.  An endpoint BTL has one module per MPI endpoint, created and destroyed with it, progressed
+ * alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive through
+ * mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
+ *
+ * Thread safety, for every function that takes a module and does not say otherwise: the caller
+ * serializes all calls on one module; calls on different modules may run at the same time.
+ * Callbacks run inside the module call that caused them (never from another thread) and may send
+ * on the module they were called for, but not progress it.
+ */
+
+#ifndef OPAL_MCA_BTL_EP_H
+#define OPAL_MCA_BTL_EP_H
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl.h"
+
+BEGIN_C_DECLS
+
+/** Raised whenever a structure or a rule of this file changes. */
+#define MCA_BTL_EP_ABI 1
+
+/** The longest address blob that a module may publish, in bytes. */
+#define MCA_BTL_EP_ADDRESS_MAX 256
+
+/** The one active message tag of the endpoint PML: the upper half of the PML's own range, so that
+ * ob1, which uses the lower half in the same process-wide table, is left alone. */
+#define MCA_BTL_EP_TAG (MCA_BTL_TAG_PML + 0x10)
+
+struct mca_btl_ep_module_t;
+
+/**
+ * Run the module's own progress: deliver what has arrived, finish what was started, push what was
+ * held back.
+ *
+ * @return number of events handled (0: nothing to do), or a negative OPAL error code.
+ */
+typedef int (*mca_btl_ep_progress_fn_t)(struct mca_btl_ep_module_t *module);
+
+/**
+ * May progress find something to do?  A hint that costs at most one cache line read.
+ *
+ * May be called by any thread, without the serialization the other functions need.
+ *
+ * @return false only if a call of progress would certainly have returned 0.
+ */
+typedef bool (*mca_btl_ep_pending_fn_t)(const struct mca_btl_ep_module_t *module);
+
+/**
+ * Reach a peer's module.
+ *
+ * @param[in]  address     the peer module's ep_address blob, as published; copied.  It may come off
+ *                         the wire: it is checked, not trusted.
+ * @param[in]  length      its length in bytes
+ * @param[out] endpoint_p  BTL endpoint, the caller's until ep_disconnect
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_BAD_PARAM (malformed blob); OPAL_ERR_UNREACH;
+ *         OPAL_ERR_OUT_OF_RESOURCE
+ */
+typedef int (*mca_btl_ep_connect_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
+                                       size_t length,
+                                       struct mca_btl_base_endpoint_t **endpoint_p);
+
+/** Give up an endpoint from ep_connect; nothing may be in flight to it. */
+typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
+                                           struct mca_btl_base_endpoint_t *endpoint);
+
+/**
+ * Send header and payload, both contiguous, at once or not at all: btl_sendi without a convertor.
+ *
+ * Both are copied before it returns; header_size + payload_size must not exceed btl_eager_limit.
+ * (Evidence for a function of our own: preparing a convertor costs as much as the whole rest of an
+ * 8 byte send; see docs/architecture.md.)
+ *
+ * Messages between a pair of modules arrive in the order in which ep_send and btl_send were called.
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE (no room at present: progress and try again);
+ *         OPAL_ERR_UNREACH (the peer is gone)
+ */
+typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,
+                                    struct mca_btl_base_endpoint_t *endpoint,
+                                    const void *header, size_t header_size, const void *payload,
+                                    size_t payload_size, mca_btl_base_tag_t tag);
+
+/**
+ * A BTL module that serves one MPI endpoint.
+ *
+ * Of the stock interface (member super) these are provided: btl_eager_limit and btl_max_send_size
+ * (both: header and payload, bytes), btl_alloc, btl_free, btl_prepare_src, btl_send, btl_sendi,
+ * btl_flags; if MCA_BTL_FLAGS_GET is set also btl_get, btl_get_limit, btl_get_alignment, and, where
+ * the transport wants it, btl_register_mem / btl_deregister_mem with btl_registration_handle_size
+ * (handles are position independent and travel in our headers, at most MCA_BTL_EP_ADDRESS_MAX
+ * bytes); btl_register_error; btl_finalize, which destroys the module.
+ *
+ * btl_send returns 1 (done, descriptor's callback not called unless
+ * MCA_BTL_DES_SEND_ALWAYS_CALLBACK), OPAL_SUCCESS (callback follows) or an error, with the meaning
+ * btl.h gives them.  OPAL_ERR_OUT_OF_RESOURCE: not sent, descriptor still the caller's.
+ */
+typedef struct mca_btl_ep_module_t {
+    mca_btl_base_module_t super;
+
+    /** The owner's pointer, as given to ep_create; the BTL never follows it. */
+    void *ep_context;
+
+    mca_btl_ep_progress_fn_t ep_progress;
+    mca_btl_ep_pending_fn_t ep_pending;
+    mca_btl_ep_connect_fn_t ep_connect;
+    mca_btl_ep_disconnect_fn_t ep_disconnect;
+    mca_btl_ep_send_fn_t ep_send;
+
+    /** The blob by which other modules of this component reach this one; constant. */
+    size_t ep_address_length;
+    unsigned char ep_address[MCA_BTL_EP_ADDRESS_MAX];
+} mca_btl_ep_module_t;
+
+/** How a module will be used; bits of mca_btl_ep_create_fn_t's flags. */
+enum {
+    /** Threads other than those that own the endpoint never send to this module at the same time
+     * as each other. (Reserved; no BTL uses it yet.) */
+    MCA_BTL_EP_FLAG_NONE = 0
+};
+
+/**
+ * Create the module of one MPI endpoint.  Thread safe.
+ *
+ * @param[in]  context   stored as ep_context
+ * @param[in]  flags     MCA_BTL_EP_FLAG_*
+ * @param[out] module_p  the module; destroyed by super.btl_finalize
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE (the transport cannot be
+ *         used on this machine; the component has said why through opal_show_help, once)
+ */
+typedef int (*mca_btl_ep_create_fn_t)(void *context, uint32_t flags,
+                                      mca_btl_ep_module_t **module_p);
+
+/**
+ * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
+ * module; pml/epml opens the component by name and calls ep_create.
+ */
+typedef struct mca_btl_ep_component_t {
+    mca_btl_base_component_3_0_0_t super;
+
+    /** MCA_BTL_EP_ABI of the component's build; epml refuses any other. */
+    uint32_t ep_abi;
+
+    mca_btl_ep_create_fn_t ep_create;
+} mca_btl_ep_component_t;
+
+END_C_DECLS
+
+#endif /* OPAL_MCA_BTL_EP_H */

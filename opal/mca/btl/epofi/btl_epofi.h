@@ -1,0 +1,67 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * btl/epofi: messages between endpoints of different processes, over libfabric.
+ *
+ * Every module, that is every MPI endpoint, has a libfabric context of its own (domain, endpoint,
+ * completion queue, address vector), so that a provider has nothing to lock and a thread that
+ * drives one endpoint touches nothing of another.  The fabric and the choice of a provider are the
+ * process's.  Small messages leave through the provider's inject path, larger ones through a
+ * buffer of ours, bulk data by RMA read (btl_get).
+ *
+ * This header is what a neighbour may use; all else is in btl_epofi_types.h.
+ * Tests: test/unit/test_epofi.c.
+ */
+
+#ifndef MCA_BTL_EPOFI_H
+#define MCA_BTL_EPOFI_H
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+/** Parameters; meaning, defaults and ranges in btl_epofi_component.c. */
+typedef struct mca_btl_epofi_component_t {
+    mca_btl_ep_component_t super;
+
+    char *provider;
+    char *interface;
+    unsigned int recv_buffers;
+    size_t eager_limit;
+    size_t max_send_size;
+    unsigned int send_buffers;
+    unsigned int max_send_buffers;
+    unsigned int peer_queue;
+    unsigned int tx_size;
+    unsigned int rx_size;
+    unsigned int cq_size;
+    size_t get_chunk;
+    unsigned int linger;
+    unsigned int stall_warning;
+} mca_btl_epofi_component_t;
+
+OPAL_DECLSPEC extern mca_btl_epofi_component_t mca_btl_epofi_component;
+
+/**
+ * Messages that a module received and threw away, because they were not of this protocol, were
+ * damaged, or bore a tag for which nobody has registered.
+ *
+ * @param[in] module  a module of this component; the caller serializes, as for all module calls
+ */
+OPAL_DECLSPEC uint64_t mca_btl_epofi_dropped(const mca_btl_ep_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_H */

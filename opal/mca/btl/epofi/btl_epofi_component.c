@@ -1,0 +1,225 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Registration of btl/epofi, its parameters, and the way in (ep_create).
+ *
+ * Open MPI's own BTL selection opens this component too, gets no module from it, and may close it
+ * while pml/epml uses it: what is shared lives as long as somebody has it open or has a module.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/util/printf.h"
+#include "opal/util/show_help.h"
+
+#include <stdlib.h>
+
+#if !defined(EPML_HELP_DIR)
+#    error "EPML_HELP_DIR must name the folder of our help texts"
+#endif
+
+opal_mutex_t mca_btl_epofi_lock = OPAL_MUTEX_STATIC_INIT;
+
+/** A parameter that is a number. */
+typedef struct parameter_t {
+    const char *name;
+    void *storage; /**< an unsigned int or a size_t */
+    mca_base_var_type_t type;
+    size_t preset;
+    size_t low;
+    size_t high;
+    mca_base_var_info_lvl_t level;
+    const char *help; /**< the range is added to it */
+} parameter_t;
+
+#define UINT_PARAMETER(member) \
+    #member, &mca_btl_epofi_component.member, MCA_BASE_VAR_TYPE_UNSIGNED_INT
+#define SIZE_PARAMETER(member) \
+    #member, &mca_btl_epofi_component.member, MCA_BASE_VAR_TYPE_SIZE_T
+
+static const parameter_t parameters[] = {
+    {UINT_PARAMETER(recv_buffers), 64, 4, 65536, OPAL_INFO_LVL_4,
+     "Receive buffers that an endpoint keeps posted, each of max_send_size bytes"},
+    {SIZE_PARAMETER(eager_limit), 32768, 256, 1 << 20, OPAL_INFO_LVL_4,
+     "Largest message, in bytes and with its header, that is sent without asking the receiver"},
+    {SIZE_PARAMETER(max_send_size), 65536, 256, 1 << 24, OPAL_INFO_LVL_5,
+     "Largest fragment of a long message, in bytes and with its header, where the data cannot be "
+     "fetched by RMA; at least eager_limit"},
+    {UINT_PARAMETER(send_buffers), 512, 4, 65536, OPAL_INFO_LVL_5,
+     "Buffers of eager_limit bytes that an endpoint may have on their way; made as needed"},
+    {UINT_PARAMETER(max_send_buffers), 64, 4, 65536, OPAL_INFO_LVL_5,
+     "Buffers of max_send_size bytes that an endpoint may have on their way; made as needed"},
+    {UINT_PARAMETER(peer_queue), 256, 1, 65536, OPAL_INFO_LVL_5,
+     "Operations that an endpoint may have under way to one peer; a peer that does not receive "
+     "holds no more than that"},
+    {UINT_PARAMETER(tx_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of the provider's transmit queue; 0: the provider's choice"},
+    {UINT_PARAMETER(rx_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of the provider's receive queue; 0: the provider's choice"},
+    {UINT_PARAMETER(cq_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of an endpoint's completion queue; 0: as many as both other queues together"},
+    {SIZE_PARAMETER(get_chunk), 0, 0, (size_t) 1 << 40, OPAL_INFO_LVL_6,
+     "Largest single RMA read, in bytes, of which longer ones are made; 0: what the provider "
+     "allows"},
+    {UINT_PARAMETER(linger), 10000, 0, 3600000, OPAL_INFO_LVL_6,
+     "Milliseconds that the end of an endpoint waits for peers to take what was sent to them"},
+    {UINT_PARAMETER(stall_warning), 60, 0, 86400, OPAL_INFO_LVL_6,
+     "Seconds after which a peer that takes no message is reported, once; 0: never"},
+};
+
+enum { PARAMETER_COUNT = sizeof(parameters) / sizeof(parameters[0]) };
+
+static int register_text(const char *name, const char *help, char **storage)
+{
+    int rc;
+
+    *storage = "";
+    rc = mca_base_component_var_register(&mca_btl_epofi_component.super.super.btl_version, name,
+                                         help, MCA_BASE_VAR_TYPE_STRING, NULL, 0,
+                                         (mca_base_var_flag_t) 0, OPAL_INFO_LVL_3,
+                                         MCA_BASE_VAR_SCOPE_READONLY, storage);
+    return 0 > rc ? rc : OPAL_SUCCESS;
+}
+
+static int register_number(const parameter_t *parameter)
+{
+    char *help = NULL;
+    int rc;
+
+    if (MCA_BASE_VAR_TYPE_SIZE_T == parameter->type) {
+        *(size_t *) parameter->storage = parameter->preset;
+    } else {
+        *(unsigned int *) parameter->storage = (unsigned int) parameter->preset;
+    }
+    if (0 > opal_asprintf(&help, "%s (%zu to %zu)", parameter->help, parameter->low,
+                          parameter->high)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    rc = mca_base_component_var_register(&mca_btl_epofi_component.super.super.btl_version,
+                                         parameter->name, help, parameter->type, NULL, 0,
+                                         (mca_base_var_flag_t) 0, parameter->level,
+                                         MCA_BASE_VAR_SCOPE_READONLY, parameter->storage);
+    free(help);
+    return 0 > rc ? rc : OPAL_SUCCESS;
+}
+
+static int component_register(void)
+{
+    int rc;
+
+    rc = register_text("provider",
+                       "libfabric provider, such as tcp, verbs or shm; empty: the best one that "
+                       "reaches other nodes, hardware first, then tcp",
+                       &mca_btl_epofi_component.provider);
+    if (OPAL_SUCCESS == rc) {
+        rc = register_text("interface",
+                           "Network interface or device as libfabric names it, such as eth0, lo "
+                           "or mlx5_0; empty: the provider's first that is not a loopback",
+                           &mca_btl_epofi_component.interface);
+    }
+    for (int i = 0; i < PARAMETER_COUNT && OPAL_SUCCESS == rc; ++i) {
+        rc = register_number(&parameters[i]);
+    }
+    return rc;
+}
+
+static bool in_range(const char *name, size_t value, size_t low, size_t high)
+{
+    if (low <= value && value <= high) {
+        return true;
+    }
+    opal_show_help(EPOFI_HELP, "out of range", true, name, value, low, high);
+    return false;
+}
+
+int mca_btl_epofi_check_parameters(void)
+{
+    for (int i = 0; i < PARAMETER_COUNT; ++i) {
+        const parameter_t *parameter = &parameters[i];
+        size_t value = MCA_BASE_VAR_TYPE_SIZE_T == parameter->type
+                           ? *(const size_t *) parameter->storage
+                           : *(const unsigned int *) parameter->storage;
+
+        if (!in_range(parameter->name, value, parameter->low, parameter->high)) {
+            return OPAL_ERR_NOT_AVAILABLE;
+        }
+    }
+    if (!in_range("max_send_size", mca_btl_epofi_component.max_send_size,
+                  mca_btl_epofi_component.eager_limit, 1 << 24)) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    return OPAL_SUCCESS;
+}
+
+static int component_open(void)
+{
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    mca_btl_epofi_fabric_hold(1);
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return opal_show_help_add_dir(EPML_HELP_DIR);
+}
+
+static int component_close(void)
+{
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    mca_btl_epofi_fabric_hold(-1);
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return OPAL_SUCCESS;
+}
+
+/** Open MPI's own selection gets nothing from us: modules are made per endpoint, by ep_create. */
+static mca_btl_base_module_t **component_init(int *num_btls, bool enable_progress_threads,
+                                              bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    *num_btls = 0;
+    return NULL;
+}
+
+static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+{
+    int rc;
+
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    rc = mca_btl_epofi_module_create(context, flags, module_p);
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return rc;
+}
+
+bool mca_btl_epofi_first_time(bool *said)
+{
+    return !__atomic_exchange_n(said, true, __ATOMIC_RELAXED);
+}
+
+mca_btl_epofi_component_t mca_btl_epofi_component = {
+    .super = {
+        .super = {
+            .btl_version = {
+                MCA_BTL_DEFAULT_VERSION("epofi"),
+                .mca_open_component = component_open,
+                .mca_close_component = component_close,
+                .mca_register_component_params = component_register,
+                .reserved = {0},
+            },
+            .btl_data = {
+                MCA_BASE_METADATA_PARAM_NONE
+            },
+            .btl_init = component_init,
+        },
+        .ep_abi = MCA_BTL_EP_ABI,
+        .ep_create = create,
+    },
+};

@@ -1,0 +1,299 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Peers: addresses, connecting and disconnecting, and what happens when a peer is gone.
+ *
+ * A peer is known by the bytes of its libfabric address.  Connecting twice gives the same endpoint
+ * with one more reference; an endpoint without references stays until the provider is done with
+ * what was sent to it.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_FIXED (offsetof(mca_btl_epofi_address_t, bytes))
+
+int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_address_t address = {
+        .magic = EPOFI_ADDRESS_MAGIC,
+        .version = EPOFI_ADDRESS_VERSION,
+        .format = module->fabric->info->addr_format,
+        .provider = module->fabric->provider_hash,
+    };
+    size_t length = sizeof(address.bytes);
+    int result = fi_getname(&module->fi.ep->fid, address.bytes, &length);
+
+    if (0 != result || length > sizeof(address.bytes)) {
+        opal_show_help(EPOFI_HELP, "cannot open", true, opal_process_info.nodename,
+                       module->fabric->info->fabric_attr->prov_name, "address of an endpoint",
+                       module->fabric->info->domain_attr->name,
+                       0 != result ? fi_strerror(-result) : "it is too long");
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    address.length = (uint16_t) length;
+    module->super.ep_address_length = ADDRESS_FIXED + length;
+    memcpy(module->super.ep_address, &address, module->super.ep_address_length);
+    return OPAL_SUCCESS;
+}
+
+/** Check an address that somebody sent us, as far as that can be done without using it. */
+static int address_check(const mca_btl_epofi_module_t *module, const void *blob, size_t length,
+                         mca_btl_epofi_address_t *address)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    static bool said;
+
+    memset(address, 0, sizeof(*address));
+    if (length <= ADDRESS_FIXED || length > sizeof(*address)) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    memcpy(address, blob, length);
+    if (EPOFI_ADDRESS_MAGIC != address->magic || EPOFI_ADDRESS_VERSION != address->version
+        || ADDRESS_FIXED + address->length != length) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    if (own->provider != address->provider || own->format != address->format) {
+        if (mca_btl_epofi_first_time(&said)) {
+            opal_show_help(EPOFI_HELP, "other provider", true, opal_process_info.nodename,
+                           module->fabric->info->fabric_attr->prov_name);
+        }
+        return OPAL_ERR_UNREACH;
+    }
+    switch (address->format) {
+    case FI_ADDR_STR:
+        /* A string that ends where it says it ends, and nowhere else. */
+        if (strnlen((const char *) address->bytes, address->length) + 1u != address->length) {
+            return OPAL_ERR_BAD_PARAM;
+        }
+        break;
+    case FI_SOCKADDR_IN:
+    case FI_SOCKADDR_IN6:
+        if (0 != memcmp(address->bytes, own->bytes, sizeof(sa_family_t))) {
+            return OPAL_ERR_BAD_PARAM;
+        }
+        /* fall through */
+    default:
+        if (own->length != address->length) {
+            return OPAL_ERR_BAD_PARAM;
+        }
+    }
+    return OPAL_SUCCESS;
+}
+
+static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *module,
+                                                    const mca_btl_epofi_address_t *address,
+                                                    int *rc_p)
+{
+    struct mca_btl_base_endpoint_t *endpoint = calloc(1, sizeof(*endpoint));
+    int result;
+
+    *rc_p = OPAL_ERR_OUT_OF_RESOURCE;
+    if (NULL == endpoint) {
+        return NULL;
+    }
+    endpoint->module = module;
+    endpoint->name = *address;
+    endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
+    result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
+    if (1 != result) {
+        *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
+        goto err_free_endpoint;
+    }
+    if (OPAL_SUCCESS
+        != opal_hash_table_set_value_ptr(&module->endpoints, endpoint->name.bytes,
+                                         endpoint->name.length, endpoint)) {
+        goto err_remove_address;
+    }
+    endpoint->next = module->endpoint_list;
+    module->endpoint_list = endpoint;
+    *rc_p = OPAL_SUCCESS;
+    return endpoint;
+
+err_remove_address:
+    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+err_free_endpoint:
+    free(endpoint);
+    return NULL;
+}
+
+int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
+                          struct mca_btl_base_endpoint_t **endpoint_p)
+{
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
+    struct mca_btl_base_endpoint_t *endpoint;
+    mca_btl_epofi_address_t address;
+    void *known;
+    int rc = address_check(module, blob, length, &address);
+
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    if (OPAL_SUCCESS
+        == opal_hash_table_get_value_ptr(&module->endpoints, address.bytes, address.length,
+                                         &known)) {
+        endpoint = known;
+    } else {
+        mca_btl_epofi_parking_connect(module, blob, length);
+        endpoint = endpoint_new(module, &address, &rc);
+        if (NULL == endpoint) {
+            return rc;
+        }
+    }
+    ++endpoint->references;
+    *endpoint_p = endpoint;
+    return OPAL_SUCCESS;
+}
+
+void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_btl_epofi_module_t *module = endpoint->module;
+    struct mca_btl_base_endpoint_t **link = &module->endpoint_list;
+
+    if (0 < endpoint->inflight) {
+        return;
+    }
+    while (*link != endpoint) {
+        link = &(*link)->next;
+    }
+    *link = endpoint->next;
+    (void) opal_hash_table_remove_value_ptr(&module->endpoints, endpoint->name.bytes,
+                                            endpoint->name.length);
+    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+    free(endpoint);
+}
+
+void mca_btl_epofi_disconnect(mca_btl_ep_module_t *ep_module,
+                              struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) ep_module;
+    if (0 == --endpoint->references) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
+}
+
+void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module)
+{
+    while (NULL != module->endpoint_list) {
+        struct mca_btl_base_endpoint_t *next = module->endpoint_list->next;
+
+        free(module->endpoint_list);
+        module->endpoint_list = next;
+    }
+}
+
+int mca_btl_epofi_status(int error)
+{
+    switch (error) {
+    case FI_SUCCESS:
+        return OPAL_SUCCESS;
+    case FI_ENOMEM:
+    case FI_ENOBUFS:
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    case FI_EACCES:
+    case FI_EPERM:
+    case FI_ENOKEY:
+    case FI_EKEYREJECTED:
+        return OPAL_ERR_PERM;
+    case FI_ETRUNC:
+    case FI_EMSGSIZE:
+    case FI_ETOOSMALL:
+        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+    case FI_ECONNREFUSED:
+    case FI_ECONNRESET:
+    case FI_ECONNABORTED:
+    case FI_EHOSTUNREACH:
+    case FI_EHOSTDOWN:
+    case FI_ENETUNREACH:
+    case FI_ENOTCONN:
+    case FI_ESHUTDOWN:
+    case FI_ETIMEDOUT:
+    case EPIPE: /* libfabric has no name of its own for it */
+    case FI_ECANCELED:
+        return OPAL_ERR_UNREACH;
+    default:
+        return OPAL_ERROR;
+    }
+}
+
+/** The peer's address for people. */
+static const char *endpoint_text(const struct mca_btl_base_endpoint_t *endpoint, char *text,
+                                 size_t size)
+{
+    size_t length = size;
+
+    text[0] = '\0';
+    (void) fi_av_straddr(endpoint->module->fi.av, endpoint->name.bytes, text, &length);
+    text[size - 1] = '\0';
+    return text;
+}
+
+void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
+                                 const char *detail)
+{
+    mca_btl_epofi_module_t *module = endpoint->module;
+    char peer[128];
+
+    if (endpoint->failed) {
+        return;
+    }
+    endpoint->failed = true;
+    if (module->closing) {
+        return; /* a peer that is gone first, when all is over: nobody waits for this message */
+    }
+    opal_show_help(EPOFI_HELP, "peer gone", true, opal_process_info.nodename,
+                   endpoint_text(endpoint, peer, sizeof(peer)),
+                   module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
+    if (NULL != module->error_callback) {
+        module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL, peer);
+    }
+}
+
+int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const unsigned int limit = mca_btl_epofi_component.stall_warning;
+    uint64_t now;
+    char peer[128];
+
+    if (0 == limit || endpoint->warned) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    now = mca_btl_epofi_now();
+    if (0 == endpoint->stalled_ns) {
+        endpoint->stalled_ns = now;
+    } else if (now - endpoint->stalled_ns > (uint64_t) limit * 1000000000u) {
+        endpoint->warned = true;
+        opal_show_help(EPOFI_HELP, "peer silent", true, opal_process_info.nodename,
+                       endpoint_text(endpoint, peer, sizeof(peer)),
+                       endpoint->module->fabric->info->fabric_attr->prov_name, limit);
+    }
+    return OPAL_ERR_OUT_OF_RESOURCE;
+}
+
+int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
+{
+    if (-FI_EAGAIN == result || -FI_ENOMEM == result) {
+        return mca_btl_epofi_endpoint_stalled(endpoint);
+    }
+    mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
+    return OPAL_ERR_UNREACH;
+}

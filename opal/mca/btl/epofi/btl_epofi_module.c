@@ -1,0 +1,344 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Life of a module: its libfabric context is opened and closed here.
+ *
+ * Creation runs under the component's lock; what follows belongs to the module's owner until
+ * mca_btl_epofi_finalize takes the lock again.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/mca/btl/base/base.h"
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/** Bound of the inject buffer: above it the copy costs more than a send buffer does. */
+#define INJECT_MAX 4096
+
+/** Polls between two looks at the clock while finalize waits. */
+#define LINGER_POLLS 64
+
+uint64_t mca_btl_epofi_now(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+uint64_t mca_btl_epofi_dropped(const mca_btl_ep_module_t *ep_module)
+{
+    return ((const mca_btl_epofi_module_t *) ep_module)->dropped;
+}
+
+void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
+{
+    if (NULL != context->ep) {
+        (void) fi_close(&context->ep->fid);
+    }
+    if (NULL != context->cq) {
+        (void) fi_close(&context->cq->fid);
+    }
+    if (NULL != context->av) {
+        (void) fi_close(&context->av->fid);
+    }
+    if (NULL != context->domain) {
+        (void) fi_close(&context->domain->fid);
+    }
+    memset(context, 0, sizeof(*context));
+}
+
+static int report(const mca_btl_epofi_fabric_t *fabric, const char *what, int result)
+{
+    opal_show_help(EPOFI_HELP, "cannot open", true, opal_process_info.nodename,
+                   fabric->info->fabric_attr->prov_name, what, fabric->info->domain_attr->name,
+                   fi_strerror(-result));
+    return -FI_ENOMEM == result || -FI_EMFILE == result ? OPAL_ERR_OUT_OF_RESOURCE
+                                                        : OPAL_ERR_NOT_AVAILABLE;
+}
+
+/** Open a context; on failure nothing is left open. */
+static int context_open(const mca_btl_epofi_fabric_t *fabric, mca_btl_epofi_context_t *context)
+{
+    struct fi_info *info = fabric->info;
+    struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};
+    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE};
+    const char *what = "domain";
+    int result;
+
+    if (FI_AV_UNSPEC == av_attr.type) {
+        av_attr.type = FI_AV_TABLE;
+    }
+    cq_attr.size = mca_btl_epofi_component.cq_size;
+    if (0 == cq_attr.size) {
+        cq_attr.size = info->tx_attr->size + info->rx_attr->size;
+    }
+    result = fi_domain(fabric->fabric, info, &context->domain, NULL);
+    if (0 == result) {
+        what = "address vector";
+        result = fi_av_open(context->domain, &av_attr, &context->av, NULL);
+    }
+    if (0 == result) {
+        what = "completion queue";
+        result = fi_cq_open(context->domain, &cq_attr, &context->cq, NULL);
+    }
+    if (0 == result) {
+        what = "endpoint";
+        result = fi_endpoint(context->domain, info, &context->ep, NULL);
+    }
+    if (0 == result) {
+        result = fi_ep_bind(context->ep, &context->av->fid, 0);
+    }
+    if (0 == result) {
+        result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
+    }
+    if (0 == result) {
+        result = fi_enable(context->ep);
+    }
+    if (0 != result) {
+        mca_btl_epofi_context_close(context);
+        return report(fabric, what, result);
+    }
+    return OPAL_SUCCESS;
+}
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t callback)
+{
+    ((mca_btl_epofi_module_t *) btl)->error_callback = callback;
+    return OPAL_SUCCESS;
+}
+
+/** Free everything of a module whose context is closed or parked. */
+static void module_free(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_endpoint_free_all(module);
+    OBJ_DESTRUCT(&module->endpoints);
+    mca_btl_epofi_recv_stop(module);
+    mca_btl_epofi_pool_fini(&module->eager_pool);
+    mca_btl_epofi_pool_fini(&module->max_pool);
+    free(module->inject_buffer);
+    free(module);
+}
+
+/** Regions that are bound to an endpoint go before it, all others after it, when nothing can write
+ * to them any more; closing a domain takes both gone. */
+static void close_regions(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_slab_t *slab;
+
+    mca_btl_epofi_get_stop(module);
+    if (NULL != module->recv_mr) {
+        (void) fi_close(&module->recv_mr->fid);
+        module->recv_mr = NULL;
+    }
+    for (int i = 0; i < 2; ++i) {
+        slab = 0 == i ? module->eager_pool.slabs : module->max_pool.slabs;
+        for (; NULL != slab; slab = slab->next) {
+            if (NULL != slab->mr) {
+                (void) fi_close(&slab->mr->fid);
+                slab->mr = NULL;
+            }
+        }
+    }
+}
+
+static void close_endpoint(mca_btl_epofi_module_t *module)
+{
+    if (!module->fabric->mr_endpoint) {
+        (void) fi_close(&module->fi.ep->fid);
+        module->fi.ep = NULL;
+    }
+    close_regions(module);
+}
+
+/** Wait until the provider has got rid of everything that was sent, so that no message is lost with
+ * the queue it stands in. */
+static void linger(mca_btl_epofi_module_t *module)
+{
+    const uint64_t limit = (uint64_t) mca_btl_epofi_component.linger * 1000000u;
+    uint64_t start = 0;
+    unsigned int polls = 0;
+
+    while (0 < module->inflight) {
+        if (0 == polls++ % LINGER_POLLS) {
+            if (0 == start) {
+                start = mca_btl_epofi_now();
+            } else if (mca_btl_epofi_now() - start > limit) {
+                opal_show_help(EPOFI_HELP, "lingered", true, opal_process_info.nodename,
+                               module->fabric->info->fabric_attr->prov_name, module->inflight,
+                               mca_btl_epofi_component.linger);
+                return;
+            }
+            (void) sched_yield();
+        }
+        if (0 > mca_btl_epofi_progress(&module->super)) {
+            return;
+        }
+    }
+}
+
+static int finalize(mca_btl_base_module_t *btl)
+{
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
+
+    module->closing = true;
+    linger(module);
+    if (0 < module->dropped) {
+        opal_output_verbose(1, opal_btl_base_framework.framework_output,
+                            "btl:epofi: an endpoint dropped %llu messages",
+                            (unsigned long long) module->dropped);
+    }
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    if (!module->entangled) {
+        close_endpoint(module);
+    } else {
+        close_regions(module);
+    }
+    mca_btl_epofi_parking_leave(module);
+    module_free(module);
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return OPAL_SUCCESS;
+}
+
+static void fill_in(mca_btl_epofi_module_t *module, void *context)
+{
+    const mca_btl_epofi_fabric_t *fabric = module->fabric;
+    mca_btl_base_module_t *btl = &module->super.super;
+
+    btl->btl_component = &mca_btl_epofi_component.super.super;
+    btl->btl_eager_limit = module->eager_pool.size;
+    btl->btl_rndv_eager_limit = btl->btl_eager_limit;
+    btl->btl_max_send_size = module->max_pool.size;
+    btl->btl_flags = MCA_BTL_FLAGS_SEND;
+    btl->btl_finalize = finalize;
+    btl->btl_alloc = mca_btl_epofi_alloc;
+    btl->btl_free = mca_btl_epofi_free;
+    btl->btl_prepare_src = mca_btl_epofi_prepare_src;
+    btl->btl_send = mca_btl_epofi_send;
+    btl->btl_sendi = mca_btl_epofi_sendi;
+    btl->btl_register_error = register_error;
+    if (fabric->rma) {
+        btl->btl_flags |= MCA_BTL_FLAGS_GET;
+        btl->btl_get = mca_btl_epofi_get;
+        btl->btl_get_limit = SIZE_MAX;
+        btl->btl_get_alignment = 0;
+        btl->btl_get_local_registration_threshold = fabric->mr_local ? 0 : SIZE_MAX;
+        btl->btl_register_mem = mca_btl_epofi_register_mem;
+        btl->btl_deregister_mem = mca_btl_epofi_deregister_mem;
+        btl->btl_registration_handle_size = sizeof(struct mca_btl_base_registration_handle_t);
+    }
+
+    module->super.ep_context = context;
+    module->super.ep_progress = mca_btl_epofi_progress;
+    module->super.ep_pending = mca_btl_epofi_pending;
+    module->super.ep_connect = mca_btl_epofi_connect;
+    module->super.ep_disconnect = mca_btl_epofi_disconnect;
+    module->super.ep_send = mca_btl_epofi_ep_send;
+}
+
+/** The smaller of two sizes of payload: what the user wants, and what one message can carry. */
+static size_t limit_to_message(const struct fi_info *info, size_t size)
+{
+    size_t room = info->ep_attr->max_msg_size - sizeof(mca_btl_epofi_wire_t);
+
+    return size < room ? size : room;
+}
+
+static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
+{
+    const mca_btl_epofi_component_t *component = &mca_btl_epofi_component;
+    const struct fi_info *info = fabric->info;
+    mca_btl_epofi_module_t *module = calloc(1, sizeof(*module));
+
+    if (NULL == module) {
+        return NULL;
+    }
+    module->fabric = fabric;
+    module->peer_queue = component->peer_queue;
+    module->stalled_tail = &module->stalled;
+    module->regions.next = &module->regions;
+    module->regions.previous = &module->regions;
+    module->inject_size = info->tx_attr->inject_size;
+    if (INJECT_MAX < module->inject_size) {
+        module->inject_size = INJECT_MAX;
+    }
+    module->inject_buffer = malloc(INJECT_MAX);
+    module->get_chunk = info->ep_attr->max_msg_size;
+    if (0 != component->get_chunk && component->get_chunk < module->get_chunk) {
+        module->get_chunk = component->get_chunk;
+    }
+    mca_btl_epofi_pool_init(&module->eager_pool, limit_to_message(info, component->eager_limit),
+                            component->send_buffers);
+    mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),
+                            component->max_send_buffers);
+    OBJ_CONSTRUCT(&module->endpoints, opal_hash_table_t);
+    if (NULL == module->inject_buffer
+        || OPAL_SUCCESS != opal_hash_table_init(&module->endpoints, 64)) {
+        module_free(module);
+        return NULL;
+    }
+    return module;
+}
+
+int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+{
+    const mca_btl_epofi_fabric_t *fabric;
+    mca_btl_epofi_module_t *module;
+    int rc = mca_btl_epofi_fabric_acquire(&fabric);
+
+    (void) flags; /* no BTL uses any yet */
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    module = module_new(fabric);
+    if (NULL == module) {
+        rc = OPAL_ERR_OUT_OF_RESOURCE;
+        goto err_release_fabric;
+    }
+    rc = context_open(fabric, &module->fi);
+    if (OPAL_SUCCESS != rc) {
+        goto err_free_module;
+    }
+    rc = mca_btl_epofi_address_publish(module);
+    if (OPAL_SUCCESS != rc) {
+        goto err_close_context;
+    }
+    rc = mca_btl_epofi_recv_start(module);
+    if (OPAL_SUCCESS != rc) {
+        goto err_close_endpoint;
+    }
+    fill_in(module, context);
+    mca_btl_epofi_parking_enter(module);
+    *module_p = &module->super;
+    return OPAL_SUCCESS;
+
+err_close_endpoint:
+    close_endpoint(module);
+err_close_context:
+    mca_btl_epofi_context_close(&module->fi);
+err_free_module:
+    module_free(module);
+err_release_fabric:
+    mca_btl_epofi_fabric_release();
+    return rc;
+}

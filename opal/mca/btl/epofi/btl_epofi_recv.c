@@ -1,0 +1,163 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Receiving: buffers are kept posted; what arrives in one is checked, handed to the owner of its
+ * tag in place, and the buffer is posted again.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_ALIGNMENT 64
+
+static void recv_post(mca_btl_epofi_module_t *module, mca_btl_epofi_recv_t *recv)
+{
+    ssize_t result = fi_recv(module->fi.ep, recv->buffer, module->recv_size, module->recv_desc,
+                             FI_ADDR_UNSPEC, &recv->op.context);
+
+    if (OPAL_UNLIKELY(0 != result)) {
+        recv->next = module->unposted;
+        module->unposted = recv;
+    }
+}
+
+void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_recv_t *list = module->unposted;
+
+    module->unposted = NULL;
+    while (NULL != list) {
+        mca_btl_epofi_recv_t *next = list->next;
+
+        recv_post(module, list);
+        list = next;
+    }
+}
+
+/** Count a message that is thrown away, and tell the first time. */
+static void drop(mca_btl_epofi_module_t *module, const char *why)
+{
+    static bool said;
+
+    ++module->dropped;
+    if (!module->closing && mca_btl_epofi_first_time(&said)) {
+        opal_show_help(EPOFI_HELP, "bad message", true, opal_process_info.nodename,
+                       module->fabric->info->fabric_attr->prov_name, why);
+    }
+}
+
+/** Hand a message to the owner of its tag.  All of it came off the wire: nothing is used before it
+ * has been checked. */
+static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_t size)
+{
+    const mca_btl_active_message_callback_t *callback;
+    mca_btl_epofi_wire_t wire;
+    mca_btl_base_segment_t segment;
+    mca_btl_base_receive_descriptor_t message;
+
+    if (OPAL_UNLIKELY(sizeof(wire) > size)) {
+        drop(module, "it is too short");
+        return;
+    }
+    memcpy(&wire, buffer, sizeof(wire));
+    if (OPAL_UNLIKELY(EPOFI_WIRE_MAGIC != wire.magic || EPOFI_WIRE_VERSION != wire.version)) {
+        drop(module, "it is of another protocol, version or byte order");
+        return;
+    }
+    if (OPAL_UNLIKELY(size - sizeof(wire) != wire.length)) {
+        drop(module, "its length is not what it says");
+        return;
+    }
+    if (OPAL_UNLIKELY(MCA_BTL_TAG_MAX <= wire.tag
+                      || NULL == mca_btl_base_active_message_trigger[wire.tag].cbfunc)) {
+        drop(module, "nobody has registered for its tag");
+        return;
+    }
+    callback = &mca_btl_base_active_message_trigger[wire.tag];
+    segment.seg_addr.pval = buffer + sizeof(wire);
+    segment.seg_len = wire.length;
+    message.endpoint = NULL; /* not known without asking the provider, which costs */
+    message.des_segments = &segment;
+    message.des_segment_count = 1;
+    message.tag = wire.tag;
+    message.cbdata = callback->cbdata;
+    callback->cbfunc(&module->super.super, &message);
+}
+
+static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
+                          int status)
+{
+    mca_btl_epofi_recv_t *recv = EPOFI_CONTAINER(op, mca_btl_epofi_recv_t, op);
+
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
+        /* A peer that vanished in the middle of a message, or a message longer than ours are. */
+        drop(module, "it is not complete");
+    } else if (OPAL_UNLIKELY(module->closing)) {
+        ++module->dropped;
+    } else {
+        deliver(module, recv->buffer, length);
+    }
+    recv_post(module, recv);
+}
+
+int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module)
+{
+    /* One line more than needed: buffers a power of two apart would all want the same cache sets.
+     */
+    const size_t stride = ((sizeof(mca_btl_epofi_wire_t) + module->max_pool.size
+                            + BUFFER_ALIGNMENT - 1)
+                           & ~(size_t) (BUFFER_ALIGNMENT - 1))
+                          + BUFFER_ALIGNMENT;
+    const unsigned int count = mca_btl_epofi_component.recv_buffers;
+    void *memory;
+
+    module->recvs = calloc(count, sizeof(*module->recvs));
+    if (NULL == module->recvs
+        || 0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    module->recv_memory = memory;
+    module->recv_count = count;
+    module->recv_size = sizeof(mca_btl_epofi_wire_t) + module->max_pool.size;
+    if (module->fabric->mr_local) {
+        int rc = mca_btl_epofi_mr_open(module, memory, count * stride, FI_RECV, &module->recv_mr);
+
+        if (OPAL_SUCCESS != rc) {
+            return rc;
+        }
+        module->recv_desc = fi_mr_desc(module->recv_mr);
+    }
+    for (unsigned int i = 0; i < count; ++i) {
+        mca_btl_epofi_recv_t *recv = &module->recvs[i];
+
+        recv->op.complete = recv_complete;
+        recv->buffer = module->recv_memory + i * stride;
+        recv_post(module, recv);
+    }
+    return OPAL_SUCCESS;
+}
+
+void mca_btl_epofi_recv_stop(mca_btl_epofi_module_t *module)
+{
+    free(module->recv_memory);
+    free(module->recvs);
+    module->recv_memory = NULL;
+    module->recvs = NULL;
+}

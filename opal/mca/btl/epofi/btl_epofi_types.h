@@ -1,0 +1,481 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the files of btl/epofi share.  Nobody else includes this.
+ *
+ * Unless a comment says otherwise, a function that takes a module is called by whoever the module
+ * belongs to at the moment, one call at a time, and does not block.
+ */
+
+#ifndef MCA_BTL_EPOFI_TYPES_H
+#define MCA_BTL_EPOFI_TYPES_H
+
+#include "opal_config.h"
+
+#include "btl_epofi.h"
+
+#include "opal/class/opal_hash_table.h"
+#include "opal/mca/threads/mutex.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+struct mca_btl_epofi_module_t;
+struct mca_btl_epofi_op_t;
+
+/* ---- on the wire --------------------------------------------------------------------------- */
+
+/** First bytes of every message of a stranger with the other byte order read as something else. */
+#define EPOFI_WIRE_MAGIC   0xE90F
+#define EPOFI_WIRE_VERSION 1
+
+/** In front of every message; 8 bytes, so that what follows keeps its alignment. */
+typedef struct mca_btl_epofi_wire_t {
+    uint16_t magic;   /**< EPOFI_WIRE_MAGIC in the sender's byte order */
+    uint8_t version;  /**< EPOFI_WIRE_VERSION */
+    uint8_t tag;      /**< active message tag */
+    uint32_t length;  /**< bytes that follow */
+} mca_btl_epofi_wire_t;
+
+_Static_assert(8 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
+
+#define EPOFI_ADDRESS_MAGIC   0x49464F45
+#define EPOFI_ADDRESS_VERSION 1
+#define EPOFI_ADDRESS_BYTES   (MCA_BTL_EP_ADDRESS_MAX - 16)
+
+/** A module's published address.  Only the first 16 + length bytes are published. */
+typedef struct mca_btl_epofi_address_t {
+    uint32_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
+    uint16_t version;  /**< EPOFI_ADDRESS_VERSION */
+    uint16_t length;   /**< of bytes, bytes */
+    uint32_t format;   /**< libfabric's FI_SOCKADDR_IN and so on */
+    uint32_t provider; /**< hash of the provider's name: contexts of two providers never meet */
+    unsigned char bytes[EPOFI_ADDRESS_BYTES]; /**< what fi_getname gave */
+} mca_btl_epofi_address_t;
+
+_Static_assert(MCA_BTL_EP_ADDRESS_MAX == sizeof(mca_btl_epofi_address_t), "fits the contract");
+
+/** A registration handle as it travels: what fi_read needs to name memory of a peer. */
+struct mca_btl_base_registration_handle_t {
+    uint64_t key;
+    uint64_t base; /**< subtracted from addresses: 0 if the provider wants virtual addresses */
+};
+
+/* ---- the process's fabric ------------------------------------------------------------------- */
+
+/** What the process found out once; constant while anybody holds it. */
+typedef struct mca_btl_epofi_fabric_t {
+    struct fi_info *info; /**< the chosen provider and interface */
+    struct fid_fabric *fabric;
+    uint32_t provider_hash;
+    bool rma;          /**< RMA reads are there, so btl_get is */
+    bool mr_local;     /**< local buffers must be registered, too */
+    bool mr_virtual;   /**< remote memory is named by address, not by offset */
+    bool mr_prov_key;  /**< the provider chooses keys */
+    bool mr_endpoint;  /**< regions are bound to an endpoint */
+    bool wants_context; /**< every operation lends the provider a struct fi_context2 */
+    /** Contexts of one process reach into each other's memory without asking whether it is still
+     * there (btl_epofi_parking.c). */
+    bool needs_parking;
+} mca_btl_epofi_fabric_t;
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/**
+ * An operation is over.
+ *
+ * @param[in] length  bytes received; 0 for anything but a receive
+ * @param[in] status  OPAL_SUCCESS or an OPAL error code
+ */
+typedef void (*mca_btl_epofi_complete_fn_t)(struct mca_btl_epofi_module_t *module,
+                                            struct mca_btl_epofi_op_t *op, size_t length,
+                                            int status);
+
+/** What the context pointer of every libfabric operation leads to; part of a larger object. */
+typedef struct mca_btl_epofi_op_t {
+    mca_btl_epofi_complete_fn_t complete;
+    struct fi_context2 context; /**< the provider's while the operation is under way */
+} mca_btl_epofi_op_t;
+
+/** The object of the given type whose member op is at the given address. */
+#define EPOFI_CONTAINER(pointer, type, member) \
+    ((type *) ((char *) (pointer) - offsetof(type, member)))
+
+/* ---- endpoints ------------------------------------------------------------------------------- */
+
+/** A peer's module as one of ours sees it; one per address, however often it is connected to. */
+struct mca_btl_base_endpoint_t {
+    fi_addr_t address;
+    struct mca_btl_epofi_module_t *module;
+    uint32_t references; /**< ep_connect less ep_disconnect */
+    uint32_t inflight;   /**< operations to this peer that the provider has not finished */
+    bool failed;         /**< the peer is gone; said already */
+    bool warned;         /**< the peer's silence has been reported */
+    uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
+    mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
+    struct mca_btl_base_endpoint_t *next; /**< in the module's list */
+    mca_btl_epofi_address_t name;
+};
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/** Fragments that were made together. */
+typedef struct mca_btl_epofi_slab_t {
+    struct mca_btl_epofi_slab_t *next;
+    unsigned char *memory;
+    struct fid_mr *mr; /**< NULL unless the provider wants local buffers registered */
+    unsigned int count;
+    struct mca_btl_epofi_frag_t *frags;
+} mca_btl_epofi_slab_t;
+
+/** Fragments of one size.  Grows up to a bound, shrinks never. */
+typedef struct mca_btl_epofi_pool_t {
+    struct mca_btl_epofi_frag_t *free;
+    size_t size;        /**< bytes of header and payload that a fragment holds */
+    unsigned int count; /**< made so far */
+    unsigned int limit; /**< how many there may be */
+    mca_btl_epofi_slab_t *slabs;
+} mca_btl_epofi_pool_t;
+
+/** A send buffer, with the descriptor by which btl_alloc and btl_prepare_src hand it out. */
+typedef struct mca_btl_epofi_frag_t {
+    mca_btl_base_descriptor_t base;
+    mca_btl_base_segment_t segment; /**< what follows the wire header in buffer */
+    struct mca_btl_epofi_frag_t *next;
+    mca_btl_epofi_pool_t *pool;
+    struct mca_btl_base_endpoint_t *endpoint; /**< while a send is under way */
+    unsigned char *buffer;                    /**< starts with room for the wire header */
+    void *desc;                               /**< libfabric's local descriptor */
+    mca_btl_epofi_op_t op;
+} mca_btl_epofi_frag_t;
+
+/** A posted receive. */
+typedef struct mca_btl_epofi_recv_t {
+    struct mca_btl_epofi_recv_t *next; /**< in the list of those that could not be posted */
+    unsigned char *buffer;
+    mca_btl_epofi_op_t op;
+} mca_btl_epofi_recv_t;
+
+/** A btl_get under way. */
+typedef struct mca_btl_epofi_get_t {
+    struct mca_btl_epofi_get_t *next; /**< in a list of free or of stalled ones */
+    struct mca_btl_epofi_get_t *made; /**< in the list of all there are */
+    struct mca_btl_base_endpoint_t *endpoint;
+    unsigned char *local;  /**< where the next byte goes */
+    uint64_t remote;       /**< where the next byte comes from, as fi_read wants it */
+    uint64_t key;
+    void *desc;
+    size_t left;    /**< bytes not yet read */
+    size_t reading; /**< bytes of the read under way */
+    /* What the caller gave. */
+    void *local_address;
+    struct mca_btl_base_registration_handle_t *local_handle;
+    mca_btl_base_rdma_completion_fn_t callback;
+    void *callback_context;
+    void *callback_data;
+    mca_btl_epofi_op_t op;
+} mca_btl_epofi_get_t;
+
+/** A registered region; the handle is what the caller sees. */
+typedef struct mca_btl_epofi_region_t {
+    struct mca_btl_base_registration_handle_t handle;
+    struct fid_mr *mr;
+    struct mca_btl_epofi_region_t *previous;
+    struct mca_btl_epofi_region_t *next;
+} mca_btl_epofi_region_t;
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+/** The libfabric objects of a module, in the order in which they are opened. */
+typedef struct mca_btl_epofi_context_t {
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+} mca_btl_epofi_context_t;
+
+typedef struct mca_btl_epofi_module_t {
+    mca_btl_ep_module_t super;
+
+    mca_btl_epofi_context_t fi;
+    const mca_btl_epofi_fabric_t *fabric;
+    size_t inject_size;       /**< wire header included, bytes; at most that of inject_buffer */
+    unsigned char *inject_buffer;
+    uint32_t peer_queue;      /**< most operations under way to one peer */
+    uint32_t inflight;        /**< operations under way to all peers */
+    bool closing;             /**< finalize runs: deliver nothing any more */
+
+    /* Things to do besides reading the completion queue; looked at together. */
+    mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
+    mca_btl_epofi_get_t *stalled;     /**< gets whose next read the provider had no room for */
+    mca_btl_epofi_get_t **stalled_tail;
+
+    mca_btl_epofi_pool_t eager_pool;
+    mca_btl_epofi_pool_t max_pool;
+
+    mca_btl_epofi_recv_t *recvs;
+    unsigned int recv_count;
+    size_t recv_size; /**< of a receive buffer, wire header included, bytes */
+    unsigned char *recv_memory;
+    struct fid_mr *recv_mr;
+    void *recv_desc;
+
+    mca_btl_epofi_get_t *gets; /**< all of them */
+    mca_btl_epofi_get_t *free_gets;
+    size_t get_chunk; /**< most bytes of one fi_read */
+    mca_btl_epofi_region_t regions; /**< head of a ring: what is registered now */
+    mca_btl_epofi_region_t *free_regions;
+    uint64_t next_key; /**< where we choose the keys */
+
+    opal_hash_table_t endpoints;             /**< by address bytes */
+    struct mca_btl_base_endpoint_t *endpoint_list;
+
+    uint64_t dropped; /**< messages thrown away */
+    int error;        /**< libfabric's, positive, of the operation that ends with an error now */
+    char error_detail[128]; /**< what the provider adds to it */
+    mca_btl_base_module_error_cb_fn_t error_callback;
+
+    /* Under the component's lock. */
+    bool entangled; /**< a module of this process has this one's address (btl_epofi_parking.c) */
+    struct mca_btl_epofi_module_t *next_module;
+} mca_btl_epofi_module_t;
+
+/* ---- btl_epofi_component.c ------------------------------------------------------------------- */
+
+#define EPOFI_HELP "help-btl-epofi.txt"
+
+/** Guards what modules share: the fabric, the list of modules, what has been said once.  Not taken
+ * on any path of a message. */
+extern opal_mutex_t mca_btl_epofi_lock;
+
+/**
+ * Are the parameters within their ranges?  Asked when the fabric is opened, so that a mistake is
+ * reported to those who use endpoints and to nobody else.
+ *
+ * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying what is wrong
+ */
+int mca_btl_epofi_check_parameters(void);
+
+/** True the first time it is called with a flag; for messages that are said once per process. */
+bool mca_btl_epofi_first_time(bool *said);
+
+/* ---- btl_epofi_fabric.c ---------------------------------------------------------------------- */
+
+/**
+ * Get the process's fabric, choosing a provider if nobody has yet.  The caller holds the lock.
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (the reason has been said); OPAL_ERR_OUT_OF_RESOURCE
+ */
+int mca_btl_epofi_fabric_acquire(const mca_btl_epofi_fabric_t **fabric_p);
+
+/** Give it back; it closes with its last user.  The caller holds the lock. */
+void mca_btl_epofi_fabric_release(void);
+
+/** The component is opened (+1) or closed (-1): an open component keeps a fabric it has, and a
+ * reason not to have one is forgotten when it closes.  The caller holds the lock. */
+void mca_btl_epofi_fabric_hold(int change);
+
+/* ---- btl_epofi_module.c ---------------------------------------------------------------------- */
+
+/** What ep_create does; the caller holds the lock. */
+int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
+
+/** Close what is open of a context, in the reverse of the order of opening. */
+void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
+
+/** Nanoseconds of a clock that only goes forward. */
+uint64_t mca_btl_epofi_now(void);
+
+/* ---- btl_epofi_parking.c --------------------------------------------------------------------- */
+
+/** Module is about to get the peer's address: note it if the peer is of this process. */
+void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigned char *address,
+                                   size_t length);
+
+/** Add to the list of live modules.  The caller holds the lock. */
+void mca_btl_epofi_parking_enter(mca_btl_epofi_module_t *module);
+
+/** Take off the list and close the module's context, now or when it is safe.  The caller holds the
+ * lock. */
+void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_endpoint.c -------------------------------------------------------------------- */
+
+/** Fill in the module's ep_address from its enabled libfabric endpoint. */
+int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module);
+
+int mca_btl_epofi_connect(mca_btl_ep_module_t *module, const void *address, size_t length,
+                          struct mca_btl_base_endpoint_t **endpoint_p);
+void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint);
+
+/** Forget all endpoints; nothing is under way any more. */
+void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
+
+/** An operation to the peer ended: forget the peer if that is what was waited for. */
+void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint);
+
+/** The provider had no room: say so if that has been going on for long.  Slow path.
+ * @return OPAL_ERR_OUT_OF_RESOURCE */
+int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint);
+
+/** Declare the peer gone, tell the user and the owner, once.
+ * @param[in] error   libfabric's error, positive
+ * @param[in] detail  what the provider adds */
+void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
+                                 const char *detail);
+
+/** What a refused libfabric call means for its caller; handles all but success.
+ * @param[in] result  of the call, negative
+ * @return OPAL_ERR_OUT_OF_RESOURCE or OPAL_ERR_UNREACH */
+int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
+
+/** The OPAL code for a positive libfabric error. */
+int mca_btl_epofi_status(int error);
+
+/* ---- btl_epofi_frag.c ------------------------------------------------------------------------ */
+
+void mca_btl_epofi_pool_init(mca_btl_epofi_pool_t *pool, size_t size, unsigned int limit);
+
+/** Free all fragments, wherever they are. */
+void mca_btl_epofi_pool_fini(mca_btl_epofi_pool_t *pool);
+
+/** Slow path of mca_btl_epofi_frag_get: make more.  @return a fragment, or NULL at the bound */
+mca_btl_epofi_frag_t *mca_btl_epofi_pool_grow(mca_btl_epofi_module_t *module,
+                                              mca_btl_epofi_pool_t *pool);
+
+mca_btl_base_descriptor_t *mca_btl_epofi_alloc(mca_btl_base_module_t *btl,
+                                               struct mca_btl_base_endpoint_t *endpoint,
+                                               uint8_t order, size_t size, uint32_t flags);
+int mca_btl_epofi_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor);
+mca_btl_base_descriptor_t *mca_btl_epofi_prepare_src(mca_btl_base_module_t *btl,
+                                                     struct mca_btl_base_endpoint_t *endpoint,
+                                                     struct opal_convertor_t *convertor,
+                                                     uint8_t order, size_t reserve, size_t *size,
+                                                     uint32_t flags);
+
+/** The smallest fragment that holds size bytes; NULL if there is none left or none so large. */
+static inline mca_btl_epofi_frag_t *mca_btl_epofi_frag_get(mca_btl_epofi_module_t *module,
+                                                           size_t size)
+{
+    mca_btl_epofi_pool_t *pool = size <= module->eager_pool.size ? &module->eager_pool
+                                                                 : &module->max_pool;
+    mca_btl_epofi_frag_t *frag = pool->free;
+
+    if (OPAL_UNLIKELY(NULL == frag)) {
+        return size <= pool->size ? mca_btl_epofi_pool_grow(module, pool) : NULL;
+    }
+    if (OPAL_UNLIKELY(size > pool->size)) {
+        return NULL;
+    }
+    pool->free = frag->next;
+    return frag;
+}
+
+static inline void mca_btl_epofi_frag_put(mca_btl_epofi_frag_t *frag)
+{
+    frag->next = frag->pool->free;
+    frag->pool->free = frag;
+}
+
+/* ---- btl_epofi_send.c ------------------------------------------------------------------------ */
+
+int mca_btl_epofi_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                          const void *header, size_t header_size, const void *payload,
+                          size_t payload_size, mca_btl_base_tag_t tag);
+int mca_btl_epofi_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        struct opal_convertor_t *convertor, void *header, size_t header_size,
+                        size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                        mca_btl_base_descriptor_t **descriptor);
+int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                       mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
+
+/** Completion of injected sends. */
+void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
+                                   size_t length, int status);
+
+static inline void mca_btl_epofi_op_started(mca_btl_epofi_module_t *module,
+                                            struct mca_btl_base_endpoint_t *endpoint)
+{
+    ++module->inflight;
+    ++endpoint->inflight;
+    endpoint->stalled_ns = 0;
+}
+
+/** Undo mca_btl_epofi_op_started.  The endpoint may be gone afterwards. */
+static inline void mca_btl_epofi_op_ended(mca_btl_epofi_module_t *module,
+                                          struct mca_btl_base_endpoint_t *endpoint)
+{
+    --module->inflight;
+    --endpoint->inflight;
+    if (OPAL_UNLIKELY(0 == endpoint->references)) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
+}
+
+/* ---- btl_epofi_recv.c ------------------------------------------------------------------------ */
+
+/** Make the receive buffers and post them. */
+int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module);
+
+/** Post what could not be posted before. */
+void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module);
+
+/** Free the buffers; the libfabric endpoint is closed, or never was. */
+void mca_btl_epofi_recv_stop(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_get.c ------------------------------------------------------------------------- */
+
+/**
+ * Register memory with the module's domain.
+ *
+ * @param[in] access  libfabric's FI_SEND, FI_RECV, FI_READ, FI_REMOTE_READ
+ */
+int mca_btl_epofi_mr_open(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
+                          struct fid_mr **mr_p);
+
+struct mca_btl_base_registration_handle_t *
+mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                           void *base, size_t size, uint32_t flags);
+int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
+                                 struct mca_btl_base_registration_handle_t *handle);
+int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, uint64_t remote_address,
+                      struct mca_btl_base_registration_handle_t *local_handle,
+                      struct mca_btl_base_registration_handle_t *remote_handle, size_t size,
+                      int flags, int order, mca_btl_base_rdma_completion_fn_t cbfunc,
+                      void *cbcontext, void *cbdata);
+
+/** Go on with gets whose next read had to wait. */
+void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module);
+
+/** Deregister what is left and free everything of this file. */
+void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_progress.c -------------------------------------------------------------------- */
+
+int mca_btl_epofi_progress(mca_btl_ep_module_t *module);
+bool mca_btl_epofi_pending(const mca_btl_ep_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_TYPES_H */

@@ -1,0 +1,142 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Registration of btl/epshm and its parameters.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_types.h"
+
+#include "opal/util/show_help.h"
+
+#if !defined(EPML_HELP_DIR)
+#    error "EPML_HELP_DIR must name the folder of our help texts"
+#endif
+
+static int component_register(void)
+{
+    mca_base_component_t *version = &mca_btl_epshm_component.super.super.btl_version;
+
+    mca_btl_epshm_component.ring_cells = 512;
+    (void) mca_base_component_var_register(
+        version, "ring_cells",
+        "Cells of 64 bytes in an endpoint's inbox: how many small messages senders may be ahead "
+        "of the receiver (a power of two, 16 to 1048576)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.ring_cells);
+
+    mca_btl_epshm_component.eager_limit = 4096;
+    (void) mca_base_component_var_register(
+        version, "eager_limit",
+        "Largest message, in bytes and with its header, that the sender buffers; longer ones are "
+        "copied once, straight from the sender's memory, when the receive is posted (512 to "
+        "1048576)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.eager_limit);
+
+    mca_btl_epshm_component.max_send_size = 32768;
+    (void) mca_base_component_var_register(
+        version, "max_send_size",
+        "Bytes, header included, in one fragment of a long message whose memory layout rules out "
+        "a single copy (at least eager_limit, at most 16777216)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.max_send_size);
+
+    mca_btl_epshm_component.eager_frags_max = 256;
+    (void) mca_base_component_var_register(
+        version, "eager_frags_max",
+        "Buffers of eager_limit bytes that one endpoint may have on their way (1 to 65536)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.eager_frags_max);
+
+    mca_btl_epshm_component.max_frags_max = 16;
+    (void) mca_base_component_var_register(
+        version, "max_frags_max",
+        "Buffers of max_send_size bytes that one endpoint may have on their way (1 to 65536)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.max_frags_max);
+    return OPAL_SUCCESS;
+}
+
+static bool in_range(const char *name, size_t value, size_t low, size_t high)
+{
+    if (low <= value && value <= high) {
+        return true;
+    }
+    opal_show_help("help-btl-epshm.txt", "out of range", true, name, value, low, high);
+    return false;
+}
+
+/** Parameters are checked when the first module is made, so that a mistake is reported to those who
+ * use endpoints and to nobody else. */
+static int check_parameters(void)
+{
+    const mca_btl_epshm_component_t *component = &mca_btl_epshm_component;
+
+    if (!in_range("btl_epshm_ring_cells", component->ring_cells, 2 * EPSHM_RING_CLAIM_MAX,
+                  1 << 20)
+        || !in_range("btl_epshm_eager_limit", component->eager_limit, 512, 1 << 20)
+        || !in_range("btl_epshm_max_send_size", component->max_send_size, component->eager_limit,
+                     1 << 24)
+        || !in_range("btl_epshm_eager_frags_max", component->eager_frags_max, 1, 1 << 16)
+        || !in_range("btl_epshm_max_frags_max", component->max_frags_max, 1, 1 << 16)) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    if (0 != (component->ring_cells & (component->ring_cells - 1))) {
+        opal_show_help("help-btl-epshm.txt", "not a power of two", true,
+                       "btl_epshm_ring_cells", component->ring_cells);
+        return OPAL_ERR_BAD_PARAM;
+    }
+    return OPAL_SUCCESS;
+}
+
+static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+{
+    int rc = check_parameters();
+
+    return OPAL_SUCCESS == rc ? mca_btl_epshm_module_create(context, flags, module_p) : rc;
+}
+
+static int component_open(void)
+{
+    return opal_show_help_add_dir(EPML_HELP_DIR);
+}
+
+/** Open MPI's own selection gets nothing from us: modules are made per endpoint, by ep_create. */
+static mca_btl_base_module_t **component_init(int *num_btls, bool enable_progress_threads,
+                                              bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    *num_btls = 0;
+    return NULL;
+}
+
+mca_btl_epshm_component_t mca_btl_epshm_component = {
+    .super = {
+        .super = {
+            .btl_version = {
+                MCA_BTL_DEFAULT_VERSION("epshm"),
+                .mca_open_component = component_open,
+                .mca_register_component_params = component_register,
+            },
+            .btl_data = {
+                MCA_BASE_METADATA_PARAM_NONE
+            },
+            .btl_init = component_init,
+        },
+        .ep_abi = MCA_BTL_EP_ABI,
+        .ep_create = create,
+    },
+};

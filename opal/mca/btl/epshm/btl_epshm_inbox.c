@@ -1,0 +1,137 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Inboxes: creation, lookup by published address, release.  All slow path.
+ */
+
+#include "opal_config.h"
+
+#include <unistd.h>
+
+#include "btl_epshm_types.h"
+
+#include "opal/mca/threads/mutex.h"
+
+#define EPSHM_ADDRESS_MAGIC 0x6d687365u
+
+/** All inboxes that can be connected to.  Inboxes come and go with communicators, so a list does. */
+static struct {
+    opal_mutex_t lock;
+    struct mca_btl_base_endpoint_t *first;
+    uint64_t next_id;
+} registry = {.lock = OPAL_MUTEX_STATIC_INIT, .first = NULL, .next_id = 1};
+
+struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
+{
+    struct mca_btl_base_endpoint_t *inbox
+        = aligned_alloc(EPSHM_CACHE_LINE, sizeof(struct mca_btl_base_endpoint_t));
+
+    if (NULL == inbox) {
+        return NULL;
+    }
+    if (0 != epshm_ring_init(&inbox->ring, cells)) {
+        free(inbox);
+        return NULL;
+    }
+    atomic_init(&inbox->references, 1);
+    atomic_init(&inbox->closed, false);
+
+    opal_mutex_lock(&registry.lock);
+    inbox->id = registry.next_id++;
+    inbox->next = registry.first;
+    registry.first = inbox;
+    opal_mutex_unlock(&registry.lock);
+    return inbox;
+}
+
+struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_find(const mca_btl_epshm_address_t *address)
+{
+    struct mca_btl_base_endpoint_t *inbox = NULL;
+
+    if (EPSHM_ADDRESS_MAGIC != address->magic || (uint32_t) getpid() != address->pid) {
+        return NULL;
+    }
+    opal_mutex_lock(&registry.lock);
+    for (inbox = registry.first; NULL != inbox; inbox = inbox->next) {
+        if (inbox->id == address->id) {
+            /* Relaxed: the registry's own reference keeps it alive while we hold the lock. */
+            atomic_fetch_add_explicit(&inbox->references, 1, memory_order_relaxed);
+            break;
+        }
+    }
+    opal_mutex_unlock(&registry.lock);
+    return inbox;
+}
+
+static void unregister(struct mca_btl_base_endpoint_t *inbox)
+{
+    struct mca_btl_base_endpoint_t **link;
+
+    opal_mutex_lock(&registry.lock);
+    for (link = &registry.first; NULL != *link; link = &(*link)->next) {
+        if (*link == inbox) {
+            *link = inbox->next;
+            break;
+        }
+    }
+    opal_mutex_unlock(&registry.lock);
+}
+
+/** Return the fragments that nobody will receive any more to their pools. */
+static void drain(struct mca_btl_base_endpoint_t *inbox)
+{
+    epshm_cell_t *cell;
+
+    while (NULL != (cell = epshm_ring_peek(&inbox->ring))) {
+        epshm_envelope_t envelope;
+
+        memcpy(&envelope, cell->data, sizeof(envelope));
+        if (EPSHM_KIND_FRAG == envelope.kind) {
+            mca_btl_epshm_frag_t *frag;
+
+            memcpy(&frag, cell->data + sizeof(envelope), sizeof(frag));
+            epshm_ring_pop(&inbox->ring, 1);
+            mca_btl_epshm_frag_return(frag);
+        } else {
+            epshm_ring_pop(&inbox->ring,
+                           epshm_ring_cells_for(sizeof(envelope) + envelope.size));
+        }
+    }
+}
+
+void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
+{
+    unregister(inbox);
+    atomic_store_explicit(&inbox->closed, true, memory_order_release);
+    mca_btl_epshm_inbox_release(inbox);
+}
+
+void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox)
+{
+    /* Release: what each holder did is ordered before its decrement; acquire: the last holder sees
+     * it all before it frees.  The fragments that came in after the module was closed are drained
+     * here, when no sender can be left. */
+    if (1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
+        drain(inbox);
+        epshm_ring_fini(&inbox->ring);
+        free(inbox);
+    }
+}
+
+void mca_btl_epshm_inbox_address(const struct mca_btl_base_endpoint_t *inbox,
+                                 mca_btl_epshm_address_t *address)
+{
+    address->magic = EPSHM_ADDRESS_MAGIC;
+    address->pid = (uint32_t) getpid();
+    address->id = inbox->id;
+}

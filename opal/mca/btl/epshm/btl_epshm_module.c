@@ -1,0 +1,144 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The module of one endpoint: its function table, its beginning and its end.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_types.h"
+
+/** Endpoints are connected by ep_connect; there are no processes to add. */
+static int add_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
+                     struct mca_btl_base_endpoint_t **endpoints, opal_bitmap_t *reachable)
+{
+    (void) btl;
+    (void) nprocs;
+    (void) procs;
+    (void) endpoints;
+    (void) reachable;
+    return OPAL_SUCCESS;
+}
+
+static int del_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
+                     struct mca_btl_base_endpoint_t **peers)
+{
+    (void) btl;
+    (void) nprocs;
+    (void) procs;
+    (void) peers;
+    return OPAL_SUCCESS;
+}
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t cbfunc)
+{
+    ((mca_btl_epshm_module_t *) btl)->error_cb = cbfunc;
+    return OPAL_SUCCESS;
+}
+
+static int connect_peer(mca_btl_ep_module_t *module, const void *address, size_t length,
+                        struct mca_btl_base_endpoint_t **endpoint_p)
+{
+    mca_btl_epshm_address_t blob;
+    struct mca_btl_base_endpoint_t *endpoint;
+
+    (void) module;
+    if (sizeof(blob) != length) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    memcpy(&blob, address, sizeof(blob));
+    endpoint = mca_btl_epshm_inbox_find(&blob);
+    if (NULL == endpoint) {
+        return OPAL_ERR_UNREACH;
+    }
+    *endpoint_p = endpoint;
+    return OPAL_SUCCESS;
+}
+
+static void disconnect_peer(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    mca_btl_epshm_inbox_release(endpoint);
+}
+
+static int finalize(mca_btl_base_module_t *btl)
+{
+    mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) btl;
+
+    mca_btl_epshm_inbox_close(module->inbox);
+    mca_btl_epshm_pool_abandon(module->pool);
+    free(module);
+    return OPAL_SUCCESS;
+}
+
+static const mca_btl_ep_module_t module_template = {
+    .super = {
+        .btl_component = &mca_btl_epshm_component.super.super,
+        .btl_exclusivity = MCA_BTL_EXCLUSIVITY_DEFAULT,
+        .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_GET,
+        .btl_get_limit = SIZE_MAX,
+        .btl_get_alignment = 0,
+        .btl_add_procs = add_procs,
+        .btl_del_procs = del_procs,
+        .btl_finalize = finalize,
+        .btl_alloc = mca_btl_epshm_alloc,
+        .btl_free = mca_btl_epshm_free,
+        .btl_prepare_src = mca_btl_epshm_prepare_src,
+        .btl_send = mca_btl_epshm_send,
+        .btl_sendi = mca_btl_epshm_sendi,
+        .btl_get = mca_btl_epshm_get,
+        .btl_register_error = register_error,
+    },
+    .ep_progress = mca_btl_epshm_progress,
+    .ep_pending = mca_btl_epshm_pending,
+    .ep_connect = connect_peer,
+    .ep_disconnect = disconnect_peer,
+    .ep_send = mca_btl_epshm_ep_send,
+    .ep_address_length = sizeof(mca_btl_epshm_address_t),
+};
+
+int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+{
+    mca_btl_epshm_module_t *module = malloc(sizeof(*module));
+    mca_btl_epshm_address_t address;
+
+    (void) flags;
+    if (NULL == module) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    module->super = module_template;
+    module->super.ep_context = context;
+    module->super.super.btl_eager_limit = mca_btl_epshm_component.eager_limit;
+    module->super.super.btl_rndv_eager_limit = mca_btl_epshm_component.eager_limit;
+    module->super.super.btl_max_send_size = mca_btl_epshm_component.max_send_size;
+    module->error_cb = NULL;
+
+    module->inbox = mca_btl_epshm_inbox_create(mca_btl_epshm_component.ring_cells);
+    if (NULL == module->inbox) {
+        goto err_free_module;
+    }
+    module->pool = mca_btl_epshm_pool_create();
+    if (NULL == module->pool) {
+        goto err_close_inbox;
+    }
+    mca_btl_epshm_inbox_address(module->inbox, &address);
+    memcpy(module->super.ep_address, &address, sizeof(address));
+    *module_p = &module->super;
+    return OPAL_SUCCESS;
+
+err_close_inbox:
+    mca_btl_epshm_inbox_close(module->inbox);
+err_free_module:
+    free(module);
+    return OPAL_ERR_OUT_OF_RESOURCE;
+}

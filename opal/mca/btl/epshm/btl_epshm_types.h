@@ -1,0 +1,169 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the files of btl/epshm share.  Nobody else includes this.
+ */
+
+#ifndef MCA_BTL_EPSHM_TYPES_H
+#define MCA_BTL_EPSHM_TYPES_H
+
+#include "opal_config.h"
+
+#include "btl_epshm.h"
+#include "btl_epshm_ring.h"
+
+#include "opal/class/opal_list.h"
+
+BEGIN_C_DECLS
+
+struct mca_btl_epshm_frag_t;
+struct mca_btl_epshm_pool_t;
+
+/** What a message in the ring is. */
+enum {
+    EPSHM_KIND_INLINE = 1, /**< the bytes follow in the cells */
+    EPSHM_KIND_FRAG = 2    /**< the address of a fragment follows */
+};
+
+/** First bytes of every message in the ring. */
+typedef struct epshm_envelope_t {
+    uint8_t kind; /**< EPSHM_KIND_* */
+    uint8_t tag;  /**< active message tag */
+    uint16_t size; /**< bytes that follow inline */
+    uint32_t unused;
+} epshm_envelope_t;
+
+/** Largest message (header and payload, bytes) that travels in the cells. */
+#define EPSHM_INLINE_MAX (EPSHM_RING_CLAIM_MAX * EPSHM_CELL_PAYLOAD - sizeof(epshm_envelope_t))
+
+/**
+ * A BTL endpoint: the receiving side of a module.  Lives as long as somebody is connected to it,
+ * which may be longer than the module.
+ */
+struct mca_btl_base_endpoint_t {
+    epshm_ring_t ring;
+
+    /** One reference of the module, one per ep_connect. */
+    alignas(EPSHM_CACHE_LINE) _Atomic uint32_t references;
+
+    /** The module is gone: nobody will read the ring. */
+    _Atomic bool closed;
+
+    uint64_t id;                          /**< key in the registry */
+    struct mca_btl_base_endpoint_t *next; /**< in the registry, under its lock */
+};
+
+/** The published form of an endpoint. */
+typedef struct mca_btl_epshm_address_t {
+    uint32_t magic;
+    uint32_t pid;
+    uint64_t id;
+} mca_btl_epshm_address_t;
+
+/** A buffer for one message or fragment, drawn from its owner's pool by the owner and put back by
+ * the receiver. */
+typedef struct mca_btl_epshm_frag_t {
+    mca_btl_base_descriptor_t base;
+    mca_btl_base_segment_t segment;
+    struct mca_btl_epshm_pool_t *pool;
+    struct mca_btl_epshm_frag_t *next; /**< in a free list */
+    unsigned int class_index;          /**< which free list */
+    alignas(EPSHM_CACHE_LINE) unsigned char data[];
+} mca_btl_epshm_frag_t;
+
+OBJ_CLASS_DECLARATION(mca_btl_epshm_frag_t);
+
+/** Buffers come in two sizes: eager_limit and max_send_size. */
+enum { EPSHM_FRAG_EAGER = 0, EPSHM_FRAG_MAX = 1, EPSHM_FRAG_CLASSES = 2 };
+
+typedef struct mca_btl_epshm_module_t {
+    mca_btl_ep_module_t super;
+    struct mca_btl_base_endpoint_t *inbox;
+    struct mca_btl_epshm_pool_t *pool;
+    mca_btl_base_module_error_cb_fn_t error_cb;
+} mca_btl_epshm_module_t;
+
+/* ---- btl_epshm_inbox.c: life and registry of inboxes --------------------------------------- */
+
+/** @return a registered inbox with one reference, or NULL (no memory) */
+struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells);
+
+/** Stop accepting: later sends fail with OPAL_ERR_UNREACH and the registry forgets it.  Undelivered
+ * fragments go back to their pools with the last reference.  Only the module's thread. */
+void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox);
+
+/** Find by address and take a reference; NULL if the address is of no live inbox of this process.
+ * Any thread. */
+struct mca_btl_base_endpoint_t *
+mca_btl_epshm_inbox_find(const mca_btl_epshm_address_t *address);
+
+/** The published form of an inbox. */
+void mca_btl_epshm_inbox_address(const struct mca_btl_base_endpoint_t *inbox,
+                                 mca_btl_epshm_address_t *address);
+
+/** Give a reference back.  Any thread. */
+void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox);
+
+/* ---- btl_epshm_frag.c: pools of buffers ---------------------------------------------------- */
+
+struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void);
+
+/** The owner is gone; the pool follows when the last fragment is back. */
+void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool);
+
+/** Owner only.  @return NULL if all buffers that the parameters allow are in use */
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, size_t size);
+
+/** The peer gets it: the pool waits for its return. */
+void mca_btl_epshm_frag_hold(mca_btl_epshm_frag_t *frag);
+
+/** Put back by whoever holds it.  Any thread; lock-free. */
+void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag);
+
+/** Put back by the owner, without atomics. */
+void mca_btl_epshm_frag_free(mca_btl_epshm_frag_t *frag);
+
+/* ---- btl_epshm_send.c, btl_epshm_progress.c, btl_epshm_module.c ---------------------------- */
+
+int mca_btl_epshm_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                          const void *header, size_t header_size, const void *payload,
+                          size_t payload_size, mca_btl_base_tag_t tag);
+int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        struct opal_convertor_t *convertor, void *header, size_t header_size,
+                        size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                        mca_btl_base_descriptor_t **descriptor);
+mca_btl_base_descriptor_t *mca_btl_epshm_alloc(mca_btl_base_module_t *btl,
+                                               struct mca_btl_base_endpoint_t *endpoint,
+                                               uint8_t order, size_t size, uint32_t flags);
+int mca_btl_epshm_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor);
+mca_btl_base_descriptor_t *mca_btl_epshm_prepare_src(mca_btl_base_module_t *btl,
+                                                     struct mca_btl_base_endpoint_t *endpoint,
+                                                     struct opal_convertor_t *convertor,
+                                                     uint8_t order, size_t reserve, size_t *size,
+                                                     uint32_t flags);
+int mca_btl_epshm_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                       mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
+int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, uint64_t remote_address,
+                      struct mca_btl_base_registration_handle_t *local_handle,
+                      struct mca_btl_base_registration_handle_t *remote_handle, size_t size,
+                      int flags, int order, mca_btl_base_rdma_completion_fn_t cbfunc,
+                      void *cbcontext, void *cbdata);
+int mca_btl_epshm_progress(mca_btl_ep_module_t *module);
+bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module);
+
+int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPSHM_TYPES_H */

@@ -1,0 +1,226 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Topologies and neighbourhood collectives, blocking, nonblocking and persistent, on a line
+ * (MPI_Cart_create, open ends) and on a directed graph (MPI_Dist_graph_create_adjacent).
+ */
+
+#include "coll.h"
+
+#define MAX_DEGREE 3
+
+/** A topology of either kind as this rank sees it. */
+struct hood {
+    MPI_Comm comm;
+    int in, out;
+    int sources[MAX_DEGREE], targets[MAX_DEGREE]; /* MPI_PROC_NULL: nobody there */
+};
+
+static struct hood make_line(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = {.in = 2, .out = 2};
+    int dims[1] = {t->size}, periods[1] = {0}, left, right, rank, at[1], again[1], kind;
+
+    EPT_OK(t, MPI_Cart_create(comm, 1, dims, periods, 0, &h.comm));
+    EPT_OK(t, MPI_Topo_test(h.comm, &kind));
+    EPT_EQ(t, MPI_CART, kind);
+    EPT_OK(t, MPI_Comm_rank(h.comm, &rank));
+    EPT_EQ(t, t->rank, rank);
+    EPT_OK(t, MPI_Cart_coords(h.comm, rank, 1, at));
+    EPT_EQ(t, rank, at[0]);
+    EPT_OK(t, MPI_Cart_get(h.comm, 1, dims, periods, again));
+    EPT_EQ(t, rank, again[0]);
+    EPT_OK(t, MPI_Cart_shift(h.comm, 0, 1, &left, &right));
+    EPT_EQ(t, 0 == rank ? MPI_PROC_NULL : rank - 1, left);
+    EPT_EQ(t, t->size - 1 == rank ? MPI_PROC_NULL : rank + 1, right);
+    h.sources[0] = h.targets[0] = left;
+    h.sources[1] = h.targets[1] = right;
+    return h;
+}
+
+static struct hood make_graph(MPI_Comm comm, struct ept *t)
+{
+    static const int steps[] = {0, 1, 3};
+    struct hood h = {.in = 0};
+    int in = 0, out = 0, weighted = 0, kind, weights[MAX_DEGREE] = {1, 1, 1};
+
+    for (int i = 0; i < 3; ++i) {
+        bool seen = false;
+
+        for (int j = 0; j < i; ++j) {
+            seen = seen || steps[j] % t->size == steps[i] % t->size;
+        }
+        if (!seen) {
+            h.sources[h.in++] = (t->rank + t->size - steps[i] % t->size) % t->size;
+            h.targets[h.out++] = (t->rank + steps[i]) % t->size;
+        }
+    }
+    EPT_OK(t, MPI_Dist_graph_create_adjacent(comm, h.in, h.sources, weights, h.out, h.targets,
+                                             weights, MPI_INFO_NULL, 0, &h.comm));
+    EPT_OK(t, MPI_Topo_test(h.comm, &kind));
+    EPT_EQ(t, MPI_DIST_GRAPH, kind);
+    EPT_OK(t, MPI_Dist_graph_neighbors_count(h.comm, &in, &out, &weighted));
+    EPT_EQ(t, h.in, in);
+    EPT_EQ(t, h.out, out);
+    EPT_EQ(t, 1, weighted);
+    return h;
+}
+
+/* Slot i of in must hold what source i gave to rank to (-1: what it gives to all);
+ * where nobody is, the slot stays untouched. */
+static void check_slots(struct ept *t, const struct hood *h, const struct coll_ints *in,
+                        const int *places, const int *counts, int to)
+{
+    for (int i = 0; i < h->in; ++i) {
+        if (MPI_PROC_NULL == h->sources[i]) {
+            COLL_CHECK_CLEAR(t, in, places[i], counts[i]);
+        } else {
+            COLL_CHECK(t, in, places[i], counts[i], h->sources[i], to);
+        }
+    }
+}
+
+static void neighbor_allgather(struct ept *t, const struct hood *h, enum coll_mode mode, int count)
+{
+    struct coll_ints out = coll_ints(count), in = coll_ints(count * h->in);
+    int places[MAX_DEGREE], counts[MAX_DEGREE];
+
+    for (int i = 0; i < h->in; ++i) {
+        places[i] = i * count;
+        counts[i] = count;
+    }
+    coll_set(&out, 0, count, t->rank, -1);
+    COLL(t, mode, Neighbor_allgather, neighbor_allgather, out.v, count, MPI_INT32_T, in.v, count,
+         MPI_INT32_T, h->comm);
+    check_slots(t, h, &in, places, counts, -1);
+    coll_free(t, &in);
+
+    /* The v-form: slots in the opposite order, with gaps. */
+    in = coll_ints((count + 1) * h->in);
+    for (int i = 0; i < h->in; ++i) {
+        places[i] = (h->in - 1 - i) * (count + 1);
+    }
+    COLL(t, mode, Neighbor_allgatherv, neighbor_allgatherv, out.v, count, MPI_INT32_T, in.v,
+         counts, places, MPI_INT32_T, h->comm);
+    check_slots(t, h, &in, places, counts, -1);
+    for (int i = 0; i < h->in; ++i) {
+        COLL_CHECK_CLEAR(t, &in, places[i] + count, 1);
+    }
+    coll_free(t, &in);
+    coll_free(t, &out);
+}
+
+static void neighbor_alltoall(struct ept *t, const struct hood *h, enum coll_mode mode, int count)
+{
+    struct coll_ints out = coll_ints((count + 1) * h->out), in = coll_ints((count + 1) * h->in);
+    int out_places[MAX_DEGREE], in_places[MAX_DEGREE], counts[MAX_DEGREE];
+    MPI_Aint out_bytes[MAX_DEGREE], in_bytes[MAX_DEGREE];
+    MPI_Datatype types[MAX_DEGREE];
+
+    for (int i = 0; i < MAX_DEGREE; ++i) {
+        counts[i] = count;
+        in_places[i] = out_places[i] = i * count;
+        types[i] = MPI_INT32_T;
+    }
+    for (int i = 0; i < h->out; ++i) {
+        coll_set(&out, out_places[i], count, t->rank, h->targets[i]);
+    }
+    COLL(t, mode, Neighbor_alltoall, neighbor_alltoall, out.v, count, MPI_INT32_T, in.v, count,
+         MPI_INT32_T, h->comm);
+    check_slots(t, h, &in, in_places, counts, t->rank);
+
+    /* The v- and w-forms: gaps, and what comes in in the opposite order. */
+    for (int i = 0; i < h->out; ++i) {
+        out_places[i] = i * (count + 1);
+        out_bytes[i] = out_places[i] * (MPI_Aint) sizeof(int32_t);
+        coll_set(&out, out_places[i], count, t->rank, h->targets[i]);
+    }
+    for (int i = 0; i < h->in; ++i) {
+        in_places[i] = (h->in - 1 - i) * (count + 1);
+        in_bytes[i] = in_places[i] * (MPI_Aint) sizeof(int32_t);
+    }
+    ept_buffer_clear(&in.buffer);
+    COLL(t, mode, Neighbor_alltoallv, neighbor_alltoallv, out.v, counts, out_places, MPI_INT32_T,
+         in.v, counts, in_places, MPI_INT32_T, h->comm);
+    check_slots(t, h, &in, in_places, counts, t->rank);
+    ept_buffer_clear(&in.buffer);
+    COLL(t, mode, Neighbor_alltoallw, neighbor_alltoallw, out.v, counts, out_bytes, types, in.v,
+         counts, in_bytes, types, h->comm);
+    check_slots(t, h, &in, in_places, counts, t->rank);
+    coll_free(t, &in);
+    coll_free(t, &out);
+}
+
+static void run_on(struct ept *t, struct hood *h)
+{
+    static const int counts[] = {0, 1, 13, 3000};
+
+    for (int mode = 0; mode < COLL_NUM_MODES; ++mode) {
+        for (int c = 0; c < 4; ++c) {
+            ept_phase(t, "%s, count %d", coll_mode_names[mode], counts[c]);
+            neighbor_allgather(t, h, mode, counts[c]);
+            neighbor_alltoall(t, h, mode, counts[c]);
+        }
+    }
+    EPT_OK(t, MPI_Barrier(h->comm));
+    EPT_OK(t, MPI_Comm_free(&h->comm));
+}
+
+static void case_line(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = make_line(comm, t);
+
+    run_on(t, &h);
+}
+
+static void case_graph(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = make_graph(comm, t);
+
+    run_on(t, &h);
+}
+
+/* A grid: coordinates, ranks and sub-grids, a sum along each row. */
+static void case_grid(MPI_Comm comm, struct ept *t)
+{
+    int dims[2] = {0, 0}, periods[2] = {1, 1}, remain[2] = {0, 1}, at[2], rank, size, sum = -1;
+    int wanted = 0;
+    MPI_Comm grid, row;
+
+    EPT_OK(t, MPI_Dims_create(t->size, 2, dims));
+    EPT_OK(t, MPI_Cart_create(comm, 2, dims, periods, 0, &grid));
+    EPT_OK(t, MPI_Cart_coords(grid, t->rank, 2, at));
+    EPT_EQ(t, t->rank / dims[1], at[0]);
+    EPT_EQ(t, t->rank % dims[1], at[1]);
+    EPT_OK(t, MPI_Cart_rank(grid, at, &rank));
+    EPT_EQ(t, t->rank, rank);
+    EPT_OK(t, MPI_Cart_sub(grid, remain, &row));
+    EPT_OK(t, MPI_Comm_size(row, &size));
+    EPT_EQ(t, dims[1], size);
+    EPT_OK(t, MPI_Allreduce(&t->rank, &sum, 1, MPI_INT, MPI_SUM, row));
+    for (int i = 0; i < dims[1]; ++i) {
+        wanted += at[0] * dims[1] + i;
+    }
+    EPT_EQ(t, wanted, sum);
+    EPT_OK(t, MPI_Comm_free(&row));
+    EPT_OK(t, MPI_Comm_free(&grid));
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE(t, case_line);
+    EPT_CASE(t, case_graph);
+    EPT_CASE(t, case_grid);
+    return 0;
+}

@@ -1,0 +1,474 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Life and death of btl/epofi's modules: many of them, many rounds of them, two of them in one
+ * process with a thread each, wrong parameters and addresses, a peer that dies.  Providers as in
+ * test_epofi.c.
+ */
+
+#include "test_epofi.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <time.h>
+
+static size_t entries(const char *folder)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+
+    if (NULL != dir) {
+        while (NULL != readdir(dir)) {
+            ++count;
+        }
+        closedir(dir);
+    }
+    return count;
+}
+
+/** Resident memory, bytes. */
+static size_t resident(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (NULL != file) {
+        if (1 != fscanf(file, "%*u %lu", &pages)) {
+            pages = 0;
+        }
+        fclose(file);
+    }
+    return pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/** Files that this process has in /dev/shm: the provider names them after the process. */
+static size_t shared_files(void)
+{
+    char prefix[32];
+    size_t count = 0;
+    DIR *dir = opendir("/dev/shm");
+    struct dirent *entry;
+
+    snprintf(prefix, sizeof(prefix), "%d:", (int) getpid());
+    while (NULL != dir && NULL != (entry = readdir(dir))) {
+        count += 0 == strncmp(entry->d_name, prefix, strlen(prefix)) ? 1 : 0;
+    }
+    if (NULL != dir) {
+        closedir(dir);
+    }
+    return count;
+}
+
+static void case_many(const pair_t *pair)
+{
+    enum { MOST = 64 };
+    /* The regions of shm take 4 MiB each. */
+    const int count = 0 == strcmp(provider, "shm") ? 12 : MOST;
+    side_t sides[MOST] = {{0}};
+    uint64_t number = 42;
+    int done;
+
+    for (int i = 0; i < count; ++i) {
+        side_open(&sides[i]);
+        for (int j = 0; j < i; ++j) {
+            TAP_CHECK(sides[i].module->ep_address_length != sides[j].module->ep_address_length
+                          || 0 != memcmp(sides[i].module->ep_address, sides[j].module->ep_address,
+                                         sides[i].module->ep_address_length),
+                      "modules %d and %d have the same address", i, j);
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        side_connect(pair, &sides[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        int rc;
+
+        while (OPAL_ERR_OUT_OF_RESOURCE
+               == (rc = sides[i].module->ep_send(sides[i].module, sides[i].peer, &number,
+                                                 sizeof(number), NULL, 0, MCA_BTL_EP_TAG))) {
+            /* The peer of this module may be waiting for another of ours. */
+            for (int j = 0; j < count; ++j) {
+                (void) side_progress(&sides[j]);
+            }
+        }
+        TAP_EQ(OPAL_SUCCESS, rc);
+    }
+    do {
+        done = 0;
+        for (int i = 0; i < count; ++i) {
+            (void) side_progress(&sides[i]);
+            done += 1 == sides[i].received ? 1 : 0;
+        }
+    } while (done < count);
+    pair_barrier(pair, &sides[0]);
+    for (int i = 0; i < count; ++i) {
+        side_disconnect(&sides[i]);
+        side_close(&sides[i]);
+    }
+}
+
+static void case_rounds(const pair_t *pair)
+{
+    enum { ROUNDS = 200, WARM = 40 };
+    side_t keeper = {0};
+    size_t fds = 0;
+    size_t memory = 0;
+    unsigned char payload[3000] = {0};
+
+    /* One module that stays, connected to all those that come and go on the other side. */
+    side_open(&keeper);
+    for (int round = 0; round < ROUNDS; ++round) {
+        side_t side = {0};
+        name_t mine;
+        name_t theirs;
+
+        side_open(&side);
+        side_connect(pair, &side);
+        name_of(&side, &mine);
+        pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
+        TAP_EQ(OPAL_SUCCESS, keeper.module->ep_connect(keeper.module, theirs.bytes, theirs.length,
+                                                       &keeper.peer));
+        for (int i = 0; i < 3; ++i) {
+            TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 1000 * (size_t) i));
+        }
+        side_wait(&side, 3);
+        /* Both keepers send, so both sides must be progressed while they connect. */
+        while (OPAL_SUCCESS
+               != keeper.module->ep_send(keeper.module, keeper.peer, payload, 8, NULL, 0,
+                                         MCA_BTL_EP_TAG)) {
+            (void) side_progress(&keeper);
+            (void) side_progress(&side);
+        }
+        side_wait(&side, 4);
+        pair_barrier(pair, &keeper);
+        side_disconnect(&keeper);
+        side_disconnect(&side);
+        side_close(&side);
+        if (WARM == round) {
+            fds = entries("/proc/self/fd");
+            memory = resident();
+        }
+    }
+    pair_barrier(pair, &keeper);
+    (void) side_progress(&keeper);
+    TAP_CHECK(entries("/proc/self/fd") <= fds + 4, "file descriptors: %zu, then %zu", fds,
+              entries("/proc/self/fd"));
+    TAP_CHECK(resident() < memory + (1 << 20), "memory: %zu bytes, then %zu", memory, resident());
+    side_close(&keeper);
+    TAP_EQ(0, shared_files());
+}
+
+/** The order in which the two threads of a case get on. */
+typedef struct duo_t {
+    side_t sides[2];
+    pthread_barrier_t barrier;
+    unsigned char memory[100000];
+    struct mca_btl_base_registration_handle_t *handle;
+    int got;
+} duo_t;
+
+typedef struct player_t {
+    duo_t *duo;
+    int index;
+} player_t;
+
+static void duo_got(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                    void *local_address, struct mca_btl_base_registration_handle_t *local_handle,
+                    void *context, void *cbdata, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    (void) cbdata;
+    TAP_EQ(OPAL_SUCCESS, status);
+    ((duo_t *) context)->got = 1;
+}
+
+/** Progress until the peer has got to the same point. */
+static void duo_meet(duo_t *duo, side_t *me, uint64_t *messages)
+{
+    TAP_EQ(OPAL_SUCCESS, side_send(me, messages, sizeof(*messages), NULL, 0));
+    ++*messages;
+    side_wait(me, *messages);
+    (void) duo;
+}
+
+static void *play(void *argument)
+{
+    const player_t *player = argument;
+    duo_t *duo = player->duo;
+    side_t *me = &duo->sides[player->index];
+    side_t *other = &duo->sides[1 - player->index];
+    mca_btl_base_module_t *btl;
+    unsigned char copy[sizeof(duo->memory)];
+    uint64_t messages = 0;
+
+    side_open(me);
+    btl = &me->module->super;
+    pthread_barrier_wait(&duo->barrier);
+    TAP_EQ(OPAL_SUCCESS, me->module->ep_connect(me->module, other->module->ep_address,
+                                                other->module->ep_address_length, &me->peer));
+    for (int i = 0; i < 200; ++i) {
+        duo_meet(duo, me, &messages);
+    }
+    if (0 == player->index) {
+        memset(duo->memory, 0x5A, sizeof(duo->memory));
+        duo->handle = btl->btl_register_mem(btl, me->peer, duo->memory, sizeof(duo->memory),
+                                            MCA_BTL_REG_FLAG_REMOTE_READ);
+    }
+    duo_meet(duo, me, &messages);
+    if (1 == player->index) {
+        TAP_EQ(OPAL_SUCCESS, btl->btl_get(btl, me->peer, copy, (uint64_t) (uintptr_t) duo->memory,
+                                          NULL, duo->handle, sizeof(copy), 0, MCA_BTL_NO_ORDER,
+                                          duo_got, duo, NULL));
+        while (0 == duo->got) {
+            (void) side_progress(me);
+        }
+        TAP_CHECK(0 == memcmp(copy, duo->memory, sizeof(copy)), "the get's data");
+    }
+    duo_meet(duo, me, &messages);
+    if (0 == player->index) {
+        TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, duo->handle));
+    }
+    /* Each side goes when it likes: neither waits for the other's end. */
+    side_disconnect(me);
+    side_close(me);
+    return NULL;
+}
+
+static void case_threads(const pair_t *pair)
+{
+    (void) pair;
+    for (int round = 0; round < 20; ++round) {
+        duo_t *duo = calloc(1, sizeof(*duo));
+        player_t players[2] = {{duo, 0}, {duo, 1}};
+        pthread_t threads[2];
+
+        pthread_barrier_init(&duo->barrier, NULL, 2);
+        for (int i = 0; i < 2; ++i) {
+            pthread_create(&threads[i], NULL, play, &players[i]);
+        }
+        for (int i = 0; i < 2; ++i) {
+            pthread_join(threads[i], NULL);
+        }
+        pthread_barrier_destroy(&duo->barrier);
+        free(duo);
+    }
+    TAP_EQ(0, shared_files());
+}
+
+static void case_self(const pair_t *pair)
+{
+    side_t side = {0};
+    struct mca_btl_base_endpoint_t *again;
+    unsigned char payload[5000] = {0};
+
+    (void) pair;
+    side_open(&side);
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
+                                                 side.module->ep_address_length, &side.peer));
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
+                                                 side.module->ep_address_length, &again));
+    TAP_CHECK(again == side.peer, "two endpoints for one address");
+    for (int i = 0; i < 100; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 50 * (size_t) i));
+    }
+    side_wait(&side, 100);
+    side.module->ep_disconnect(side.module, again);
+    TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, NULL, 0));
+    side_wait(&side, 101);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+static void case_addresses(const pair_t *pair)
+{
+    side_t side = {0};
+    mca_btl_epofi_address_t good;
+    mca_btl_epofi_address_t bad;
+    struct mca_btl_base_endpoint_t *endpoint = NULL;
+    size_t length;
+
+    (void) pair;
+    side_open(&side);
+    length = side.module->ep_address_length;
+    memcpy(&good, side.module->ep_address, sizeof(good));
+    for (size_t cut = 0; cut < length; ++cut) {
+        TAP_EQ(OPAL_ERR_BAD_PARAM,
+               side.module->ep_connect(side.module, &good, cut, &endpoint));
+    }
+    TAP_EQ(OPAL_ERR_BAD_PARAM,
+           side.module->ep_connect(side.module, &good, length + 1, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM,
+           side.module->ep_connect(side.module, &good, SIZE_MAX, &endpoint));
+    bad = good;
+    ++bad.magic;
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    bad = good;
+    ++bad.version;
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    bad = good;
+    bad.bytes[0] = FI_ADDR_STR == good.format ? 0 : bad.bytes[0] + 1;
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    bad = good;
+    ++bad.provider;
+    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_CHECK(NULL == endpoint, "an endpoint in spite of an error");
+    side_close(&side);
+}
+
+static void case_component(const pair_t *pair)
+{
+    mca_btl_epofi_component_t *component = &mca_btl_epofi_component;
+    mca_base_component_t *version = &component->super.super.btl_version;
+    const unsigned int recv_buffers = component->recv_buffers;
+    char *chosen = component->provider;
+    int num_btls = 7;
+    side_t side = {0};
+
+    (void) pair;
+    TAP_EQ(MCA_BTL_EP_ABI, component->super.ep_abi);
+    TAP_CHECK(NULL == component->super.super.btl_init(&num_btls, false, true),
+              "btl_init gives modules");
+    TAP_EQ(0, num_btls);
+
+    component->recv_buffers = 1;
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
+    component->recv_buffers = recv_buffers;
+    version->mca_close_component();
+    version->mca_open_component();
+
+    component->provider = "no such provider";
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
+    component->provider = chosen;
+    version->mca_close_component();
+    version->mca_open_component();
+
+    /* Open MPI closes the component in the middle of things; the module goes on. */
+    side_open(&side);
+    version->mca_close_component();
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
+                                                 side.module->ep_address_length, &side.peer));
+    TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
+    side_wait(&side, 1);
+    side_disconnect(&side);
+    side_close(&side);
+    version->mca_open_component();
+    side_open(&side);
+    side_close(&side);
+}
+
+static int errors_told;
+
+static void count_error(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *proc,
+                        char *text)
+{
+    (void) btl;
+    (void) flags;
+    (void) proc;
+    TAP_CHECK(NULL != text, "no text for an error");
+    ++errors_told;
+}
+
+static int bad_ends;
+
+static void count_bad_end(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                          mca_btl_base_descriptor_t *descriptor, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) descriptor;
+    bad_ends += OPAL_SUCCESS == status ? 0 : 1;
+}
+
+/** A process ends without a word while messages to it wait. */
+static void case_death(const pair_t *pair)
+{
+    side_t side = {0};
+    unsigned char payload[8000] = {0};
+    mca_btl_base_module_t *btl;
+    int sent = 0;
+
+    side_open(&side);
+    btl = &side.module->super;
+    side_connect(pair, &side);
+    TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, NULL, 0));
+    side_wait(&side, 1);
+    pair_barrier(pair, &side);
+    if (1 == pair->rank) {
+        usleep(200000);
+        _exit(0);
+    }
+    btl->btl_register_error(btl, count_error);
+    for (;;) {
+        mca_btl_base_descriptor_t *descriptor
+            = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, sizeof(payload),
+                             MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
+        int rc;
+
+        if (NULL == descriptor) {
+            (void) side_progress(&side);
+            continue;
+        }
+        descriptor->des_cbfunc = count_bad_end;
+        rc = btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG);
+        if (OPAL_SUCCESS == rc) {
+            ++sent;
+            continue;
+        }
+        btl->btl_free(btl, descriptor);
+        if (OPAL_ERR_UNREACH == rc) {
+            break;
+        }
+        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, rc);
+        (void) side_progress(&side);
+    }
+    TAP_EQ(1, errors_told);
+    TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
+    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0,
+                                                  MCA_BTL_EP_TAG));
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+static void run_all(void)
+{
+    run_single("parameters, opening and closing", case_component);
+    run_single("addresses from strangers", case_addresses);
+    run_single("a module talks to itself", case_self);
+    run_single("two modules of one process, a thread each", case_threads);
+    run_pair("many modules", case_many);
+    run_pair("200 rounds of modules", case_rounds);
+    if (0 == strcmp(provider, "tcp")) {
+        run_pair("a peer dies", case_death); /* shm has no way to find out */
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epofi_life", 60);
+    if (NULL != getenv("EPT_EPOFI_PROVIDER")) {
+        provider = getenv("EPT_EPOFI_PROVIDER");
+        interface = getenv("EPT_EPOFI_INTERFACE");
+        interface = NULL == interface ? "" : interface;
+        run_all();
+        return tap_end();
+    }
+    run_all();
+    provider = "shm";
+    interface = "";
+    run_all();
+    return tap_end();
+}
