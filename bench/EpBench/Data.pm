@@ -15,20 +15,23 @@ use warnings;
 
 our @COLUMNS = qw(round scenario pairs way measure size value best unit better window iterations);
 
-# name, heading of the table, does more mean better, is the size a number of bytes
+# name; title: heading of its lines in a table; short: for a single line; unit; higher: does more
+# mean better; bare: without size; count: the size is a number of messages.
 our @MEASURES = (
-    { name => 'lat',        title => 'One way, us',                  higher => 0 },
-    { name => 'rate',       title => 'Message rate, M/s',            higher => 1 },
-    { name => 'birate',     title => 'Message rate both ways, M/s',  higher => 1 },
-    { name => 'bw',         title => 'Bandwidth, GB/s',              higher => 1 },
-    { name => 'bibw',       title => 'Bandwidth both ways, GB/s',    higher => 1 },
-    { name => 'barrier',    title => 'Barrier, us',                  higher => 0, bare => 1 },
-    { name => 'allreduce',  title => 'Allreduce, us',                higher => 0 },
-    { name => 'bcast',      title => 'Broadcast, us',                higher => 0 },
-    { name => 'posted',     title => '8 B rate by other receives posted, M/s', higher => 1,
-      count => 1 },
-    { name => 'unexpected', title => '8 B rate by other messages unexpected, M/s', higher => 1,
-      count => 1 },
+    { name => 'lat', title => 'One way', unit => 'us', higher => 0 },
+    { name => 'rate', title => 'Message rate', unit => 'M/s', higher => 1 },
+    { name => 'birate', title => 'Message rate both ways', short => 'Rate both ways', unit => 'M/s',
+      higher => 1 },
+    { name => 'bw', title => 'Bandwidth', unit => 'GB/s', higher => 1 },
+    { name => 'bibw', title => 'Bandwidth both ways', short => 'Both ways', unit => 'GB/s',
+      higher => 1 },
+    { name => 'barrier', title => 'Barrier', unit => 'us', higher => 0, bare => 1 },
+    { name => 'allreduce', title => 'Allreduce', unit => 'us', higher => 0 },
+    { name => 'bcast', title => 'Broadcast', unit => 'us', higher => 0 },
+    { name => 'posted', title => '8 B rate by number of other receives posted',
+      short => '8 B rate, posted', unit => 'M/s', higher => 1, count => 1 },
+    { name => 'unexpected', title => '8 B rate by number of other messages unexpected',
+      short => '8 B rate, unexpected', unit => 'M/s', higher => 1, count => 1 },
 );
 our %MEASURE = map { $_->{name} => $_ } @MEASURES;
 

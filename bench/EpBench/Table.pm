@@ -121,7 +121,8 @@ sub comparison {
         my @sizes = shown($measure, $data->sizes(scenario => $scenario, pairs => $pairs,
                                                  measure => $measure->{name}));
         next unless @sizes;
-        $text .= "$measure->{title} (" . ($measure->{higher} ? 'more' : 'less') . " is better)\n";
+        $text .= "$measure->{title}, $measure->{unit} ("
+            . ($measure->{higher} ? 'more' : 'less') . " is better)\n";
         $text .= comparison_line($data, $scenario, $pairs, $measure, $_, $color) for @sizes;
     }
     return $text;
@@ -139,12 +140,15 @@ between the extreme rounds.  A dash: not measured, or the peer cannot do it.
 TEXT
 }
 
-# Ways that have no column of their own, beside the way they are to be seen with: [way, base, title].
+# Ways without a column, and the way they are to be seen beside: [way, base, title,
+# head of the base's column, head of the way's].
 my @BESIDE = (
-    ['proc-epml', 'proc',
-     'An ordinary communicator under epml, beside plain ob1 (processes)'],
-    ['ep-funneled', 'ep', 'Endpoints with mpix_thread_level=funneled, beside the default'],
-    ['ep', 'proc-multiple', 'Endpoints, beside ob1 processes with MPI_THREAD_MULTIPLE'],
+    ['proc-epml', 'proc', 'An ordinary communicator under epml, beside plain ob1', 'plain',
+     'epml'],
+    ['ep-funneled', 'ep', 'Endpoints with mpix_thread_level=funneled, beside the default',
+     'default', 'funnel'],
+    ['ep', 'proc-multiple', 'Endpoints, beside ob1 processes with MPI_THREAD_MULTIPLE', 'ob1',
+     'ep'],
 );
 
 # 1.013 -> "+1.3 %", 3.2 -> "3.20 x"
@@ -166,10 +170,9 @@ sub beside_lines {
             my $other = $data->figure(@at, $base);
             my $ratio = $data->paired_advantage(@at, $way, $base);
             next unless $mine && $other && $ratio;
-            my $name    = $measure->{title};
-            my $at_size = label($measure, $size);
-            $name =~ s/,(?= [^,]*$)/ $at_size,/ if length($at_size);
-            $text .= sprintf("  %-31s %8s %8s %9s   (%s .. %s)\n", $name,
+            my $name = $measure->{short} || $measure->{title};
+            $name .= ' ' . label($measure, $size) unless $measure->{bare};
+            $text .= sprintf("   %-30s%8s%8s%9s  (%s .. %s)\n", "$name, $measure->{unit}",
                              number($other->{median}), number($mine->{median}),
                              map { difference($_) } ($ratio->{median}, $ratio->{values}[0],
                                                      $ratio->{values}[-1]));
@@ -183,20 +186,20 @@ sub beside {
     my ($data) = @_;
     my @screens;
     for my $entry (@BESIDE) {
-        my ($way, $base, $title) = @$entry;
+        my ($way, $base, $title, @heads) = @$entry;
+        my $text = '';
         for my $scenario (map { $_->{name} } @EpBench::Ways::SCENARIOS) {
             for my $pairs (sort { $a <=> $b } $data->distinct('pairs', way => $way,
                                                               scenario => $scenario)) {
                 my $lines = beside_lines($data, $way, $base, $scenario, $pairs) or next;
-                my $where = "$EpBench::Ways::SCENARIO{$scenario}{plot}, "
-                    . (1 == $pairs ? 'one pair' : "$pairs pairs");
-                $where = $pairs * 2 . ' processes' if 'proc-epml' eq $way;
-                push(@screens, "$title\n" . '=' x 80 . "\n"
-                     . sprintf("  %-31s %8s %8s %9s   %s\n", "($where)", $base eq 'proc'
-                               ? ('plain', 'under') : ('that', 'this'), 'better by',
-                               'least .. most of all rounds') . $lines);
+                my $where = $EpBench::Ways::WAY{$way}{each}
+                    ? 2 * $pairs . ' processes' : $EpBench::Ways::SCENARIO{$scenario}{plot};
+                $text .= "  $where, " . (1 == $pairs ? 'one pair' : "$pairs pairs") . "\n$lines";
             }
         }
+        push(@screens, "$title\n" . '=' x 80 . "\n"
+             . sprintf("   %-30s%8s%8s%10s %s\n", '', @heads, 'better by', 'all rounds') . $text)
+            if length($text);
     }
     return @screens;
 }
@@ -225,10 +228,10 @@ sub goals {
             map { $data->figure($scenario, 1, $name, $size, $_) } ('ep', $peer);
         my $seen = $mine && $other
             ? EpBench::Data::advantage($name, $mine->{median}, $other->{median}) : undef;
-        my $word = !defined $seen ? 'not measured' : $seen >= $wanted ? 'met' : 'MISSED';
-        $text .= sprintf("  %-6s %-20s %-17s wanted %5.2f seen %5s  %s\n",
+        my $word = !defined $seen ? 'none' : $seen >= $wanted ? 'met' : 'MISSED';
+        $text .= sprintf("  %-6s %-19s %-17s wanted %5.2f seen %5s  %s\n",
                          'in' eq $scenario ? 'inside' : $scenario,
-                         ($EpBench::Data::MEASURE{$name}{title} =~ s/,.*//r) . ' '
+                         $EpBench::Data::MEASURE{$name}{title} . ' '
                              . EpBench::Data::bytes($size),
                          $EpBench::Ways::WAY{$peer}{title}, $wanted, ratio($seen), $word);
     }
@@ -236,9 +239,9 @@ sub goals {
         my ($name, $size) = @$point;
         my $ratio = $data->paired_advantage('in', 1, $name, $size, 'proc-epml', 'proc');
         my $seen  = $ratio ? $ratio->{median} : undef;
-        my $word  = !defined $seen ? 'not measured' : $seen >= 1 - $SAME ? 'met' : 'MISSED';
-        $text .= sprintf("  %-6s %-20s %-17s wanted %5.2f seen %5s  %s\n", 'epml',
-                         ($EpBench::Data::MEASURE{$name}{title} =~ s/,.*//r) . ' '
+        my $word  = !defined $seen ? 'none' : $seen >= 1 - $SAME ? 'met' : 'MISSED';
+        $text .= sprintf("  %-6s %-19s %-17s wanted %5.2f seen %5s  %s\n", 'epml',
+                         $EpBench::Data::MEASURE{$name}{title} . ' '
                              . EpBench::Data::bytes($size),
                          'plain ob1', 1 - $SAME, ratio($seen), $word);
     }

@@ -164,6 +164,8 @@ sub command {
     push(@options, '--mca', 'mpi_yield_when_idle', 2 * $pairs > $cores ? 1 : 0);
     push(@options, '--mca', 'pml', 'ob1') unless $under_epml;
     if ('ep' eq $way->{program}) {
+        # What ob1 below may use; btl/tcp complains on machines with nothing but a loopback.
+        push(@options, '--mca', 'btl', '^tcp');
         push(@options, '--mca', 'btl_epofi_provider', $name) if 'in' ne $name;
         push(@options, '--mca', 'btl_epofi_interface', 'lo') if 'tcp' eq $name;
     } elsif ('tcp' eq $name) {

@@ -61,31 +61,39 @@ in_env_at() {
         "$folder" "$@"
 }
 
-# Nothing that the installed files are made of is newer than they are.
-up_to_date() {
-    local newer
-    [ -f "$state/installed" ] || return 1
-    [ "$(cat "$state/installed")" = "$1" ] || return 1
-    newer=$(cd "$top" && find configure.ac autogen.pl Makefile.am */Makefile.am config ompi opal \
+# has_newer STAMP [TEST...]: is a source of the installed files, for which find's TEST holds, newer?
+has_newer() {
+    local stamp=$1
+    shift
+    [ -f "$stamp" ] || return 0
+    [ -n "$(cd "$top" && find configure.ac autogen.pl Makefile.am ./*/Makefile.am config ompi opal \
         \( -path config/generated -o -name Makefile.in \) -prune -o \
-        -newer "$state/installed" -print -quit)
-    [ -z "$newer" ]
+        "$@" -newer "$stamp" -print -quit)" ]
 }
 
 build_and_install() {
     local inner jobs made_for
     inner=$(inner_top) || exit
     made_for="$mode $inner $(cat "$sysroot/etc/ep-packages" 2>/dev/null)"
-    up_to_date "$made_for" && return
+    if [ "$(cat "$state/installed" 2>/dev/null)" = "$made_for" ] && ! has_newer "$state/installed"
+    then
+        return
+    fi
     [ ! -f "$top/config.status" ] ||
         die "$top itself was configured; run make distclean there first"
     if [ "$(cat "$state/configured" 2>/dev/null)" != "$made_for" ]; then
-        rm -rf "$state/build" "$state/install" "$state/configured" "$state/installed"
+        rm -rf "$state/build" "$state/install" "$state/configured" "$state/installed" \
+            "$state/generated"
     fi
     mkdir -p "$state/build" || die "cannot write to $state"
 
-    if [ ! -x "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
+    # Whoever generated it before may have had other versions of the tools: --force.
+    if [ ! -x "$top/configure" ] || [ ! -f "$state/generated" ]; then
+        step "generating configure" in_env "$inner/autogen.pl" --force || exit
+        : >"$state/generated"
+    elif has_newer "$state/generated" \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \); then
         step "generating configure" in_env "$inner/autogen.pl" || exit
+        : >"$state/generated"
     fi
     # Older than what is about to be read, so that a change in the meantime is not missed.
     printf '%s' "$made_for" >"$state/installed.new"

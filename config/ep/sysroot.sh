@@ -22,17 +22,24 @@ packages=(
     clang perl valgrind libmpich-dev mpich gnuplot-nox
 )
 
+# Is the Debian in this folder complete, and with all that is wanted today?
+is_complete() {
+    [ "$(cat "$1/etc/ep-packages" 2>/dev/null)" = "$suite ${packages[*]}" ]
+}
+
 # make_sysroot: once; again if the list of packages has changed, or after an interruption.
 make_sysroot() {
     local mirror
-    if [ "$(cat "$sysroot/etc/ep-packages" 2>/dev/null)" = "$suite ${packages[*]}" ]; then
-        return
-    fi
+    is_complete "$sysroot" && return
     [ "$(id -u)" -eq 0 ] || die "only root can make a Debian 13 to work in"
     unshare --mount true 2>/dev/null || die "this machine does not let root mount anything (a" \
         "container?), which a Debian 13 to work in needs; install Open MPI 5 instead"
     if in_mountinfo "$state"; then
         die "something is mounted in $state: see findmnt, unmount it, then try again"
+    fi
+    if is_complete "$sysroot.part"; then
+        # What an earlier ./ep started went on to its end after that was killed.
+        rm -rf "$sysroot" && mv "$sysroot.part" "$sysroot" && return
     fi
     step "removing an unfinished or older Debian" rm -rf "$sysroot" "$sysroot.part" ||
         die "could not remove it"

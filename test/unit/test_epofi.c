@@ -319,6 +319,7 @@ static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, si
     TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, handle));
 }
 
+/** @param[in] most  bytes, at least 8 MiB */
 static void gets(const pair_t *pair, size_t most)
 {
     side_t side = {0};
@@ -347,6 +348,25 @@ static void case_gets_in_chunks(const pair_t *pair)
 {
     mca_btl_epofi_component.get_chunk = 12345;
     gets(pair, (size_t) 8 << 20);
+}
+
+/** As over a provider that wants local memory registered and a context per operation. */
+static void case_demanding(const pair_t *pair)
+{
+    const mca_btl_epofi_fabric_t *fabric;
+    mca_btl_epofi_fabric_t *changed;
+
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
+    changed = (mca_btl_epofi_fabric_t *) fabric;
+    changed->mr_local = true;
+    changed->wants_context = true;
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    case_sizes(pair);
+    gets(pair, (size_t) 8 << 20);
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
 /** One side sends all it can and ends at once, the other looks only later: nothing may be lost. */
@@ -499,6 +519,7 @@ static void run_all(void)
     run_pair("sendi and prepare_src", case_convertors);
     run_pair("gets of 1 B to 64 MiB", case_gets);
     run_pair("gets in chunks", case_gets_in_chunks);
+    run_pair("a demanding provider", case_demanding);
     run_pair("a flood, then the end", case_flood);
     run_pair("floods of many lengths", case_flood_tails);
     run_pair("callbacks that send", case_callbacks_send);

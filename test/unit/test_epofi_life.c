@@ -36,6 +36,14 @@ static size_t entries(const char *folder)
     return count;
 }
 
+/** Do the allocations of this process stay with a tool that watches them? */
+static bool is_watched(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+
+    return TAP_SANITIZED || (NULL != preloaded && NULL != strstr(preloaded, "vgpreload"));
+}
+
 /** Resident memory, bytes. */
 static size_t resident(void)
 {
@@ -69,6 +77,15 @@ static size_t shared_files(void)
     return count;
 }
 
+/** One progress call each, and one chance for the peer's process. */
+static void progress_all(side_t *sides, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        TAP_CHECK(0 <= sides[i].module->ep_progress(sides[i].module), "ep_progress");
+    }
+    (void) sched_yield();
+}
+
 static void case_many(const pair_t *pair)
 {
     enum { MOST = 64 };
@@ -97,16 +114,14 @@ static void case_many(const pair_t *pair)
                == (rc = sides[i].module->ep_send(sides[i].module, sides[i].peer, &number,
                                                  sizeof(number), NULL, 0, MCA_BTL_EP_TAG))) {
             /* The peer of this module may be waiting for another of ours. */
-            for (int j = 0; j < count; ++j) {
-                (void) side_progress(&sides[j]);
-            }
+            progress_all(sides, count);
         }
         TAP_EQ(OPAL_SUCCESS, rc);
     }
     do {
         done = 0;
+        progress_all(sides, count);
         for (int i = 0; i < count; ++i) {
-            (void) side_progress(&sides[i]);
             done += 1 == sides[i].received ? 1 : 0;
         }
     } while (done < count);
@@ -163,7 +178,8 @@ static void case_rounds(const pair_t *pair)
     (void) side_progress(&keeper);
     TAP_CHECK(entries("/proc/self/fd") <= fds + 4, "file descriptors: %zu, then %zu", fds,
               entries("/proc/self/fd"));
-    TAP_CHECK(resident() < memory + (1 << 20), "memory: %zu bytes, then %zu", memory, resident());
+    TAP_CHECK(is_watched() || resident() < memory + (1 << 20), "memory: %zu bytes, then %zu",
+              memory, resident());
     side_close(&keeper);
     TAP_EQ(0, shared_files());
 }

@@ -166,6 +166,26 @@ static void case_full_empty(void)
     tap_case_done();
 }
 
+/** Full where the tail, the limit or the sum of them passes an end of a number's range. */
+static void case_edges(void)
+{
+    static const uint64_t edges[] = {UINT64_C(1) << 32, UINT64_C(1) << 63};
+
+    tap_case("full and empty: every claim size, around 2^32 and 2^63");
+    for (size_t e = 0; e < sizeof(edges) / sizeof(edges[0]); ++e) {
+        for (uint64_t before = 0; before <= 40; ++before) {
+            for (uint64_t count = 1; count <= EPSHM_RING_CLAIM_MAX; ++count) {
+                epshm_ring_t ring;
+
+                ring_at(&ring, 16, edges[e] - before);
+                fill_and_empty(&ring, 16, edges[e] - before, count);
+                epshm_ring_fini(&ring);
+            }
+        }
+    }
+    tap_case_done();
+}
+
 /** In a full ring each pop of count cells makes room for exactly count cells. */
 static void case_room(void)
 {
@@ -724,6 +744,7 @@ int main(int argc, char **argv)
     case_cells_for();
     case_init();
     case_full_empty();
+    case_edges();
     case_room();
     case_order();
     case_limit();

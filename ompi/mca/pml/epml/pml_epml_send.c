@@ -123,6 +123,25 @@ unlock:
     return request;
 }
 
+/** Turns in which a full attached buffer may still get room: the receivers have the messages in it
+ * already, but their answers have not been looked at. */
+#define EPML_BSEND_TURNS 10000
+
+/** Room in the attached buffer.  @return NULL if there is none, or no buffer */
+static void *bsend_alloc(mca_pml_epml_ep_t *ep, size_t size)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+    void *room;
+
+    while (NULL == (room = mca_pml_base_bsend_request_alloc_buf(size))
+           && waiter.idle < EPML_BSEND_TURNS && NULL != mca_pml_bsend_addr) {
+        if (0 == mca_pml_epml_ep_poll(ep)) {
+            mca_pml_epml_idle(&waiter);
+        }
+    }
+    return room;
+}
+
 /** A buffered send is done when the data are in the user's attached buffer; from there they go on as
  * a request that nobody waits for. */
 static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
@@ -134,7 +153,7 @@ static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatyp
     size_t size = count * datatype->super.size;
     struct iovec iov;
     uint32_t iov_count = 1;
-    void *copy = mca_pml_base_bsend_request_alloc_buf(0 < size ? size : 1);
+    void *copy = bsend_alloc(comm->ep, 0 < size ? size : 1);
     int rc;
 
     if (NULL == copy) {
@@ -271,9 +290,10 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    return module->super.btl_sendi(&module->super, connection, &request->convertor, hdr,
-                                   sizeof(*hdr), request->size, MCA_BTL_NO_ORDER,
-                                   MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, MCA_BTL_EP_TAG, NULL);
+    rc = module->super.btl_sendi(&module->super, connection, &request->convertor, hdr, sizeof(*hdr),
+                                 request->size, MCA_BTL_NO_ORDER,
+                                 MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, MCA_BTL_EP_TAG, NULL);
+    return OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
 static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)

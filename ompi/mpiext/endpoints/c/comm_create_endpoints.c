@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
 #include "ompi/communicator/communicator.h"
@@ -24,7 +25,6 @@
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
 #include "ompi/mca/pml/base/base.h"
-#include "opal/util/show_help.h"
 
 static const char function_name[] = "MPIX_Comm_create_endpoints";
 
@@ -69,9 +69,8 @@ static int error_code_of(mpix_endpoints_error_t error, int rc)
 /** No PML has registered: say what to do.  Every member comes here, so nobody waits. */
 static int not_selected(void)
 {
-    mpix_endpoints_help_init();
-    opal_show_help(MPIX_ENDPOINTS_HELP_FILE, "not selected", true,
-                   mca_pml_base_selected_component.pmlm_version.mca_component_name);
+    mpix_endpoints_show_help("not selected",
+                             mca_pml_base_selected_component.pmlm_version.mca_component_name);
     return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_NOT_SELECTED);
 }
 
@@ -90,8 +89,7 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     if (MPI_SUCCESS != code) {
         local_error = MPIX_ENDPOINTS_ERR_ARG;
     } else if (!mpix_endpoints_seams_in_force()) {
-        mpix_endpoints_help_init();
-        opal_show_help(MPIX_ENDPOINTS_HELP_FILE, "seams not in force", true);
+        mpix_endpoints_show_help("seams not in force", NULL);
         code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS);
         local_error = MPIX_ENDPOINTS_ERR_RESOURCE;
     }
@@ -102,7 +100,13 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     if (MPI_SUCCESS != code) {
         return code;
     }
-    return OMPI_SUCCESS == rc ? MPI_SUCCESS : error_code_of(error, rc);
+    if (OMPI_SUCCESS != rc) {
+        return error_code_of(error, rc);
+    }
+    for (int i = 0; i < my_num_ep; ++i) {
+        mpix_endpoints_notes_init(ep_comms[i], 0, 0); /* its context is only asked of descendants */
+    }
+    return MPI_SUCCESS;
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,

@@ -32,6 +32,8 @@
 #define MPIX_ENDPOINTS_SEAMS_REQUIRED(X) \
     X(ompi_comm_nextcid)                 \
     X(ompi_comm_nextcid_nb)              \
+    X(ompi_comm_activate)                \
+    X(ompi_comm_activate_nb)             \
     X(ompi_group_incl_plist)             \
     X(ompi_group_union)                  \
     X(ompi_group_difference)

@@ -23,8 +23,6 @@
 
 BEGIN_C_DECLS
 
-#define MPIX_ENDPOINTS_HELP_FILE "help-mpiext-endpoints.txt"
-
 /** Seen from other objects whatever the compiler's default is.  On our definitions of libmpi's
  * functions, which libmpi's own headers do not all declare so. */
 #define MPIX_ENDPOINTS_EXPORT __attribute__((visibility("default")))
@@ -62,8 +60,13 @@ static inline bool mpix_endpoints_is_endpoint_comm(const ompi_communicator_t *co
  */
 int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
 
-/** Let opal_show_help find our help files.  Any thread, cheap if done before. */
-void mpix_endpoints_help_init(void);
+/**
+ * Show the user a message of our help file.  Any thread, once MPI is being initialized.
+ *
+ * @param[in] topic     which one
+ * @param[in] argument  what the message's %s stands for, or NULL if it has none
+ */
+void mpix_endpoints_show_help(const char *topic, const char *argument);
 
 END_C_DECLS
 

@@ -12,7 +12,7 @@
  * @file
  *
  * The published table: pml/epml puts it here when it is selected, everything else in this library
- * finds it here.
+ * finds it here.  And what we have to say to the user.
  */
 
 #include "ompi_config.h"
@@ -31,6 +31,18 @@ static _Atomic(const mpix_endpoints_pml_t *) registered_table;
 static pthread_mutex_t help_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool help_added;
 
+/** Let opal_show_help find our help files.  Under help_lock. */
+static void help_add(void)
+{
+    if (!help_added) {
+#if defined(MPIX_ENDPOINTS_HELPDIR)
+        /* Open MPI looks into its own installation only; ours may be another one. */
+        opal_show_help_add_dir(MPIX_ENDPOINTS_HELPDIR);
+#endif
+        help_added = true;
+    }
+}
+
 MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
 {
     if (NULL != table && MPIX_ENDPOINTS_LINK_ABI != table->abi) {
@@ -40,10 +52,10 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
      * when it is finalized. */
     pthread_mutex_lock(&help_lock);
     help_added = false;
-    pthread_mutex_unlock(&help_lock);
     if (NULL != table) {
-        mpix_endpoints_help_init();
+        help_add();
     }
+    pthread_mutex_unlock(&help_lock);
     /* Release: orders the table's contents before the pointer; partner: mpix_endpoints_table. */
     atomic_store_explicit(&registered_table, table, memory_order_release);
     return OMPI_SUCCESS;
@@ -56,15 +68,12 @@ const mpix_endpoints_pml_t *mpix_endpoints_table(void)
     return atomic_load_explicit(&registered_table, memory_order_acquire);
 }
 
-void mpix_endpoints_help_init(void)
+void mpix_endpoints_show_help(const char *topic, const char *argument)
 {
+    /* opal_show_help reads the file with a scanner that has its state in global variables: two
+     * threads in it at a time end in a crash. */
     pthread_mutex_lock(&help_lock);
-    if (!help_added) {
-#if defined(MPIX_ENDPOINTS_HELPDIR)
-        /* Open MPI looks into its own installation only; ours may be another one. */
-        opal_show_help_add_dir(MPIX_ENDPOINTS_HELPDIR);
-#endif
-        help_added = true;
-    }
+    help_add();
+    opal_show_help("help-mpiext-endpoints.txt", topic, true, argument);
     pthread_mutex_unlock(&help_lock);
 }

@@ -29,14 +29,16 @@
  *                 wins; each broadcasts on its own side
  * A split makes several communicators in one call.  Each takes its id from the block by the rank in
  * comm of one of its own members, which no two of them can share.
+ *
+ * Here is the blocking form; seam_cid_nb.c has the nonblocking one.
  */
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
-#include "ompi/communicator/comm_request.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
@@ -45,35 +47,13 @@
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 
-/** What leaders and tree neighbours send each other. */
-enum {
-    CID_ID = 0,     /**< the id */
-    CID_STATUS = 1, /**< 0, or 1: the sender could not get one, so the receiver must fail as well */
-    CID_WORDS = 2
-};
+#define CID_ID MPIX_ENDPOINTS_CID_ID
+#define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
+#define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
 
-/** One agreement in nonblocking form; the request owns it. */
-typedef struct mpix_endpoints_cid_t {
-    opal_object_t super;
-    ompi_communicator_t *newcomm;
-    ompi_communicator_t *comm;
-    int mode;
-    uint64_t base; /**< target of the broadcasts */
-} mpix_endpoints_cid_t;
+/* ---- who and which --------------------------------------------------------------------------- */
 
-static OBJ_CLASS_INSTANCE(mpix_endpoints_cid_t, opal_object_t, NULL, NULL);
-
-/** Will this process be a member of newcomm?  If not it only helps the others to agree. */
-static bool cid_participates(const ompi_communicator_t *newcomm)
-{
-    return MPI_UNDEFINED != newcomm->c_local_group->grp_my_rank;
-}
-
-/**
- * Intercommunicators: is it the local side that draws the ids?  Any rule will do by which both
- * sides come to the same answer.
- */
-static bool cid_local_draws(ompi_communicator_t *comm)
+bool mpix_endpoints_cid_local_draws(ompi_communicator_t *comm)
 {
     opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
     opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
@@ -81,14 +61,24 @@ static bool cid_local_draws(ompi_communicator_t *comm)
     return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
 }
 
-/** The block's size: one id for each communicator that one call can make. */
-static uint32_t cid_block(const ompi_communicator_t *comm)
+/** Does newcomm have all the members of comm?  Then it is the only one that the call makes. */
+static bool cid_is_whole(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
-    return (uint32_t) comm->c_local_group->grp_proc_count;
+    if (OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)) {
+        return true; /* a merge */
+    }
+    return newcomm->c_local_group->grp_proc_count == comm->c_local_group->grp_proc_count
+           && newcomm->c_remote_group->grp_proc_count == comm->c_remote_group->grp_proc_count;
 }
 
-/** The lowest rank in group of the first count members of new_group, or MPI_UNDEFINED. */
-static int cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group)
+uint32_t mpix_endpoints_cid_block(const ompi_communicator_t *newcomm,
+                                  const ompi_communicator_t *comm)
+{
+    return cid_is_whole(newcomm, comm) ? 1 : (uint32_t) comm->c_local_group->grp_proc_count;
+}
+
+int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
+                                   int *index_p)
 {
     int lowest = MPI_UNDEFINED;
 
@@ -98,54 +88,56 @@ static int cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *gro
         ompi_group_translate_ranks(new_group, 1, &i, group, &rank);
         if (0 <= rank && (0 > lowest || rank < lowest)) {
             lowest = rank;
+            if (NULL != index_p) {
+                *index_p = i;
+            }
         }
     }
     return lowest;
 }
 
-/** Which id of the block is newcomm's.  Modes INTRA and INTER, participants only. */
-static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
-                      uint64_t *offset_p)
+/** Which id of the block is newcomm's; participants only.  @return MPI_UNDEFINED if none is */
+static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode)
 {
-    int rank;
-
-    if (OMPI_COMM_CID_INTRA == mode) {
-        rank = cid_lowest_rank(newcomm->c_local_group, 1, comm->c_local_group);
-    } else if (OMPI_COMM_IS_INTRA(newcomm)) {
-        rank = 0; /* a merge: one communicator for all */
-    } else {
+    if (cid_is_whole(newcomm, comm)) {
+        return 0;
+    }
+    if (OMPI_COMM_CID_INTER == mode) {
         /* All members, not the first: the two sides need not have the same order of them
          * (MPI_Comm_create in libmpi lists the remote side in the order of the old ranks). */
-        bool local = cid_local_draws(comm);
+        bool local = mpix_endpoints_cid_local_draws(comm);
         ompi_group_t *new_group = local ? newcomm->c_local_group : newcomm->c_remote_group;
 
-        rank = cid_lowest_rank(new_group, new_group->grp_proc_count,
-                               local ? comm->c_local_group : comm->c_remote_group);
+        return mpix_endpoints_cid_lowest_rank(new_group, new_group->grp_proc_count,
+                                              local ? comm->c_local_group : comm->c_remote_group,
+                                              NULL);
     }
-    if (0 > rank) {
-        return OMPI_ERR_NOT_FOUND;
-    }
-    *offset_p = (uint64_t) rank;
-    return OMPI_SUCCESS;
+    return mpix_endpoints_cid_lowest_rank(newcomm->c_local_group, 1, comm->c_local_group, NULL);
 }
 
-/** Modes INTRA and INTER: the block's beginning is known, finish newcomm. */
-static int cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
-                      uint64_t base)
+/** Finish newcomm with its own id. */
+static int cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
+                     uint64_t number)
 {
-    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
-    uint64_t offset;
-    int rc;
-
-    if (!cid_participates(newcomm)) {
-        /* Freed again without a message sent; but until then it must look like a communicator. */
-        return table->comm_assign(newcomm, comm, table->context_ids(1));
-    }
-    rc = cid_offset(newcomm, comm, mode, &offset);
-    return OMPI_SUCCESS == rc ? table->comm_assign(newcomm, comm, base + offset) : rc;
+    mpix_endpoints_notes_init(newcomm, context, number);
+    return mpix_endpoints_table()->comm_assign(newcomm, comm, context);
 }
 
-/* ---- blocking ------------------------------------------------------------------------------- */
+int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                              uint64_t base, uint64_t number)
+{
+    int offset;
+
+    if (!mpix_endpoints_cid_participates(newcomm)) {
+        /* Freed again without a message sent; but until then it must look like a communicator. */
+        return cid_place(newcomm, comm, mpix_endpoints_table()->context_ids(1), number);
+    }
+    offset = cid_offset(newcomm, comm, mode);
+    return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number)
+                       : OMPI_ERR_NOT_FOUND;
+}
+
+/* ---- the modes ------------------------------------------------------------------------------- */
 
 static int cid_bcast(void *buf, int words, int root, ompi_communicator_t *comm)
 {
@@ -159,10 +151,12 @@ static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
     int rc;
 
     if (0 == ompi_comm_rank(comm)) {
-        base = mpix_endpoints_table()->context_ids(cid_block(comm));
+        base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
     }
     rc = cid_bcast(&base, 1, 0, comm);
-    return OMPI_SUCCESS == rc ? cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base) : rc;
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base, 0)
+               : rc;
 }
 
 /** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
@@ -176,18 +170,20 @@ static int cid_inter_root(const ompi_communicator_t *comm, bool local_draws)
 
 static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
 {
-    bool local_draws = cid_local_draws(comm);
+    bool local_draws = mpix_endpoints_cid_local_draws(comm);
     uint64_t base = 0;
     int rc;
 
     if (local_draws && 0 == ompi_comm_rank(comm)) {
-        base = mpix_endpoints_table()->context_ids(cid_block(comm));
+        base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
     }
     rc = cid_bcast(&base, 1, cid_inter_root(comm, local_draws), comm);
     if (OMPI_SUCCESS == rc && local_draws) {
         rc = cid_bcast(&base, 1, 0, comm->c_local_comm);
     }
-    return OMPI_SUCCESS == rc ? cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base) : rc;
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base, 0)
+               : rc;
 }
 
 /** Rank in comm of a rank of newcomm. */
@@ -229,9 +225,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
             rc = OMPI_SUCCESS == rc ? send_rc : rc;
         }
     }
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_table()->comm_assign(newcomm, comm, words[CID_ID])
-               : rc;
+    return OMPI_SUCCESS == rc ? cid_place(newcomm, comm, words[CID_ID], 0) : rc;
 }
 
 /** Mode INTRA_BRIDGE, the leaders' part.  The bridge may be an ordinary communicator. */
@@ -281,111 +275,10 @@ static int cid_bridge(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
     if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_table()->comm_assign(newcomm, comm, words[CID_ID])
-               : rc;
+    return OMPI_SUCCESS == rc ? cid_place(newcomm, comm, words[CID_ID], 0) : rc;
 }
 
-/* ---- nonblocking ---------------------------------------------------------------------------- */
-
-/** The broadcasts are done.  Runs in whatever thread progresses libmpi. */
-static int cid_nb_finish(ompi_comm_request_t *request)
-{
-    mpix_endpoints_cid_t *cid = (mpix_endpoints_cid_t *) request->context;
-
-    if (OMPI_SUCCESS != request->super.req_status.MPI_ERROR) {
-        return request->super.req_status.MPI_ERROR;
-    }
-    return cid_assign(cid->newcomm, cid->comm, cid->mode, cid->base);
-}
-
-static int cid_ibcast(mpix_endpoints_cid_t *cid, int root, ompi_communicator_t *comm,
-                      ompi_request_t **request)
-{
-    return comm->c_coll->coll_ibcast(&cid->base, 1, MPI_UINT64_T, root, comm, request,
-                                     comm->c_coll->coll_ibcast_module);
-}
-
-/**
- * Start the broadcasts; at most two, as many as a communicator request can wait for.
- *
- * All are started here, none in a callback: members must start them in the same order when several
- * agreements are under way on one communicator, and only the order of the user's calls is the same
- * on all of them.  The member that draws has the id before it starts; for the others the two
- * broadcasts never are on the same data.
- */
-static int cid_nb_start(mpix_endpoints_cid_t *cid, ompi_request_t *requests[2], int *count)
-{
-    ompi_communicator_t *comm = cid->comm;
-    bool inter = OMPI_COMM_CID_INTER == cid->mode;
-    bool local_draws = !inter || cid_local_draws(comm);
-    int rc;
-
-    *count = 0;
-    if (local_draws && 0 == ompi_comm_rank(comm)) {
-        cid->base = mpix_endpoints_table()->context_ids(cid_block(comm));
-    }
-    if (inter) {
-        rc = cid_ibcast(cid, cid_inter_root(comm, local_draws), comm, &requests[*count]);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        ++*count;
-    }
-    if (local_draws) {
-        rc = cid_ibcast(cid, 0, inter ? comm->c_local_comm : comm, &requests[*count]);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        ++*count;
-    }
-    return OMPI_SUCCESS;
-}
-
-static int cid_nb(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
-                  ompi_request_t **request_p)
-{
-    ompi_request_t *requests[2];
-    ompi_comm_request_t *request;
-    mpix_endpoints_cid_t *cid;
-    int count, rc;
-
-    cid = OBJ_NEW(mpix_endpoints_cid_t);
-    if (NULL == cid) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    cid->newcomm = newcomm;
-    cid->comm = comm;
-    cid->mode = mode;
-    cid->base = 0;
-
-    request = ompi_comm_request_get();
-    if (NULL == request) {
-        OBJ_RELEASE(cid);
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    request->context = &cid->super; /* from here on the request's */
-    request->super.req_mpi_object.comm = comm;
-
-    rc = cid_nb_start(cid, requests, &count);
-    if (OMPI_SUCCESS == rc) {
-        rc = ompi_comm_request_schedule_append(request, cid_nb_finish, requests, count);
-    }
-    if (OMPI_SUCCESS != rc) {
-        /* A broadcast that has been started cannot be taken back and writes to cid when it ends:
-         * with one under way cid is given up, not given back. */
-        if (0 < count) {
-            request->context = NULL;
-        }
-        ompi_comm_request_return(request);
-        return rc;
-    }
-    ompi_comm_request_start(request);
-    *request_p = &request->super;
-    return OMPI_SUCCESS;
-}
-
-/* ---- the seams ------------------------------------------------------------------------------ */
+/* ---- the seam -------------------------------------------------------------------------------- */
 
 /** Has this group members that no launcher knows? */
 static bool group_has_endpoints(ompi_group_t *group)
@@ -406,7 +299,8 @@ static bool group_has_endpoints(ompi_group_t *group)
  * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
  * launcher, which has never heard of endpoints and would wait for them forever.
  */
-static bool cid_refused(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
+                                const ompi_communicator_t *comm)
 {
     return NULL == comm && NULL != mpix_endpoints_table()
            && (group_has_endpoints(newcomm->c_local_group)
@@ -418,7 +312,7 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
                                             ompi_communicator_t *bridgecomm, const void *arg0,
                                             const void *arg1, bool send_first, int mode)
 {
-    if (OPAL_UNLIKELY(cid_refused(newcomm, comm))) {
+    if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
@@ -440,27 +334,3 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
     }
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid);
-
-MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid_nb(ompi_communicator_t *newcomm,
-                                               ompi_communicator_t *comm,
-                                               ompi_communicator_t *bridgecomm, const void *arg0,
-                                               const void *arg1, bool send_first, int mode,
-                                               ompi_request_t **request)
-{
-    if (OPAL_UNLIKELY(cid_refused(newcomm, comm))) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid_nb)(newcomm, comm, bridgecomm, arg0,
-                                                             arg1, send_first, mode, request);
-    }
-    switch (mode) {
-    case OMPI_COMM_CID_INTRA:
-    case OMPI_COMM_CID_INTER:
-        return cid_nb(newcomm, comm, mode, request);
-    default:
-        /* libmpi's nonblocking calls are idup and what is made of it; they need no other mode. */
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-}
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid_nb);

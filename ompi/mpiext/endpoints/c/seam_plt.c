@@ -92,7 +92,7 @@ static slot_t slots[SLOTS_MAX];
 static int slot_count;
 static enum { SEAMS_UNKNOWN, SEAMS_LINKED, SEAMS_PATCHED, SEAMS_OUT_OF_REACH } seams_state;
 
-/* ---- the libraries -------------------------------------------------------------------------- */
+/* ---- the libraries --------------------------------------------------------------------------- */
 
 /** A loaded library that the seams lead into.  It stays loaded: this program's MPI runs in it. */
 typedef struct library_t {
@@ -186,7 +186,7 @@ void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
     return found;
 }
 
-/* ---- the call slots ------------------------------------------------------------------------- */
+/* ---- the call slots -------------------------------------------------------------------------- */
 
 #if defined(SLOT_TYPE_PLT)
 
@@ -370,8 +370,8 @@ static bool slot_patch(const libraries_t *libraries, slot_t *slot)
  * Rewrite the slots that do not lead here.
  *
  * @param[in] linked  the linker leads calls here: then empty slots will be filled in rightly, and
- *                    those that lead out of Open MPI are somebody's who calls us in turn; only those
- *                    remain that were filled in before this library was there
+ *                    those that lead out of Open MPI are somebody's who calls us in turn; what
+ *                    remains was filled in before this library was there
  */
 static bool slots_patch(const libraries_t *libraries, bool linked)
 {

@@ -26,7 +26,6 @@
 #include "ompi/dpm/dpm.h"
 #include "ompi/file/file.h"
 #include "ompi/win/win.h"
-#include "opal/util/show_help.h"
 
 /**
  * Must a call on comm be refused?  Then the user is told why, once per process and kind: the MPI
@@ -38,8 +37,7 @@ static bool refuse(const ompi_communicator_t *comm, const char *topic, atomic_fl
         return false;
     }
     if (!atomic_flag_test_and_set_explicit(said, memory_order_relaxed)) {
-        mpix_endpoints_help_init();
-        opal_show_help(MPIX_ENDPOINTS_HELP_FILE, topic, true);
+        mpix_endpoints_show_help(topic, NULL);
     }
     return true;
 }

@@ -61,7 +61,7 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
                          mca_btl_epofi_address_t *address)
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
-    static bool said;
+    static atomic_flag said = ATOMIC_FLAG_INIT;
 
     memset(address, 0, sizeof(*address));
     if (length <= ADDRESS_FIXED || length > sizeof(*address)) {

@@ -50,6 +50,12 @@ static struct {
     int failure;    /**< OPAL_SUCCESS, or why there is no fabric; said already */
 } shared;
 
+/** A text parameter that says something: an empty one arrives as NULL or as "". */
+static bool is_set(const char *text)
+{
+    return NULL != text && '\0' != *text;
+}
+
 /** Providers that are never chosen unless asked for: they stay within a node, are there for tests,
  * or only make sense together with others. */
 static bool is_special(const char *name)
@@ -114,10 +120,10 @@ static int rank(const struct fi_info *info)
     if (NULL == name) {
         return RANK_NEVER;
     }
-    if (NULL != interface && '\0' != *interface && !interface_matches(info, interface)) {
+    if (is_set(interface) && !interface_matches(info, interface)) {
         return RANK_NEVER;
     }
-    if (NULL != wanted && '\0' != *wanted) {
+    if (is_set(wanted)) {
         if (!name_matches(name, wanted)) {
             return RANK_NEVER;
         }
@@ -176,7 +182,7 @@ static struct fi_info *choose(bool rma, int *result_p)
         *result_p = -FI_ENOMEM;
         return NULL;
     }
-    if (NULL != wanted && '\0' != *wanted) {
+    if (is_set(wanted)) {
         hints->fabric_attr->prov_name = strdup(wanted);
     }
     *result_p = fi_getinfo(EPOFI_FI_VERSION, NULL, NULL, 0, hints, &list);
@@ -215,14 +221,13 @@ static void append_offer(char *text, size_t size, const struct fi_info *info)
 /** Nothing will do: say what there would have been. */
 static void report_nothing(int result)
 {
-    struct fi_info *hints = fi_allocinfo();
+    const char *wanted = mca_btl_epofi_component.provider;
+    const char *interface = mca_btl_epofi_component.interface;
+    struct fi_info *hints = make_hints(false);
     struct fi_info *list = NULL;
     char offers[1024] = "";
 
     if (NULL != hints) {
-        hints->ep_attr->type = FI_EP_RDM;
-        hints->domain_attr->mr_mode = ~0;
-        hints->mode = ~0ULL;
         if (0 == fi_getinfo(EPOFI_FI_VERSION, NULL, NULL, 0, hints, &list)) {
             for (struct fi_info *info = list; NULL != info; info = info->next) {
                 append_offer(offers, sizeof(offers), info);
@@ -232,7 +237,7 @@ static void report_nothing(int result)
         fi_freeinfo(hints);
     }
     opal_show_help(EPOFI_HELP, "no provider", true, opal_process_info.nodename,
-                   mca_btl_epofi_component.provider, mca_btl_epofi_component.interface,
+                   is_set(wanted) ? wanted : "any", is_set(interface) ? interface : "any",
                    0 == result ? "none of them fits" : fi_strerror(-result),
                    '\0' == *offers ? "nothing" : offers);
 }

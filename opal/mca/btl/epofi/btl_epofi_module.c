@@ -34,7 +34,7 @@
 /** Bound of the inject buffer: above it the copy costs more than a send buffer does. */
 #define INJECT_MAX 4096
 
-/** Polls between two looks at the clock while finalize waits. */
+/** Polls between two looks at the clock, and two chances for others, while finalize waits. */
 #define LINGER_POLLS 64
 
 uint64_t mca_btl_epofi_now(void)
@@ -176,23 +176,24 @@ static void linger(mca_btl_epofi_module_t *module)
 {
     const uint64_t limit = (uint64_t) mca_btl_epofi_component.linger * 1000000u;
     uint64_t start = 0;
-    unsigned int polls = 0;
 
-    while (0 < module->inflight) {
-        if (0 == polls++ % LINGER_POLLS) {
-            if (0 == start) {
-                start = mca_btl_epofi_now();
-            } else if (mca_btl_epofi_now() - start > limit) {
-                opal_show_help(EPOFI_HELP, "lingered", true, opal_process_info.nodename,
-                               module->fabric->info->fabric_attr->prov_name, module->inflight,
-                               mca_btl_epofi_component.linger);
-                return;
-            }
-            (void) sched_yield();
-        }
-        if (0 > mca_btl_epofi_progress(&module->super)) {
+    /* Once more than it seems to need: the provider may have a buffer of its own to empty. */
+    for (unsigned int polls = 1; 0 <= mca_btl_epofi_progress(&module->super); ++polls) {
+        if (0 == module->inflight) {
             return;
         }
+        if (0 != polls % LINGER_POLLS) {
+            continue;
+        }
+        if (0 == start) {
+            start = mca_btl_epofi_now();
+        } else if (mca_btl_epofi_now() - start > limit) {
+            opal_show_help(EPOFI_HELP, "lingered", true, opal_process_info.nodename,
+                           module->fabric->info->fabric_attr->prov_name, module->inflight,
+                           mca_btl_epofi_component.linger);
+            return;
+        }
+        (void) sched_yield();
     }
 }
 

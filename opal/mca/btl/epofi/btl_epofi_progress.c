@@ -21,13 +21,27 @@
 
 #include "btl_epofi_types.h"
 
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
 #include "opal/util/string_copy.h"
 
 #include <string.h>
 
-/** Completions read at once.  With tcp every read of the queue is a system call, so that a batch
- * should hold what one read of a socket can bring (9000 bytes there); more would only cost stack. */
+/** Completions read at once.  With tcp every read of the queue is a system call, so a batch should
+ * hold as many as there are receive buffers by default; more would only cost stack. */
 #define BATCH 64
+
+/** Not an operation but the queue itself has failed. */
+static int queue_broken(const mca_btl_epofi_module_t *module, int error)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (mca_btl_epofi_first_time(&said)) {
+        opal_show_help(EPOFI_HELP, "queue broken", true, opal_process_info.nodename,
+                       module->fabric->info->fabric_attr->prov_name, fi_strerror(error));
+    }
+    return OPAL_ERROR;
+}
 
 /** An operation failed: note why, and let it end with an error. */
 static int progress_error(mca_btl_epofi_module_t *module)
@@ -41,7 +55,7 @@ static int progress_error(mca_btl_epofi_module_t *module)
     memset(&entry, 0, sizeof(entry));
     result = fi_cq_readerr(module->fi.cq, &entry, 0);
     if (1 != result) {
-        return -FI_EAGAIN == result ? 0 : OPAL_ERROR;
+        return -FI_EAGAIN == result ? 0 : queue_broken(module, (int) -result);
     }
     if (NULL == entry.op_context) {
         return 1;
@@ -84,10 +98,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_LIKELY(-FI_EAGAIN == count || 0 == count)) {
         return 0;
     }
-    if (-FI_EAVAIL == count) {
-        return progress_error(module);
-    }
-    return OPAL_ERROR;
+    return -FI_EAVAIL == count ? progress_error(module) : queue_broken(module, (int) -count);
 }
 
 bool mca_btl_epofi_pending(const mca_btl_ep_module_t *module)

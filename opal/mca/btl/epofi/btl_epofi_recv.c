@@ -54,7 +54,7 @@ void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module)
 /** Count a message that is thrown away, and tell the first time. */
 static void drop(mca_btl_epofi_module_t *module, const char *why)
 {
-    static bool said;
+    static atomic_flag said = ATOMIC_FLAG_INIT;
 
     ++module->dropped;
     if (!module->closing && mca_btl_epofi_first_time(&said)) {

@@ -34,6 +34,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -276,7 +277,11 @@ extern opal_mutex_t mca_btl_epofi_lock;
 int mca_btl_epofi_check_parameters(void);
 
 /** True the first time it is called with a flag; for messages that are said once per process. */
-bool mca_btl_epofi_first_time(bool *said);
+static inline bool mca_btl_epofi_first_time(atomic_flag *said)
+{
+    /* Relaxed: it orders nothing, it only counts to one. */
+    return !atomic_flag_test_and_set_explicit(said, memory_order_relaxed);
+}
 
 /* ---- btl_epofi_fabric.c ---------------------------------------------------------------------- */
 

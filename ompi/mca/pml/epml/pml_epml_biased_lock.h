@@ -1,0 +1,246 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A lock that costs its usual owner nothing: biased towards the thread that takes it again and again.
+ *
+ * The thread that the lock is biased to enters by two plain stores and loads, without an atomic
+ * read-modify-write.  Any other thread takes the lock proper, and with it first ends the bias:
+ *
+ *   owner                              other thread (holds the lock proper)
+ *   inside = true                      owner = nobody
+ *   (compiler barrier)                 membarrier: every thread of the process passes a full barrier
+ *   owner still me?  entered           wait until not inside
+ *
+ * The two sides are Dekker's: each writes its own flag and then looks at the other's.  The owner's
+ * store may still be in its core's store buffer when it looks; the membarrier system call makes up
+ * for that on the rare side, so that at least one of the two sees the other.  A thread that takes
+ * the lock proper many times in a row without competition gets the bias.
+ *
+ * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
+ * lock is an ordinary test-and-set lock.
+ *
+ * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c.
+ */
+
+#ifndef MCA_PML_EPML_BIASED_LOCK_H
+#define MCA_PML_EPML_BIASED_LOCK_H
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** Acquisitions in a row by one thread that win it the bias.  Losing the bias costs a system call
+ * (microseconds), so it must be worth at least some hundred atomic operations. */
+#define EPML_LOCK_BIAS_AFTER 256
+
+typedef struct epml_lock_t {
+    _Atomic uintptr_t owner; /**< thread the lock is biased to; 0: nobody */
+    _Atomic bool inside;     /**< written by that thread only: it is in */
+    _Atomic bool locked;     /**< the lock proper */
+    bool by_bias;            /**< how the present holder came in; the holder's own */
+    uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
+    uintptr_t candidate;
+} epml_lock_t;
+
+/** Tell the core that we spin. */
+static inline void epml_lock_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+/** A number that the running thread shares with no other running thread; never 0. */
+static inline uintptr_t epml_lock_self(void)
+{
+    uintptr_t self;
+
+    /* The thread pointer itself: pthread_self() is the same number, behind a call. */
+#if defined(__x86_64__) && defined(__LP64__)
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+#elif defined(__aarch64__)
+    __asm__("mrs %0, tpidr_el0" : "=r"(self));
+#else
+    self = (uintptr_t) pthread_self();
+#endif
+    return self;
+}
+
+/** Ask the kernel once for the right to use its barrier.  @return whether biasing is possible */
+static inline bool epml_lock_setup(void)
+{
+    return 0 == syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static inline void epml_lock_init(epml_lock_t *lock)
+{
+    atomic_init(&lock->owner, 0);
+    atomic_init(&lock->inside, false);
+    atomic_init(&lock->locked, false);
+    lock->by_bias = false;
+    lock->streak = 0;
+    lock->candidate = 0;
+}
+
+/** Try to enter by the bias.  @return false: take the lock proper */
+static inline bool epml_lock_enter_biased(epml_lock_t *lock, uintptr_t self)
+{
+    /* Relaxed: only this thread can have been made owner under this number. */
+    if (self != atomic_load_explicit(&lock->owner, memory_order_relaxed)) {
+        return false;
+    }
+    /* Relaxed, with only the compiler held back: the other side's membarrier stands for the fence
+     * between this store and the load below. */
+    atomic_store_explicit(&lock->inside, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Acquire: what we do inside stays behind this look. */
+    if (__builtin_expect(self == atomic_load_explicit(&lock->owner, memory_order_acquire), 1)) {
+        return true;
+    }
+    atomic_store_explicit(&lock->inside, false, memory_order_release);
+    return false;
+}
+
+/** The lock proper is held: end the bias.  Afterwards the owner is out, or inside is set. */
+static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock)
+{
+    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
+    (void) syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/** The bias has been ended: let the owner get out. */
+static __attribute__((noinline, unused)) void epml_lock_wait_owner(epml_lock_t *lock)
+{
+    /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered before
+     * what we do. */
+    for (uint32_t spins = 1; atomic_load_explicit(&lock->inside, memory_order_acquire); ++spins) {
+        epml_lock_relax();
+        if (0 == spins % 64) {
+            sched_yield();
+        }
+    }
+}
+
+/** Try to take the lock proper; its holder may have to end a bias yet. */
+static inline bool epml_lock_try_proper(epml_lock_t *lock)
+{
+    /* The plain load first keeps those who wait from writing the line.  Acquire pairs with the
+     * release in epml_lock_leave. */
+    return !atomic_load_explicit(&lock->locked, memory_order_relaxed)
+           && !atomic_exchange_explicit(&lock->locked, true, memory_order_acquire);
+}
+
+/** The lock proper has been taken and nobody is inside by a bias. */
+static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
+{
+    lock->by_bias = false;
+    if (self == lock->candidate) {
+        ++lock->streak;
+    } else {
+        lock->candidate = self;
+        lock->streak = 1;
+    }
+}
+
+/** Take the lock if nobody holds the lock proper; waits for an owner to get out. */
+static inline bool epml_lock_try(epml_lock_t *lock)
+{
+    const uintptr_t self = epml_lock_self();
+
+    if (epml_lock_enter_biased(lock, self)) {
+        lock->by_bias = true;
+        return true;
+    }
+    if (!epml_lock_try_proper(lock)) {
+        return false;
+    }
+    /* Relaxed: the owner is set and cleared under the lock proper. */
+    if (__builtin_expect(0 != atomic_load_explicit(&lock->owner, memory_order_relaxed), 0)) {
+        epml_lock_revoke(lock);
+    }
+    /* Also without a bias: an owner whose bias has just been ended may still be in, if whoever ended
+     * it has given up (epml_lock_try_visit). */
+    if (__builtin_expect(atomic_load_explicit(&lock->inside, memory_order_acquire), 0)) {
+        epml_lock_wait_owner(lock);
+    }
+    epml_lock_taken(lock, self);
+    return true;
+}
+
+/** Take the lock only if nobody is in, for a thread that has other things to do. */
+static inline bool epml_lock_try_visit(epml_lock_t *lock)
+{
+    const uintptr_t self = epml_lock_self();
+    uintptr_t owner;
+
+    if (atomic_load_explicit(&lock->inside, memory_order_relaxed) || !epml_lock_try_proper(lock)) {
+        return false;
+    }
+    owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+    if (0 != owner) {
+        epml_lock_revoke(lock);
+    }
+    if (atomic_load_explicit(&lock->inside, memory_order_acquire)) {
+        /* The owner was quicker, and keeps its bias. */
+        atomic_store_explicit(&lock->owner, owner, memory_order_relaxed);
+        atomic_store_explicit(&lock->locked, false, memory_order_release);
+        return false;
+    }
+    epml_lock_taken(lock, self);
+    return true;
+}
+
+/** Somebody else is in. */
+static __attribute__((noinline, unused)) void epml_lock_wait(epml_lock_t *lock)
+{
+    for (uint32_t spins = 1; !epml_lock_try(lock); ++spins) {
+        epml_lock_relax();
+        if (0 == spins % 64) {
+            sched_yield();
+        }
+    }
+}
+
+/** Not recursive. */
+static inline void epml_lock_enter(epml_lock_t *lock)
+{
+    if (__builtin_expect(!epml_lock_try(lock), 0)) {
+        epml_lock_wait(lock);
+    }
+}
+
+/** @param[in] may_bias  result of epml_lock_setup */
+static inline void epml_lock_leave(epml_lock_t *lock, bool may_bias)
+{
+    if (__builtin_expect(lock->by_bias, 1)) {
+        /* Release pairs with the acquires of inside. */
+        atomic_store_explicit(&lock->inside, false, memory_order_release);
+        return;
+    }
+    if (may_bias && lock->streak >= EPML_LOCK_BIAS_AFTER) {
+        lock->streak = 0;
+        /* Relaxed: the new owner is this thread. */
+        atomic_store_explicit(&lock->owner, lock->candidate, memory_order_relaxed);
+    }
+    /* Release pairs with the acquire in epml_lock_try_proper. */
+    atomic_store_explicit(&lock->locked, false, memory_order_release);
+}
+
+#endif /* MCA_PML_EPML_BIASED_LOCK_H */

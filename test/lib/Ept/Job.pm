@@ -1,0 +1,392 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Runs one job for prove: its output is TAP, its commands have a time-out, and nothing that it
+# started outlives it.  What a job printed to stderr is shown only if it failed, followed by the
+# command to run it again.
+
+package Ept::Job;
+
+use strict;
+use warnings;
+
+use IO::Select;
+use POSIX qw(:sys_wait_h setsid);
+use Time::HiRes qw(time sleep);
+
+use Ept::Build;
+
+my $GRACE = 20;        # seconds that a program's own time-out gets to report where its ranks are
+my $running_session;   # of the command in progress
+
+# ---- processes ---------------------------------------------------------------------------------
+
+# mpirun gives each process a process group of its own, but all stay in the session that we opened
+# for the command: so they are found without knowing their names, even after mpirun is gone.
+sub _session_members
+{
+    my ($session) = @_;
+    my @members;
+
+    for my $stat (glob '/proc/[0-9]*/stat') {
+        open my $in, '<', $stat or next;
+        my $line = <$in> // '';
+        close $in;
+        # pid (name) state ppid pgrp session; the name may hold spaces and parentheses
+        push @members, $1 if $line =~ /^(\d+) \(.*\) (\S) \d+ \d+ (\d+) /s
+                             && $3 == $session && 'Z' ne $2;
+    }
+    return @members;
+}
+
+sub _end_session
+{
+    my ($session, $mpirun) = @_;
+
+    # mpirun first: it takes its processes along and cleans up after them.
+    kill 'TERM', $mpirun;
+    for (1 .. 30) {
+        return if !_session_members($session);
+        sleep 0.1;
+    }
+    kill 'KILL', _session_members($session);
+}
+
+# Run a command in a session of its own for at most limit seconds.
+# Returns { status, timed_out, out, err }; calls on_line with each line of stdout as it comes.
+sub _run
+{
+    my ($command, $limit, $on_line) = @_;
+    my %result = (out => '', err => '', timed_out => 0);
+    my %partial = (out => '', err => '');
+
+    pipe my $out_read, my $out_write or die "pipe: $!\n";
+    pipe my $err_read, my $err_write or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+    if (0 == $pid) {
+        setsid();
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>&', $out_write;
+        open STDERR, '>&', $err_write;
+        exec { $command->[0] } @$command;
+        print STDERR "cannot run $command->[0]: $!\n";
+        POSIX::_exit(127);
+    }
+    $running_session = $pid;
+    close $out_write;
+    close $err_write;
+
+    my $select = IO::Select->new($out_read, $err_read);
+    my $deadline = time + $limit;
+    while ($select->count) {
+        my $left = $deadline - time;
+        if (0 >= $left && !$result{timed_out}) {
+            $result{timed_out} = 1;
+            _end_session($pid, $pid);
+            $deadline = time + 2;
+            next;
+        }
+        last if 0 >= $left;
+        for my $handle ($select->can_read($left)) {
+            my $which = $handle == $out_read ? 'out' : 'err';
+            my $n = sysread $handle, my $piece, 65536;
+            if (!$n) {
+                $select->remove($handle);
+                next;
+            }
+            $result{$which} .= $piece;
+            print STDERR $piece if 'err' eq $which && $ENV{EPT_VERBOSE};
+            if ('out' eq $which && $on_line) {
+                $partial{out} .= $piece;
+                $on_line->($1) while $partial{out} =~ s/^(.*?\n)//;
+            }
+        }
+    }
+    $on_line->("$partial{out}\n") if $on_line && '' ne $partial{out};
+    # Its pipes are closed, but it may still be ending.
+    for (1 .. 50) {
+        last if $pid == waitpid $pid, WNOHANG and defined($result{status} = $?);
+        sleep 0.1;
+    }
+    if (!defined $result{status}) {
+        _end_session($pid, $pid);
+        waitpid $pid, 0;
+        $result{status} = $?;
+    }
+    _end_session($pid, $pid) if _session_members($pid);
+    undef $running_session;
+    return \%result;
+}
+
+# ---- commands ----------------------------------------------------------------------------------
+
+sub _launch
+{
+    my ($mpirun, $job, $np) = @_;
+    my @command = ($mpirun, '-n', $np // $job->{np}, qw(--oversubscribe --bind-to none));
+    my @mca = split ' ', $job->{mca} // '';
+
+    push @command, '--mca', splice @mca, 0, 2 while @mca;
+    push @command, '--mca', 'btl_epofi_provider', $job->{provider} if $job->{provider};
+    return @command;
+}
+
+# A program's arguments as the user writes them (--test-args) come last and win.
+sub _program
+{
+    my ($build, $way, $job, $ep) = @_;
+
+    return ("$build/$way/$job->{program}", '--ep', $ep // $job->{ep}, '--timeout', $job->{timeout},
+            split(' ', $job->{args}), split(' ', $ENV{EPT_ARGS} // ''));
+}
+
+sub command_of
+{
+    my ($build, $job) = @_;
+    my $kind = $job->{kind};
+
+    if ('unit' eq $kind) {
+        return $job->{tree} ? ("$job->{tree}/test/unit/$job->{program}")
+                            : ("$build/unit/$job->{program}-$job->{flavour}");
+    }
+    return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
+    return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
+    if ('valgrind' eq $kind) {
+        return (_launch('epmpirun', $job), 'valgrind', '--leak-check=full',
+                '--show-leak-kinds=definite', '--keep-debuginfo=yes', '--fair-sched=yes',
+                '--num-callers=30', "--log-file=$build/logs/valgrind.%p",
+                _program($build, 'ep', $job));
+    }
+    return (_launch('epmpirun', $job), _program($build, 'ep', $job));
+}
+
+sub _quote
+{
+    return join ' ', map { m{^[\w./:=,^%+@-]+$} ? $_ : "'" . s/'/'\\''/gr . "'" } @_;
+}
+
+sub command_line
+{
+    my ($build, $job) = @_;
+
+    return _quote(command_of($build, $job));
+}
+
+# ---- words -------------------------------------------------------------------------------------
+
+# What a run printed to stderr that is not a comment of the harness.
+sub _noise
+{
+    my ($result) = @_;
+
+    return grep { !/^\s*$/ && !/^# / } split /\n/, $result->{err};
+}
+
+sub _explain
+{
+    my ($build, $job, $result, @reasons) = @_;
+    my @lines = split /\n/, $result->{err};
+
+    splice @lines, 0, @lines - 60, '[...]' if 60 < @lines;
+    if (!$ENV{EPT_VERBOSE}) {
+        print STDERR map { /^#/ ? "$_\n" : "# $_\n" } @lines;
+    }
+    print STDERR "# $job->{name}: $_\n" for @reasons;
+    print STDERR "# run it alone: $ENV{EPT_RUN_TESTS} -v $job->{name}\n";
+    print STDERR "# its command:  ", command_line($build, $job), "\n";
+}
+
+sub _status_words
+{
+    my ($result, $limit) = @_;
+
+    return "killed after $limit s" if $result->{timed_out};
+    return sprintf 'ended by signal %d', $result->{status} & 127 if $result->{status} & 127;
+    return sprintf 'exit status %d', $result->{status} >> 8;
+}
+
+# ---- kinds of jobs -----------------------------------------------------------------------------
+
+# The program speaks TAP; whatever else it says is an error if endpoints were on.
+sub _run_tap
+{
+    my ($build, $job) = @_;
+    my $limit = $job->{timeout} + $GRACE;
+    my $failed = 0;
+    my $result = _run([command_of($build, $job)], $limit, sub {
+        my ($line) = @_;
+        $failed++ if $line =~ /^not ok/ && $line !~ /# TODO/;
+        print $line;
+    });
+    my @reasons;
+
+    push @reasons, _status_words($result, $limit) if 0 != $result->{status};
+    if (!@reasons && !$failed && 'mpi' eq $job->{kind} && _noise($result)) {
+        push @reasons, 'it printed what it should not: ' . (_noise($result))[0];
+    }
+    _explain($build, $job, $result, @reasons) if $failed || @reasons;
+    return @reasons || $failed ? 1 : 0;
+}
+
+# Numbered TAP lines of the runner's own.
+sub _tap
+{
+    my ($checks) = @_;
+    my ($n, $failed) = (0, 0);
+
+    printf "1..%d\n", scalar @$checks;
+    for my $check (@$checks) {
+        my ($ok, $words) = @$check;
+        printf "%sok %d - %s\n", $ok ? '' : 'not ', ++$n, $words;
+        $failed++ if !$ok;
+    }
+    return $failed;
+}
+
+# Errors are fatal: the run must fail and say where and why.
+sub _run_fatal
+{
+    my ($build, $job) = @_;
+    my $result = _run([command_of($build, $job)], $job->{timeout});
+    my $text = $result->{out} . $result->{err};
+    my $failed = _tap([
+        [!$result->{timed_out}, 'ends'],
+        [0 != $result->{status}, 'with a status that is not 0'],
+        [$text =~ /MPIX_Comm_create_endpoints/, 'names the function'],
+        [$text =~ /MPI_ERR_ARG/, 'names the error'],
+        [$text !~ /still here after a fatal error/, 'does not go on'],
+    ]);
+
+    _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;
+    return $failed ? 1 : 0;
+}
+
+# 16 endpoints in one process against 16 processes under ob1, on the same cores, in turns.
+sub _run_ratio
+{
+    my ($build, $job) = @_;
+    my $ranks = $job->{np} * $job->{ep};
+    my @ways = ([_launch('epmpirun', $job), _program($build, 'ep', $job)],
+                [_launch('mpirun', $job, $ranks), '--mca', 'mpi_yield_when_idle', '1',
+                 _program($build, 'plain', $job, 0)]);
+    my (@best, $last, @checks);
+
+    for my $round (1 .. 3) {
+        for my $way (0, 1) {
+            $last = _run($ways[$way], $job->{timeout});
+            for my $what (qw(alltoall barrier)) {
+                my ($seconds) = $last->{out} =~ /^# seconds $what ([\d.]+)$/m;
+                next if !defined $seconds;
+                my $so_far = $best[$way]{$what};
+                $best[$way]{$what} = $seconds if !defined $so_far || $seconds < $so_far;
+            }
+        }
+    }
+    my ($endpoints, $processes) = map { $_->{alltoall} } @best;
+    if (defined $endpoints && defined $processes && 0 < $processes) {
+        push @checks, [$endpoints <= 3 * $processes,
+                       sprintf('alltoall of %d endpoints: %.4f s, of %d processes under ob1: '
+                               . '%.4f s, ratio %.2f (at most 3)', $ranks, $endpoints, $ranks,
+                               $processes, $endpoints / $processes)];
+    } else {
+        push @checks, [0, 'both ways print their times'];
+    }
+    my $failed = _tap(\@checks);
+    _explain($build, $job, $last, $checks[0][1]) if $failed;
+    return $failed ? 1 : 0;
+}
+
+# Records of valgrind's log that mention code of ours: leaks and invalid accesses.
+sub _our_records
+{
+    my ($file) = @_;
+    my (@ours, @record);
+
+    open my $in, '<', $file or return ();
+    while (my $line = <$in>) {
+        $line =~ s/^==\d+== ?//;
+        if ($line =~ /\S/) {
+            push @record, $line;
+            next if !eof $in;
+        }
+        my ($head, @frames) = @record;
+        @record = ();
+        next if !@frames || $head !~ /definitely lost|^Invalid|[Uu]ninitiali[sz]ed|^Mismatched/;
+        # A frame is "at 0x...: function (file.c:12)" or "(in /a/library.so)": look at names only.
+        push @ours, join '', $head, @frames
+            if grep { s{/\S*/}{}gr =~ /epml|epshm|epofi|mpix_/i && /^\s*(?:at|by) / } @frames;
+    }
+    close $in;
+    return @ours;
+}
+
+sub _run_valgrind
+{
+    my ($build, $job) = @_;
+    my $limit = $job->{timeout} + $GRACE;
+    my (@ours, $failed);
+
+    if (!Ept::Build::on_path('valgrind')) {
+        print "1..0 # SKIP no valgrind\n";
+        return 0;
+    }
+    unlink glob "$build/logs/valgrind.*";
+    my $result = _run([command_of($build, $job)], $limit);
+    my @logs = glob "$build/logs/valgrind.*";
+    @ours = map { _our_records($_) } @logs;
+    $failed = _tap([
+        [0 == $result->{status}, 'runs under valgrind: ' . _status_words($result, $limit)],
+        [$result->{out} =~ /^ok 1 /m && $result->{out} !~ /^not ok/m, 'and passes'],
+        [$job->{np} <= @logs, 'every process left a log'],
+        [!@ours, 'no leak and no invalid access of ours'],
+    ]);
+    print STDERR map { "# $_" } map { "$_\n" } map { split /\n/ } @ours;
+    _explain($build, $job, $result, 'see ' . join(' ', @logs)) if $failed;
+    return $failed ? 1 : 0;
+}
+
+sub _run_unit
+{
+    my ($build, $job) = @_;
+    my ($program) = command_of($build, $job);
+
+    if (!-x $program) {
+        print "1..0 # SKIP ",
+            $job->{tree} ? 'no build tree (see --tree)' : "the compiler has no $job->{flavour}",
+            "\n";
+        return 0;
+    }
+    return _run_tap($build, $job);
+}
+
+my %KINDS = (
+    mpi => \&_run_tap,
+    plain => \&_run_tap,
+    unselected => \&_run_tap,
+    unit => \&_run_unit,
+    fatal => \&_run_fatal,
+    ratio => \&_run_ratio,
+    valgrind => \&_run_valgrind,
+);
+
+sub run
+{
+    my ($build, $job) = @_;
+
+    local $| = 1;
+    for my $signal (qw(INT TERM HUP)) {
+        $SIG{$signal} = sub {
+            _end_session($running_session, $running_session) if $running_session;
+            POSIX::_exit(130);
+        };
+    }
+    return $KINDS{ $job->{kind} }->($build, $job);
+}
+
+1;

@@ -1,0 +1,218 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What runs where: the one table of the MPI tests, and the jobs made from it.
+#
+# A job is a hash: name (what prove shows and --only matches), kind (how lib/Ept/Job.pm runs it),
+# program, np (processes), ep (endpoints per process; 0: plain ranks), provider, args, timeout (s).
+
+package Ept::Matrix;
+
+use strict;
+use warnings;
+
+# Configurations, "processes x endpoints per process". With more than one process the network is
+# used, and the configuration runs once per provider.  "2x4/tcp" names one provider only.
+my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 2x16 4x1 4x2 4x4 4x16);
+
+# Where ranks > cores by far, collectives and pair tests are slow but meet what nothing else meets:
+# every pair of 64 ranks connected. The other groups see fewer ranks, with larger messages.
+my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp);
+
+# Process-level tests (each process makes endpoints of its own in the test).
+my @PROCESSES = qw(1x1 2x1 4x1/tcp);
+
+# program => [configurations], with per entry:
+#   args    further arguments (a string)
+#   variant part of the name, to tell two entries of a program apart
+#   quick   configurations of --quick (default: 1x4 and 2x2/tcp, as far as they are listed)
+#   timeout seconds of one run (default 60; twice that from 32 ranks on)
+#   kind    see lib/Ept/Job.pm (default "mpi")
+#   plain   0: nothing to see without endpoints
+my @TABLE = (
+    # The whole matrix, both providers.
+    { program => 'p2p_basic', configs => \@ALL },
+    { program => 'p2p_match', configs => \@ALL },
+    { program => 'random_traffic', configs => \@ALL },
+    { program => 'coll_move', configs => \@ALL },
+
+    # Each protocol within a process and between processes, few and many ranks.
+    { program => 'p2p_requests', configs => \@SOME },
+    { program => 'p2p_order', configs => \@SOME },
+    { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
+    { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
+    { program => 'coll_reduce', configs => \@SOME },
+    { program => 'coll_neighbor', configs => \@SOME },
+    { program => 'comm_ops', configs => [@SOME, qw(2x16/tcp 4x16/shm)] },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp)] },
+    { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
+
+    # Creation.
+    { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
+    { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'] },
+    { program => 'create_errors', configs => [@PROCESSES, '2x2'],
+      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0 },
+    { program => 'create_omp', configs => \@PROCESSES, quick => ['2x1/tcp'] },
+    { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp)], plain => 0 },
+    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp)], args => '--keep 1' },
+    # A thousand rounds; over shm a context costs a hundred times what it costs over tcp.
+    { program => 'create_loop', configs => [qw(1x1 2x1/tcp)], quick => [], timeout => 120 },
+    { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
+      args => '--rounds 100', timeout => 120, plain => 0 },
+
+    # Promises of one thread at a time: the harness keeps them.
+    { program => 'random_traffic', variant => 'single', configs => [qw(1x4 2x2)], quick => ['1x4'],
+      args => '--level single --seed 3', plain => 0 },
+    { program => 'p2p_basic', variant => 'serialized', configs => [qw(1x4 2x2)], quick => [],
+      args => '--level serialized', plain => 0 },
+
+    # More random traffic: other seeds, larger messages.
+    { program => 'random_traffic', variant => 'seeds', configs => [qw(1x2 1x4 2x2 2x4)],
+      quick => [], args => '--seed 11 --epochs 8', plain => 0 },
+    { program => 'random_traffic', variant => 'large', configs => [qw(1x2 2x1 2x2)],
+      quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000', plain => 0 },
+
+    # More ranks than cores.
+    { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
+    { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
+      quick => [], args => '--rounds 300', plain => 0, timeout => 120 },
+
+    # Ordinary communicators under epml: they go to the base PML.
+    { program => 'p2p_basic', variant => 'ordinary', configs => ['2x0'], quick => ['2x0'],
+      plain => 0, base => 1 },
+    { program => 'p2p_requests', variant => 'ordinary', configs => ['2x0'], quick => [],
+      plain => 0 },
+    { program => 'coll_move', variant => 'ordinary', configs => ['4x0'], quick => [], plain => 0 },
+    { program => 'random_traffic', variant => 'ordinary', configs => ['4x0'], quick => [],
+      plain => 0 },
+
+    # One message of more than 2 GiB, within a process and between two.
+    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/tcp)], quick => [],
+      args => '--huge 2100', timeout => 150, plain => 0 },
+
+    # Errors that end the run, or are about a run without epml.
+    { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
+      quick => ['2x0'] },
+    { program => 'create_errors', variant => 'unselected', kind => 'unselected',
+      configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
+
+    # Leaks and invalid accesses of ours.
+    { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
+      quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
+    { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => ['2x1/tcp'],
+      quick => [], args => '--case free', plain => 0, timeout => 240 },
+    { program => 'comm_ops', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/shm'],
+      quick => [], args => '--case split', plain => 0, timeout => 240 },
+);
+
+# In a plain run ob1 must not copy straight from the sender's memory in p2p_basic and p2p_types:
+# on that path it writes past the end of a receive buffer that is too short.
+my $NO_SINGLE_COPY = 'smsc ^cma,xpmem,knem';
+my %PLAIN_MCA = (p2p_basic => $NO_SINGLE_COPY, p2p_types => $NO_SINGLE_COPY);
+
+sub _configs_of
+{
+    my ($entry, $options) = @_;
+    my @wanted = @{ $entry->{configs} };
+
+    if ($options->{quick}) {
+        my %listed = map { $_ => 1 } @wanted, map { "$_/tcp" } @wanted;
+        @wanted = $entry->{quick} ? @{ $entry->{quick} } : grep { $listed{$_} } qw(1x4 2x2/tcp);
+    }
+    return @wanted;
+}
+
+# One configuration of an entry: one job, or one per provider.
+sub _jobs_of_config
+{
+    my ($entry, $config, $options) = @_;
+    my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
+    my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm)) : (undef);
+    my $name = $entry->{program} . ($entry->{variant} ? ":$entry->{variant}" : '');
+    my $mca = $entry->{mca} // '';
+    my @jobs;
+
+    $mca .= " $PLAIN_MCA{$entry->{program}}" if 0 == $ep && $PLAIN_MCA{ $entry->{program} };
+    $mca =~ s/^ //;
+    for my $p (@providers) {
+        next if defined $p && $options->{provider} && $p ne $options->{provider};
+        push @jobs, {
+            name => "$name/$config" . (defined $p && $config !~ m{/} ? "/$p" : ''),
+            kind => $entry->{kind} // 'mpi',
+            program => $entry->{program},
+            np => $np,
+            ep => $ep,
+            provider => $p,
+            mca => $mca,
+            args => $entry->{args} // '',
+            timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
+        };
+    }
+    return @jobs;
+}
+
+# Endpoints under epml.
+sub endpoint_jobs
+{
+    my ($options) = @_;
+    my @jobs;
+
+    for my $entry (@TABLE) {
+        push @jobs, map { _jobs_of_config($entry, $_, $options) } _configs_of($entry, $options);
+    }
+    return @jobs;
+}
+
+# The same programs with processes under the stock PML: what validates the tests themselves.
+sub plain_jobs
+{
+    my ($options) = @_;
+    my (@jobs, %seen);
+
+    for my $entry (grep { $_->{plain} // 1 } @TABLE) {
+        next if $seen{ $entry->{program} }++;
+        for my $np ($options->{quick} ? (2) : (1, 2, 3, 4)) {
+            push @jobs, {
+                name => "plain/$entry->{program}/$np",
+                kind => 'plain',
+                program => $entry->{program},
+                np => $np,
+                ep => 0,
+                mca => $PLAIN_MCA{ $entry->{program} } // '',
+                args => $entry->{args} // '',
+                timeout => $entry->{timeout} // 60,
+            };
+        }
+    }
+    return @jobs;
+}
+
+# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers.
+sub unit_jobs
+{
+    my ($top, $options) = @_;
+    my @jobs;
+
+    for my $source (sort glob "$top/test/unit/test_*.c") {
+        my ($program) = $source =~ m{([^/]+)\.c$};
+        for my $flavour (qw(plain tsan asan)) {
+            push @jobs, {
+                name => "unit/$program/$flavour",
+                kind => 'unit',
+                program => $program,
+                flavour => $flavour,
+                args => '',
+                timeout => 300,
+            };
+        }
+    }
+    return @jobs;
+}
+
+1;

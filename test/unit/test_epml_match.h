@@ -1,0 +1,139 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the two tests of the matching table share: a heap that counts and fails, keys, MPI's rule,
+ * and short forms of the table's calls.
+ */
+
+#ifndef EP_TEST_UNIT_TEST_EPML_MATCH_H
+#define EP_TEST_UNIT_TEST_EPML_MATCH_H
+
+#include "tap.h"
+
+/* The table's allocations are counted, and fail when a case wants it. */
+static struct {
+    int64_t live, made;
+    int64_t fail_after;  /**< so many succeed, then one fails; < 0: none fails */
+    unsigned int chance; /**< one in so many fails; 0: none */
+    uint64_t random;
+} heap = {.fail_after = -1};
+
+static inline void *heap_get(size_t count, size_t size)
+{
+    if ((0 <= heap.fail_after && 0 > --heap.fail_after)
+        || (0 != heap.chance && 0 == tap_below(&heap.random, heap.chance))) {
+        return NULL;
+    }
+    ++heap.live;
+    ++heap.made;
+    return calloc(count, size);
+}
+
+static inline void heap_put(void *memory)
+{
+    heap.live -= NULL == memory ? 0 : 1;
+    free(memory);
+}
+
+#define malloc(size) heap_get(1, size)
+#define calloc(count, size) heap_get(count, size)
+#define free(memory) heap_put(memory)
+#include "ompi/mca/pml/epml/pml_epml_match.h"
+#undef malloc
+#undef calloc
+#undef free
+
+#define ANY EPML_MATCH_ANY
+
+typedef struct match_key_t {
+    uint64_t context;
+    int32_t source;
+    int32_t tag;
+} match_key_t;
+
+/** A receive; the table links its first member. */
+typedef struct receive_t {
+    epml_match_posted_t posted;
+    match_key_t key;
+    struct receive_t *free_next;
+} receive_t;
+
+typedef struct message_t {
+    epml_match_unexpected_t match;
+    uint64_t number; /**< order of arrival */
+    struct message_t *free_next;
+} message_t;
+
+/** MPI's rule, in the model's words. */
+static inline bool fits(match_key_t receive, match_key_t message)
+{
+    return receive.context == message.context
+           && (ANY == receive.source || receive.source == message.source)
+           && (ANY == receive.tag ? 0 <= message.tag : receive.tag == message.tag);
+}
+
+static inline void table_init(epml_match_table_t *table)
+{
+    if (0 != epml_match_init(table)) {
+        printf("Bail out! no memory\n");
+        exit(99);
+    }
+}
+
+/** The end of a case: the table gives everything back. */
+static inline void table_fini(epml_match_table_t *table)
+{
+    epml_match_fini(table);
+    TAP_EQ(0, heap.live);
+}
+
+/** Post a receive that must find no message waiting. */
+static inline void post(epml_match_table_t *table, receive_t *receive, match_key_t key)
+{
+    epml_match_queue_t *queue = NULL;
+    epml_match_unexpected_t *found
+        = epml_match_first(table, key.context, key.source, key.tag, &queue);
+
+    receive->key = key;
+    TAP_CHECK(NULL == found, "a message for a receive that none fits");
+    TAP_CHECK(NULL != queue, "no queue");
+    if (NULL != queue) {
+        epml_match_post(table, queue, &receive->posted);
+    }
+}
+
+static inline receive_t *arrive(epml_match_table_t *table, match_key_t key)
+{
+    return (receive_t *) epml_match_arrive(table, key.context, key.source, key.tag);
+}
+
+static inline int store(epml_match_table_t *table, message_t *message, match_key_t key)
+{
+    message->match.context = key.context;
+    message->match.source = key.source;
+    message->match.tag = key.tag;
+    return epml_match_store(table, &message->match);
+}
+
+/** The message that a receive would take. */
+static inline message_t *first(epml_match_table_t *table, match_key_t key)
+{
+    epml_match_queue_t *queue = NULL;
+    message_t *message
+        = (message_t *) epml_match_first(table, key.context, key.source, key.tag, &queue);
+
+    TAP_CHECK(NULL != queue, "no queue");
+    return message;
+}
+
+#endif /* EP_TEST_UNIT_TEST_EPML_MATCH_H */
