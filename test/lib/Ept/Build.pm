@@ -18,13 +18,15 @@ package Ept::Build;
 use strict;
 use warnings;
 
+use POSIX ();
+
 my @C_FLAGS = qw(-std=gnu11 -O1 -g -Wall -Wextra -pthread);
 my @HARNESS = qw(ept ept_data ept_comm);
 my %FLAVOURS = (
     plain => [],
     tsan => [qw(-fsanitize=thread)],
-    asan => [qw(-fsanitize=address,undefined -fno-sanitize-recover=undefined
-                -fno-omit-frame-pointer)],
+    asan => ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined',
+             '-fno-omit-frame-pointer'],
 );
 
 sub on_path
@@ -163,9 +165,8 @@ sub _run
             unlink "$task->{out}.cmd";
             my $pid = fork // die "fork: $!\n";
             if (0 == $pid) {
-                exec { $task->{command}[0] } @{ $task->{command} };
+                { exec { $task->{command}[0] } @{ $task->{command} } }
                 print STDERR "# cannot run $task->{command}[0]: $!\n";
-                require POSIX;
                 POSIX::_exit(127);
             }
             $running{$pid} = $task;

@@ -74,7 +74,7 @@ sub _run
         open STDIN, '<', '/dev/null';
         open STDOUT, '>&', $out_write;
         open STDERR, '>&', $err_write;
-        exec { $command->[0] } @$command;
+        { exec { $command->[0] } @$command }
         print STDERR "cannot run $command->[0]: $!\n";
         POSIX::_exit(127);
     }

@@ -39,6 +39,7 @@ bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_pe
 static int append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, mca_pml_epml_pending_t *pending)
 {
     mca_pml_epml_backlog_t *backlog = find(ep, peer);
+    mca_pml_epml_backlog_t **link = &ep->backlogs;
 
     if (NULL == backlog) {
         backlog = calloc(1, sizeof(*backlog));
@@ -47,8 +48,13 @@ static int append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, mca_pml_epml
         }
         backlog->peer = peer;
         mca_pml_epml_peer_retain(peer);
-        backlog->next = ep->backlogs;
-        ep->backlogs = backlog;
+        /* At the end: mca_pml_epml_backlog_progress may be on its way through the list. */
+        while (NULL != *link) {
+            link = &(*link)->next;
+        }
+        *link = backlog;
+        /* Relaxed: a hint to the threads that turn the endpoint. */
+        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
     }
     pending->next = NULL;
     if (NULL == backlog->first) {
@@ -139,6 +145,7 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
         mca_pml_epml_peer_release(backlog->peer);
         free(backlog);
     }
+    atomic_store_explicit(&ep->busy, NULL != ep->net || NULL != ep->backlogs, memory_order_relaxed);
     return events;
 }
 

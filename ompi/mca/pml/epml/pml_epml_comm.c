@@ -162,7 +162,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
 /** Members of a group of newcomm, by rank; shared with the parent where the group is. */
 static mca_pml_epml_peers_t *members(ompi_group_t *group, mca_pml_epml_comm_t *parent)
 {
-    mca_pml_epml_peers_t *second = parent->is_inter ? parent->local : NULL;
+    mca_pml_epml_peers_t *second = parent->ep->family;
 
     if (group == parent->comm->c_remote_group) {
         mca_pml_epml_peers_retain(parent->peers);

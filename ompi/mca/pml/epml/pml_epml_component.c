@@ -97,6 +97,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     if (OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
         return NULL;
     }
+    mca_pml_epml_may_bias = epml_lock_setup();
     if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
         opal_show_help("help-mca-pml-epml.txt", "extension differs", true);
         (void) mca_pml_epml_base_finalize();

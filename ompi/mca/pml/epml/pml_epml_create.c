@@ -423,6 +423,8 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
     OMPI_COMM_SET_PML_ADDED(comm);
     creation->eps[index]->self = creation->peers->peer[creation->first + index];
     mca_pml_epml_peer_retain(creation->eps[index]->self);
+    creation->eps[index]->family = creation->peers;
+    mca_pml_epml_peers_retain(creation->peers);
     rc = set_info(creation, comm);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(comm);

@@ -37,6 +37,7 @@ static struct {
 } registry = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 _Atomic bool mca_pml_epml_crowded = false;
+bool mca_pml_epml_may_bias = false;
 
 /** Scans that pass over an endpoint which a thread of its own was driving at the last look. */
 #define EPML_SCAN_REST 32
@@ -127,6 +128,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
     }
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->references, 1);
+    epml_lock_init(&ep->lock);
     ep->level = level;
     ep->net_interval = 1;
     ep->net_countdown = 1;
@@ -149,6 +151,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
             goto err_finalize_shm;
         }
     }
+    atomic_init(&ep->busy, NULL != ep->net);
     registry_add(ep);
     *ep_p = ep;
     return OMPI_SUCCESS;
@@ -193,6 +196,9 @@ static void destroy(mca_pml_epml_ep_t *ep)
     }
     if (NULL != ep->self) {
         mca_pml_epml_peer_release(ep->self);
+    }
+    if (NULL != ep->family) {
+        mca_pml_epml_peers_release(ep->family);
     }
     OBJ_DESTRUCT(&ep->comms);
     free(ep);
@@ -287,7 +293,10 @@ static bool wants_progress(mca_pml_epml_ep_t *ep)
         --ep->scan_rest;
         return false;
     }
-    return mca_pml_epml_component.progress_others || 0 < ep->active_requests;
+    /* Relaxed: hints. */
+    return mca_pml_epml_component.progress_others
+           || 0 < atomic_load_explicit(&ep->active_requests, memory_order_relaxed)
+           || atomic_load_explicit(&ep->busy, memory_order_relaxed);
 }
 
 /** Push the backlogs of endpoints that have no communicator any more.  Under the registry's lock.
@@ -322,7 +331,7 @@ int mca_pml_epml_progress(void)
         return 0;
     }
     for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
-        if (!wants_progress(ep) || !mca_pml_epml_trylock(ep)) {
+        if (!wants_progress(ep) || !epml_lock_try_visit(&ep->lock)) {
             continue;
         }
         events += mca_pml_epml_ep_progress_locked(ep);
@@ -345,16 +354,6 @@ int mca_pml_epml_progress(void)
     return events + mca_pml_epml_net_progress_kept();
 }
 
-void mca_pml_epml_lock_slow(mca_pml_epml_ep_t *ep)
-{
-    for (uint32_t tries = 1; !mca_pml_epml_trylock(ep); ++tries) {
-        mca_pml_epml_relax();
-        if (0 == tries % 64) {
-            sched_yield();
-        }
-    }
-}
-
 /** Turns without event between looks at the rest of Open MPI. */
 #define EPML_IDLE_OPAL 256
 /** Turns before a waiting thread yields: in a crowd, and otherwise (long waits only). */
@@ -366,7 +365,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
     const uint32_t idle = ++waiter->idle;
     const bool crowded = atomic_load_explicit(&mca_pml_epml_crowded, memory_order_relaxed);
 
-    mca_pml_epml_relax();
+    epml_lock_relax();
     if (0 == idle % EPML_IDLE_OPAL) {
         opal_progress();
     }

@@ -22,36 +22,17 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_biased_lock.h"
 #include "pml_epml_types.h"
 
 BEGIN_C_DECLS
 
-/** Tell the core that we spin. */
-static inline void mca_pml_epml_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield" ::: "memory");
-#endif
-}
-
-static inline bool mca_pml_epml_trylock(mca_pml_epml_ep_t *ep)
-{
-    /* The plain load first keeps those who wait from writing the line.  Acquire pairs with the
-     * release in mca_pml_epml_unlock: what the last holder did is ordered before what we do. */
-    return !atomic_load_explicit(&ep->locked, memory_order_relaxed)
-           && !atomic_exchange_explicit(&ep->locked, true, memory_order_acquire);
-}
-
-/** Somebody else works on the endpoint. */
-void mca_pml_epml_lock_slow(mca_pml_epml_ep_t *ep);
+/** May locks be biased on this machine?  Constant once the PML is selected. */
+extern bool mca_pml_epml_may_bias;
 
 static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
 {
-    if (OPAL_UNLIKELY(!mca_pml_epml_trylock(ep))) {
-        mca_pml_epml_lock_slow(ep);
-    }
+    epml_lock_enter(&ep->lock);
 }
 
 /** Run what was deferred; not under the lock. */
@@ -63,8 +44,7 @@ static inline struct mca_pml_epml_request_t *mca_pml_epml_unlock_keep(mca_pml_ep
     struct mca_pml_epml_request_t *deferred = ep->deferred;
 
     ep->deferred = NULL;
-    /* Release: pairs with the acquire in mca_pml_epml_trylock. */
-    atomic_store_explicit(&ep->locked, false, memory_order_release);
+    epml_lock_leave(&ep->lock, mca_pml_epml_may_bias);
     return deferred;
 }
 
@@ -94,10 +74,10 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
     atomic_store_explicit(&ep->heartbeat,
                           atomic_load_explicit(&ep->heartbeat, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    if (NULL == ep->net && NULL == ep->backlogs && !ep->shm->ep_pending(ep->shm)) {
+    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed) && !ep->shm->ep_pending(ep->shm)) {
         return 0;
     }
-    if (!mca_pml_epml_trylock(ep)) {
+    if (!epml_lock_try(&ep->lock)) {
         return 0;
     }
     events = mca_pml_epml_ep_progress_locked(ep);

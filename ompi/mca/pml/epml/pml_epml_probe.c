@@ -113,6 +113,10 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
         rc = wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
             epml_match_remove(&epml_comm->ep->match, &unexpected->match);
+            /* The message keeps the communicator until it is received. */
+            if (0 == epml_comm->active++) {
+                OBJ_RETAIN(comm);
+            }
         }
     }
     mca_pml_epml_unlock(epml_comm->ep);
@@ -158,6 +162,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     request->req_ompi.req_status._cancelled = 0;
     mca_pml_epml_request_count(request);
+    --comm->active; /* the message's hold; the request has its own */
     mca_pml_epml_recv_matched(request, &unexpected->hdr, unexpected->data, unexpected->size);
     mca_pml_epml_unlock(comm->ep);
 
@@ -174,5 +179,12 @@ int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     ompi_request_t *request;
     int rc = mca_pml_epml_ep_imrecv(buf, count, datatype, message, &request);
 
-    return OMPI_SUCCESS == rc ? ompi_request_wait(&request, status) : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = ompi_request_wait(&request, status);
+    if (MPI_REQUEST_NULL != request) {
+        (void) ompi_request_free(&request); /* an error leaves the request to the caller */
+    }
+    return rc;
 }

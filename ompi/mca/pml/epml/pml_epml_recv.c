@@ -99,6 +99,11 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
         mca_pml_epml_request_count(request);
         *ompi_request = &request->req_ompi;
         rc = mca_pml_epml_recv_start(request);
+        if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+            request->req_ompi.req_status.MPI_ERROR = rc;
+            mca_pml_epml_request_done(request);
+            rc = OMPI_SUCCESS;
+        }
     }
     mca_pml_epml_unlock(ep);
     return rc;
@@ -226,7 +231,7 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     }
     if (0 == request->gets
         && (request->received == request->wanted || OMPI_SUCCESS != request->get_error)
-        && !request->get_starting) {
+        && !request->get_starting && !request->in_backlog) {
         fetched(request, request->get_error);
     }
 }
@@ -237,7 +242,7 @@ static int get_more(mca_pml_epml_request_t *request)
     struct mca_btl_base_endpoint_t *connection;
     mca_btl_ep_module_t *module;
     int rc = mca_pml_epml_route(request->ep, request->source, &module, &connection);
-    size_t limit = module->super.btl_get_limit;
+    size_t limit = OMPI_SUCCESS == rc ? module->super.btl_get_limit : 0;
 
     request->get_starting = true;
     while (OMPI_SUCCESS == rc && request->sent < request->wanted
@@ -276,7 +281,12 @@ static int get_more(mca_pml_epml_request_t *request)
 
 int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
 {
-    return get_more(request);
+    int rc;
+
+    request->in_backlog = false;
+    rc = get_more(request);
+    request->in_backlog = OMPI_ERR_OUT_OF_RESOURCE == rc;
+    return rc;
 }
 
 /** Fetch into one piece of memory. */
@@ -299,9 +309,18 @@ static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *modul
     }
     rc = get_more(request);
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        request->in_backlog = true;
         rc = mca_pml_epml_backlog_request(request->ep, request->source, request);
+        if (OMPI_SUCCESS != rc) {
+            /* Not even room to wait in: what is under way must come back first. */
+            request->in_backlog = false;
+            request->get_error = rc;
+            if (0 == request->gets) {
+                fetched(request, rc);
+            }
+        }
     }
-    return rc;
+    return OMPI_SUCCESS;
 }
 
 /** Ask the sender for fragments. */
@@ -390,9 +409,13 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     int rc;
 
     if (NULL == request || EPML_REQUEST_RECV != request->kind
-        || hdr->offset != request->received || size > request->wanted - request->received) {
+        || hdr->offset != request->received) {
         ++ep->dropped;
         return;
+    }
+    /* The sender packs whole elements: its last fragment may hold more than was asked for. */
+    if (size > request->wanted - request->received) {
+        size = request->wanted - request->received;
     }
     rc = unpack(request, data, size);
     request->received += size;

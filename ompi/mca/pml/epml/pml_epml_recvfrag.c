@@ -59,8 +59,9 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
 }
 
 /** A message to be matched. */
-static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_rndv_t *hdr,
-                                 size_t header_size, const void *data, size_t size)
+static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                                 const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
+                                 const void *data, size_t size)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
@@ -72,6 +73,11 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_r
     }
     if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
         drop(ep, "its source is no rank of its communicator");
+        return;
+    }
+    /* What comes off the network must not pass for a neighbour's, whose addresses are followed. */
+    if (OPAL_UNLIKELY((btl == &ep->shm->super) != (NULL != comm->peers->peer[match->source]->shm))) {
+        drop(ep, "its source is not reached by the transport that it came by");
         return;
     }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
@@ -86,8 +92,9 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_r
 }
 
 /** All kinds but eager messages. */
-static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep, const void *message,
-                                                    size_t size)
+static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
+                                                    const mca_btl_base_module_t *btl,
+                                                    const void *message, size_t size)
 {
     const mca_pml_epml_hdr_common_t *common = message;
     const unsigned char *bytes = message;
@@ -100,7 +107,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep, const
             drop(ep, "a rendezvous header of a wrong size");
             return;
         }
-        arrived_match(ep, message, sizeof(mca_pml_epml_hdr_rndv_t),
+        arrived_match(ep, btl, message, sizeof(mca_pml_epml_hdr_rndv_t),
                       bytes + sizeof(mca_pml_epml_hdr_rndv_t), common->handle_size);
         return;
     case EPML_HDR_CTS:
@@ -150,11 +157,11 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
             drop(ep, "a header of a wrong size");
             return;
         }
-        arrived_match(ep, (const mca_pml_epml_hdr_rndv_t *) message,
+        arrived_match(ep, btl, (const mca_pml_epml_hdr_rndv_t *) message,
                       sizeof(mca_pml_epml_hdr_match_t),
                       message + sizeof(mca_pml_epml_hdr_match_t),
                       size - sizeof(mca_pml_epml_hdr_match_t));
         return;
     }
-    arrived_other(ep, message, size);
+    arrived_other(ep, btl, message, size);
 }

@@ -71,6 +71,7 @@ mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep, mca_pml_
     request->posted.queue = NULL;
     request->local_handle = NULL;
     request->has_remote_handle = false;
+    request->in_backlog = false;
     request->bsend_buffer = NULL;
     return request;
 }
@@ -127,7 +128,11 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
 void mca_pml_epml_request_count(mca_pml_epml_request_t *request)
 {
     request->counted = true;
-    ++request->ep->active_requests;
+    /* Relaxed load and store: written under the lock only. */
+    atomic_store_explicit(&request->ep->active_requests,
+                          atomic_load_explicit(&request->ep->active_requests, memory_order_relaxed)
+                              + 1,
+                          memory_order_relaxed);
     if (0 == request->comm->active++) {
         OBJ_RETAIN(request->comm->comm);
     }
@@ -141,7 +146,10 @@ static ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
         return NULL;
     }
     request->counted = false;
-    --request->ep->active_requests;
+    atomic_store_explicit(&request->ep->active_requests,
+                          atomic_load_explicit(&request->ep->active_requests, memory_order_relaxed)
+                              - 1,
+                          memory_order_relaxed);
     return 0 == --request->comm->active ? request->comm->comm : NULL;
 }
 
@@ -280,16 +288,33 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
     if (OMPI_REQUEST_ACTIVE == ompi_request->req_state) {
         return MPI_ERR_REQUEST;
     }
+    if (EPML_REQUEST_SEND == request->kind && MCA_PML_BASE_SEND_BUFFERED == request->mode) {
+        rc = mca_pml_epml_send_buffered(request->buffer, request->count, request->datatype,
+                                        request->peer, request->tag, request->comm);
+        if (OMPI_SUCCESS == rc) {
+            ompi_request->req_state = OMPI_REQUEST_ACTIVE;
+            ompi_request->req_status._cancelled = 0;
+            ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
+            (void) ompi_request_complete(ompi_request, false);
+        }
+        return rc;
+    }
     mca_pml_epml_lock(ep);
     mca_pml_epml_number_drop(request);
     atomic_store_explicit(&request->done, false, memory_order_relaxed);
     request->cancelled = false;
+    request->in_backlog = false;
     ompi_request->req_state = OMPI_REQUEST_ACTIVE;
     ompi_request->req_complete = REQUEST_PENDING;
     ompi_request->req_status._cancelled = 0;
     ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
     rc = EPML_REQUEST_SEND == request->kind ? mca_pml_epml_send_start(request)
                                             : mca_pml_epml_recv_start(request);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        ompi_request->req_status.MPI_ERROR = rc;
+        mca_pml_epml_request_done(request);
+        rc = OMPI_SUCCESS;
+    }
     mca_pml_epml_unlock(ep);
     return rc;
 }

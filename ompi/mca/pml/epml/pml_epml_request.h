@@ -36,7 +36,8 @@ typedef enum mca_pml_epml_request_kind_t {
 /** How far a send has come. */
 typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_START,   /**< nothing sent yet */
-    EPML_SEND_WAITING, /**< for the peer's ACK, CTS or FIN */
+    EPML_SEND_SYNC,    /**< waits for the peer's ACK */
+    EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
     EPML_SEND_FRAGS,   /**< fragments are going out */
     EPML_SEND_DONE
 } mca_pml_epml_send_state_t;
@@ -78,6 +79,7 @@ typedef struct mca_pml_epml_request_t {
     struct mca_btl_base_registration_handle_t *local_handle;
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
     bool has_remote_handle;
+    bool in_backlog;   /**< waits there to start the gets that are left */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
     uint32_t gets;     /**< under way */
     int get_error;
@@ -163,7 +165,12 @@ static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
 
 /* ---- pml_epml_send.c ---------------------------------------------------------------------------- */
 
-/** Start a send (also a persistent one).  Under the lock. */
+/** A buffered send: done when it returns.  Not under the lock.
+ * @return OMPI_SUCCESS; MPI_ERR_BUFFER if the attached buffer has no room */
+int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                               int tag, mca_pml_epml_comm_t *comm);
+
+/** Start a send (also a persistent one, but for buffered ones).  Under the lock. */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
 
 /** Go on with a send that was held up.  @return OMPI_SUCCESS when it needs no more room,

@@ -27,6 +27,7 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
+#include "ompi/errhandler/errcode-internal.h"
 #include "ompi/mca/pml/base/pml_base_bsend.h"
 
 static inline mca_pml_epml_hdr_match_t match_header(const mca_pml_epml_comm_t *comm, int tag)
@@ -42,18 +43,30 @@ static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml
     return (NULL != peer->shm ? ep->shm : ep->net)->super.btl_eager_limit;
 }
 
-/** The request cannot be finished: tell the user. */
-static int fail(mca_pml_epml_request_t *request, int rc)
+/** Give the transport's registration back. */
+static void withdraw_memory(mca_pml_epml_request_t *request)
 {
-    request->req_ompi.req_status.MPI_ERROR = OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
-    mca_pml_epml_request_done(request);
-    return OMPI_SUCCESS;
+    mca_btl_ep_module_t *module = request->ep->net;
+
+    if (NULL != request->local_handle) {
+        (void) module->super.btl_deregister_mem(&module->super, request->local_handle);
+        request->local_handle = NULL;
+    }
 }
 
 /** An error below the engine as MPI knows it. */
-static inline int mpi_error(int rc)
+static int mpi_error(int rc)
 {
-    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
+    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : ompi_errcode_get_mpi_code(rc);
+}
+
+/** The request cannot be finished: tell the user. */
+static int fail(mca_pml_epml_request_t *request, int rc)
+{
+    withdraw_memory(request);
+    request->req_ompi.req_status.MPI_ERROR = mpi_error(rc);
+    mca_pml_epml_request_done(request);
+    return OMPI_SUCCESS;
 }
 
 /* ---- fast path ---------------------------------------------------------------------------------- */
@@ -144,8 +157,8 @@ static void *bsend_alloc(mca_pml_epml_ep_t *ep, size_t size)
 
 /** A buffered send is done when the data are in the user's attached buffer; from there they go on as
  * a request that nobody waits for. */
-static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
-                         mca_pml_epml_comm_t *comm)
+int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                               int tag, mca_pml_epml_comm_t *comm)
 {
     opal_convertor_t convertor;
     mca_pml_epml_request_t *request;
@@ -195,7 +208,7 @@ static __attribute__((noinline)) int send_slow(const void *buf, size_t count,
     int rc;
 
     if (MCA_PML_BASE_SEND_BUFFERED == mode) {
-        return send_buffered(buf, count, datatype, dst, tag, comm);
+        return mca_pml_epml_send_buffered(buf, count, datatype, dst, tag, comm);
     }
     request = send_request(buf, count, datatype, dst, tag, mode, comm, true, &rc);
     if (NULL == request) {
@@ -240,7 +253,7 @@ int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *dataty
         return mpi_error(rc);
     }
     if (MCA_PML_BASE_SEND_BUFFERED == mode) {
-        return send_buffered(buf, count, datatype, dst, tag, mca_pml_epml_comm(comm));
+        return mca_pml_epml_send_buffered(buf, count, datatype, dst, tag, mca_pml_epml_comm(comm));
     }
     request = send_request(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm), false,
                            &rc);
@@ -315,7 +328,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
                                      request->size)
              : transmit_packed(request, peer, &hdr);
     if (OMPI_SUCCESS == rc) {
-        request->state = sync ? EPML_SEND_WAITING : EPML_SEND_DONE;
+        request->state = sync ? EPML_SEND_SYNC : EPML_SEND_DONE;
         if (!sync) {
             mca_pml_epml_request_done(request);
         }
@@ -372,20 +385,9 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
     rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), handle,
                                hdr.match.common.handle_size);
     if (OMPI_SUCCESS == rc) {
-        request->state = EPML_SEND_WAITING;
+        request->state = EPML_SEND_RNDV;
     }
     return rc;
-}
-
-/** Give the transport's registration back. */
-static void withdraw_memory(mca_pml_epml_request_t *request)
-{
-    mca_btl_ep_module_t *module = request->ep->net;
-
-    if (NULL != request->local_handle) {
-        (void) module->super.btl_deregister_mem(&module->super, request->local_handle);
-        request->local_handle = NULL;
-    }
 }
 
 static int send_first(mca_pml_epml_request_t *request)
@@ -410,8 +412,8 @@ static int send_frags(mca_pml_epml_request_t *request)
         mca_btl_base_descriptor_t *descriptor;
         size_t size = module->super.btl_max_send_size - sizeof(*hdr);
 
-        if (size > request->to_send - request->sent) {
-            size = request->to_send - request->sent;
+        if (size > request->size - request->sent) {
+            size = request->size - request->sent;
         }
         descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
                                                    MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
@@ -451,7 +453,6 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
-    withdraw_memory(request);
     return fail(request, rc);
 }
 
@@ -473,7 +474,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_START;
     request->sent = 0;
-    if (MCA_PML_BASE_SEND_BUFFERED == request->mode && !request->req_ompi.req_persistent) {
+    if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
         request->bsend_buffer = request->buffer;
     }
     return continue_in_order(request);
@@ -486,7 +487,7 @@ void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL == request || EPML_REQUEST_SEND != request->kind
-        || EPML_SEND_WAITING != request->state || hdr->length > request->size) {
+        || EPML_SEND_RNDV != request->state || hdr->length > request->size) {
         ++ep->dropped;
         return;
     }
@@ -507,7 +508,8 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL == request || EPML_REQUEST_SEND != request->kind
-        || EPML_SEND_WAITING != request->state) {
+        || (EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC : EPML_SEND_RNDV)
+               != request->state) {
         ++ep->dropped;
         return;
     }

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #include "pml_epml.h"
+#include "pml_epml_biased_lock.h"
 #include "pml_epml_hdr.h"
 #include "pml_epml_match.h"
 
@@ -119,7 +120,9 @@ typedef struct mca_pml_epml_numbers_t {
 /** An endpoint. */
 typedef struct mca_pml_epml_ep_t {
     /* ---- line of the lock: written by whoever works on the endpoint ---- */
-    _Alignas(EPML_CACHE_LINE) _Atomic bool locked;
+    _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
+    /** Turn it even if the inbox is empty: it has a network, or backlogs.  Read without the lock. */
+    _Atomic bool busy;
     _Atomic uint32_t heartbeat;  /**< counts polls by a thread of its own; read by the others */
 
     /* ---- lines of the engine: under the lock ---- */
@@ -136,7 +139,7 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_comm_t *recent_comm;
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
-    uint64_t active_requests;
+    _Atomic uint64_t active_requests; /**< also read without the lock */
     uint64_t dropped; /**< messages dropped because they made no sense */
 
     /* ---- slow path ---- */
@@ -145,6 +148,7 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
     mca_pml_epml_level_t level;
     mca_pml_epml_peer_t *self;
+    mca_pml_epml_peers_t *family; /**< all endpoints it was created with */
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
 

@@ -193,6 +193,8 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
 
 static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
 {
+    int rc;
+
     if (!is_through(*request) && mca_pml_epml_is_request(*request)) {
         (void) mca_pml_epml_ep_poll(((mca_pml_epml_request_t *) *request)->ep);
         if (!is_through(*request)) {
@@ -201,27 +203,37 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    return original.req_test(request, completed, status);
+    rc = original.req_test(request, completed, status);
+    if (OMPI_SUCCESS == rc && !*completed) {
+        mca_pml_epml_tested();
+    }
+    return rc;
 }
 
 static int epml_test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
                          ompi_status_public_t *status)
 {
-    (void) turn_list(count, requests);
+    if (0 == turn_list(count, requests)) {
+        mca_pml_epml_tested();
+    }
     return original.req_test_any(count, requests, index, completed, status);
 }
 
 static int epml_test_all(size_t count, ompi_request_t **requests, int *completed,
                          ompi_status_public_t *statuses)
 {
-    (void) turn_list(count, requests);
+    if (0 == turn_list(count, requests)) {
+        mca_pml_epml_tested();
+    }
     return original.req_test_all(count, requests, completed, statuses);
 }
 
 static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
                           ompi_status_public_t *statuses)
 {
-    (void) turn_list(count, requests);
+    if (0 == turn_list(count, requests)) {
+        mca_pml_epml_tested();
+    }
     return original.req_test_some(count, requests, outcount, indices, statuses);
 }
 
