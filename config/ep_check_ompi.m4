@@ -165,7 +165,7 @@ AC_DEFUN([_EP_CHECK_OMPI_HEADERS], [
          ep_src_version=`$SED -n 's/^major=/./p; s/^minor=/./p; s/^release=/./p' \
              "$with_ompi_src/VERSION" | tr -d '\n' | $SED 's/^\.//'`
          AS_IF([test "$ep_src_version" != "$ep_ompi_version"],
-             [AC_MSG_ERROR([--with-ompi-src: source of $ep_src_version, but $MPICC is $ep_ompi_version])])
+             [AC_MSG_ERROR([--with-ompi-src has $ep_src_version, but $MPICC is $ep_ompi_version])])
          OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem $with_ompi_src"
          for ep_dir in opal/include ompi/include; do
              OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem $with_ompi_src/$ep_dir"
@@ -214,7 +214,7 @@ AC_DEFUN([_EP_CHECK_OMPI_LIBRARIES], [
               ]])],
              [AC_MSG_RESULT([yes])],
              [AC_MSG_RESULT([no])
-              EP_MISSING([an Open MPI that loads components: $ep_devel/opal_config.h says it cannot],
+              EP_MISSING([an Open MPI that loads components: looked in $ep_devel/opal_config.h],
                   [configure Open MPI without --disable-dlopen])])
          CPPFLAGS=$ep_save_CPPFLAGS])
 ])

@@ -45,8 +45,9 @@ AC_DEFUN([_EP_CHECK_PACKAGE], [
     AS_IF([test "$ep_$1_version" = no],
         [ep_found=`test -n "$PKG_CONFIG" && $PKG_CONFIG --modversion $2 2>/dev/null`
          AS_IF([test -n "$PKG_CONFIG"],
-             [EP_MISSING([$2 $3 or later: looked for $2.pc with pkg-config${ep_found:+, found $ep_found}],
-                 [Debian package $5])])],
+             [ep_found=${ep_found:+, found $ep_found}
+              EP_MISSING([$2 $3 or later: looked for $2.pc with pkg-config$ep_found],
+                  [Debian package $5])])],
         [ep_save_CPPFLAGS=$CPPFLAGS
          CPPFLAGS="$CPPFLAGS $$1_CFLAGS"
          AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#include <$4>]])], [],

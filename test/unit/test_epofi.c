@@ -200,7 +200,7 @@ static opal_datatype_t *strided_type(size_t count)
 /** btl_sendi and btl_prepare_src with data that must be packed, and with data that need not. */
 static void case_convertors(const pair_t *pair)
 {
-    enum { COUNT = 3000 };
+    enum { COUNT = 1500 };
     uint64_t next = 0;
     side_t side = {.on_message = expect_numbered, .state = &next};
     opal_datatype_t *type = strided_type(COUNT);

@@ -298,7 +298,7 @@ static void case_self(const pair_t *pair)
                                                  side.module->ep_address_length, &again));
     TAP_CHECK(again == side.peer, "two endpoints for one address");
     for (int i = 0; i < 100; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 50 * (size_t) i));
+        TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 40 * (size_t) i));
     }
     side_wait(&side, 100);
     side.module->ep_disconnect(side.module, again);
@@ -459,6 +459,37 @@ static void case_death(const pair_t *pair)
     side_close(&side);
 }
 
+/** Nobody listens at an address: sending goes on being refused, and the user is told once. */
+static void case_silence(const pair_t *pair)
+{
+    side_t side = {0};
+    side_t gone = {0};
+    name_t name;
+    uint64_t start;
+
+    (void) pair;
+    mca_btl_epofi_component.stall_warning = 1;
+    side_open(&side);
+    side_open(&gone);
+    name_of(&gone, &name);
+    side_close(&gone);
+    TAP_EQ(OPAL_SUCCESS,
+           side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
+    start = mca_btl_epofi_now();
+    while (mca_btl_epofi_now() - start < 1500000000u) {
+        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
+               side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0,
+                                    MCA_BTL_EP_TAG));
+        (void) side_progress(&side);
+        usleep(1000);
+    }
+    TAP_CHECK(side.peer->warned, "no word about a silent peer");
+    start = mca_btl_epofi_now();
+    side_disconnect(&side);
+    side_close(&side);
+    TAP_CHECK(mca_btl_epofi_now() - start < 500000000u, "the end takes too long");
+}
+
 static void run_all(void)
 {
     run_single("parameters, opening and closing", case_component);
@@ -468,7 +499,9 @@ static void run_all(void)
     run_pair("many modules", case_many);
     run_pair("200 rounds of modules", case_rounds);
     if (0 == strcmp(provider, "tcp")) {
-        run_pair("a peer dies", case_death); /* shm has no way to find out */
+        /* shm has no way to find out. */
+        run_pair("a peer dies", case_death);
+        run_single("a peer that is not there", case_silence);
     }
 }
 

@@ -55,11 +55,10 @@ struct mca_btl_ep_module_t;
 typedef int (*mca_btl_ep_progress_fn_t)(struct mca_btl_ep_module_t *module);
 
 /**
- * May progress find something to do?  A hint that costs at most one cache line read.
+ * May progress find something to do?  A cheap hint, for those who will ask again.
  *
- * May be called by any thread, without the serialization the other functions need.
- *
- * @return false only if a call of progress would certainly have returned 0.
+ * May be called by any thread, without the serialization the other functions need; while another
+ * thread progresses the module the answer may be out of date either way.
  */
 typedef bool (*mca_btl_ep_pending_fn_t)(const struct mca_btl_ep_module_t *module);
 

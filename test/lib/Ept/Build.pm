@@ -19,6 +19,7 @@ use strict;
 use warnings;
 
 use POSIX ();
+use Time::HiRes qw(stat);
 
 my @C_FLAGS = qw(-std=gnu11 -O1 -g -Wall -Wextra -pthread);
 my @HARNESS = qw(ept ept_data ept_comm);
@@ -75,55 +76,74 @@ sub _read
     return $text // '';
 }
 
-# Is the program newer than all it was made from, and made by the same command?
+# Is the result newer than all it was made from, and made by the same command?
 sub _up_to_date
 {
-    my ($out, $command) = @_;
+    my ($task) = @_;
+    my ($out, $command) = ($task->{out}, "@{ $task->{command} }");
     my $made = (stat $out)[9];
-    my $rules = _read("$out.d");
+    my @from = @{ $task->{from} };
 
-    return 0 if !defined $made || _read("$out.cmd") ne "@$command" || '' eq $rules;
-    $rules =~ s/\\\n//g;
-    for my $file (map { split ' ' } map { s/^[^:]*://r } split /\n/, $rules) {
+    return 0 if !defined $made || _read("$out.cmd") ne $command;
+    if ($task->{compiles}) {
+        # The compiler's own list of what it read.
+        my $rules = _read("$out.d") =~ s/\\\n//gr;
+        push @from, map { split ' ' } map { s/^[^:]*://r } split /\n/, $rules;
+        return 0 if !@from;
+    }
+    for my $file (@from) {
         my $changed = (stat $file)[9];
         return 0 if !defined $changed || $changed > $made;
     }
     return 1;
 }
 
-# A task: the program, the command that makes it.
-sub _task
+# What makes an object file; what makes a program from object files.
+sub _compile_task
 {
-    my ($out, @command) = @_;
+    my ($out, $source, @command) = @_;
 
-    return { out => $out, command => [@command] };
+    return { out => $out, from => [], compiles => 1,
+             command => [@command, '-MMD', '-MF', "$out.d", '-c', '-o', $out, $source] };
 }
 
-sub _mpi_task
+sub _link_task
+{
+    my ($out, $objects, $command, @libs) = @_;
+
+    return { out => $out, from => $objects,
+             command => [@$command, '-o', $out, @$objects, @libs] };
+}
+
+# An MPI test: the harness's objects are the same for all, and come first.
+sub _mpi_tasks
 {
     my ($top, $build, $way, $program) = @_;
     my $folder = "$top/test/mpi";
     my $source = "$folder/$program.c";
-    my @extra = _declared($source, 'CFLAGS');
-    my @sources = ($source);
+    my @cc = ('ep' eq $way ? qw(epmpicc -DHAVE_EP) : 'mpicc', @C_FLAGS);
+    my @own = (@cc, _declared($source, 'CFLAGS'));
+    my @objects = ("$build/$way/$program.o");
+    my @tasks = (_compile_task($objects[0], $source, @own));
 
     # A program without the harness has a main() of its own.
-    push @sources, map { "$folder/$_.c" } @HARNESS if _read($source) !~ /^int main\(/m;
-    return _task("$build/$way/$program", 'ep' eq $way ? 'epmpicc' : 'mpicc', @C_FLAGS,
-                 'ep' eq $way ? ('-DHAVE_EP') : (), @extra, '-MMD', '-MF',
-                 "$build/$way/$program.d", '-o', "$build/$way/$program", @sources,
-                 _declared($source, 'LIBS'));
+    for my $part (_read($source) =~ /^int main\(/m ? () : @HARNESS) {
+        push @objects, "$build/$way/$part.o";
+        unshift @tasks, _compile_task("$build/$way/$part.o", "$folder/$part.c", @cc);
+    }
+    return (@tasks, _link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
 }
 
-sub _unit_task
+sub _unit_tasks
 {
     my ($top, $build, $program, $flavour) = @_;
     my $source = "$top/test/unit/$program.c";
     my $out = "$build/unit/$program-$flavour";
+    my @cc = ($ENV{CC} || 'cc', @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
+              _declared($source, 'CFLAGS'));
 
-    return _task($out, $ENV{CC} || 'cc', @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
-                 _declared($source, 'CFLAGS'), '-MMD', '-MF', "$out.d", '-o', $out, $source,
-                 _declared($source, 'LIBS'));
+    return (_compile_task("$out.o", $source, @cc),
+            _link_task($out, ["$out.o"], \@cc, _declared($source, 'LIBS')));
 }
 
 # The tests that need more than one source say so in the Makefile; there they are built.
@@ -149,15 +169,14 @@ sub flavour_works
 }
 
 # Run the tasks, as many at a time as there are cores; what compilers say goes to the terminal.
-# Returns the programs that could not be made.
+# Returns what could not be made.
 sub _run
 {
     my ($tasks, $verbose) = @_;
-    my @waiting = grep { !_up_to_date($_->{out}, $_->{command}) } @$tasks;
+    my @waiting = @$tasks;
     my (%running, @failed);
     my $cores = () = _read('/proc/cpuinfo') =~ /^processor\s*:/mg;
 
-    printf STDERR "# compiling %d test programs\n", scalar @waiting if @waiting;
     while (@waiting || %running) {
         while (@waiting && keys(%running) < ($cores || 1)) {
             my $task = shift @waiting;
@@ -184,29 +203,36 @@ sub _run
     return @failed;
 }
 
-# Make everything that the jobs need. Returns the names of the programs that failed.
+# First all objects, then all programs.
+sub _run_both
+{
+    my ($tasks, $verbose) = @_;
+
+    my @objects = grep { $_->{compiles} && !_up_to_date($_) } @$tasks;
+    printf STDERR "# compiling %d test sources\n", scalar @objects if @objects;
+    my @failed = _run(\@objects, $verbose);
+    return @failed if @failed;
+    return _run([grep { !$_->{compiles} && !_up_to_date($_) } @$tasks], $verbose);
+}
+
+# Make everything that the jobs need. Returns the files that could not be made.
 sub build
 {
     my ($top, $build, $jobs, $verbose) = @_;
-    my (%tasks, %works);
+    my (%tasks, %works, @wanted);
 
     for my $folder ($build, map { "$build/$_" } qw(ep plain unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
     }
     for my $job (@$jobs) {
-        for my $want (mpi_builds($job)) {
-            my $task = _mpi_task($top, $build, @$want);
-            $tasks{ $task->{out} } = $task;
-        }
+        push @wanted, map { _mpi_tasks($top, $build, @$_) } mpi_builds($job);
         next if 'unit' ne $job->{kind} || $job->{tree};
         my $flavour = $job->{flavour};
         $works{$flavour} //= flavour_works($build, $flavour);
-        if ($works{$flavour}) {
-            my $task = _unit_task($top, $build, $job->{program}, $flavour);
-            $tasks{ $task->{out} } = $task;
-        }
+        push @wanted, _unit_tasks($top, $build, $job->{program}, $flavour) if $works{$flavour};
     }
-    return _run([map { $tasks{$_} } sort keys %tasks], $verbose);
+    $tasks{ $_->{out} } //= $_ for @wanted;
+    return _run_both([map { $tasks{$_} } sort keys %tasks], $verbose);
 }
 
 1;

@@ -35,6 +35,8 @@ my @PROCESSES = qw(1x1 2x1 4x1/tcp);
 #   timeout seconds of one run (default 60; twice that from 32 ranks on)
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   plain   0: nothing to see without endpoints
+#   mca     "name value" pairs
+#   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 my @TABLE = (
     # The whole matrix, both providers.
     { program => 'p2p_basic', configs => \@ALL },
@@ -55,9 +57,11 @@ my @TABLE = (
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
-    { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'] },
+    { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'],
+      says => 'mpix_thread_level.*frobnicated' },
     { program => 'create_errors', configs => [@PROCESSES, '2x2'],
-      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0 },
+      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0,
+      says => 'pml_epml_max_endpoints' },
     { program => 'create_omp', configs => \@PROCESSES, quick => ['2x1/tcp'] },
     { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp)], plain => 0 },
     { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp)], args => '--keep 1' },
@@ -85,7 +89,7 @@ my @TABLE = (
 
     # Ordinary communicators under epml: they go to the base PML.
     { program => 'p2p_basic', variant => 'ordinary', configs => ['2x0'], quick => ['2x0'],
-      plain => 0, base => 1 },
+      plain => 0 },
     { program => 'p2p_requests', variant => 'ordinary', configs => ['2x0'], quick => [],
       plain => 0 },
     { program => 'coll_move', variant => 'ordinary', configs => ['4x0'], quick => [], plain => 0 },
@@ -150,6 +154,7 @@ sub _jobs_of_config
             ep => $ep,
             provider => $p,
             mca => $mca,
+            says => $entry->{says},
             args => $entry->{args} // '',
             timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
         };

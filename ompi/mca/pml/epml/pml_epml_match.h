@@ -23,7 +23,8 @@
  *  - An unexpected message is in the queue of its exact key, and, from the first wildcard receive of
  *    a kind on, in the queue of its key of that kind.  A receive looks into one queue only.
  *
- * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.
+ * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.  The source and
+ * tag of a message must not be EPML_MATCH_ANY.
  *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
  * but of queues.  Tests: test/unit/test_epml_match.c.
@@ -140,11 +141,12 @@ static inline void epml_match_fini(epml_match_table_t *table)
     table->buckets = NULL;
 }
 
-/** Multiplicative hashing; the high bits are the well mixed ones. */
+/** Multiplicative hashing.  The context is spread before source and tag come in: both sides count up
+ * from small numbers and would cancel each other out. */
 static inline uint64_t epml_match_hash(uint64_t context, int32_t source, int32_t tag)
 {
-    uint64_t hash = (context ^ ((uint64_t) (uint32_t) source << 32) ^ (uint32_t) tag)
-                    * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (context * UINT64_C(0x9e3779b97f4a7c15))
+                    ^ ((uint64_t) (uint32_t) source << 32 | (uint32_t) tag);
 
     return (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93) >> 32;
 }
@@ -423,7 +425,10 @@ static inline void epml_match_remove(epml_match_table_t *table, epml_match_unexp
     } else {
         message->arrival.next->arrival.prev = message->arrival.prev;
     }
-    --table->unexpected_count;
+    if (0 == --table->unexpected_count) {
+        /* Start anew: messages to come are queued by their exact keys only, until a wildcard asks. */
+        table->indexed = 1u << EPML_MATCH_EXACT;
+    }
 }
 
 /**
@@ -472,7 +477,8 @@ static inline int epml_match_index_kind(epml_match_table_t *table, int kind)
 /**
  * The first message that a receive with this key would take; it stays in the table.
  *
- * @param[out] queue_p  the queue of the key, for epml_match_post; NULL without memory
+ * @param[out] queue_p  the queue of the key, for epml_match_post, valid until the next call on the
+ *                      table; NULL without memory
  */
 static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *table,
                                                         uint64_t context, int32_t source,

@@ -75,6 +75,10 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
         drop(ep, "its source is no rank of its communicator");
         return;
     }
+    if (OPAL_UNLIKELY(EPML_MATCH_ANY == match->tag)) {
+        drop(ep, "its tag is the wildcard");
+        return;
+    }
     /* What comes off the network must not pass for a neighbour's, whose addresses are followed. */
     if (OPAL_UNLIKELY((btl == &ep->shm->super) != (NULL != comm->peers->peer[match->source]->shm))) {
         drop(ep, "its source is not reached by the transport that it came by");

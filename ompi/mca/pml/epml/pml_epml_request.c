@@ -67,12 +67,10 @@ mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep, mca_pml_
     request->blocking = false;
     request->convertor_set = false;
     request->cancelled = false;
-    request->datatype = NULL;
-    request->posted.queue = NULL;
-    request->local_handle = NULL;
     request->has_remote_handle = false;
     request->in_backlog = false;
-    request->bsend_buffer = NULL;
+    request->get_starting = false;
+    request->posted.queue = NULL;
     return request;
 }
 
@@ -80,8 +78,10 @@ void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_ep_t *ep = request->ep;
 
-    mca_pml_epml_number_drop(request);
-    if (request->convertor_set) {
+    if (OPAL_UNLIKELY(EPML_NUMBER_NONE != request->number)) {
+        mca_pml_epml_number_drop(request);
+    }
+    if (OPAL_UNLIKELY(request->convertor_set)) {
         (void) opal_convertor_cleanup(&request->convertor);
         request->convertor_set = false;
     }
@@ -140,7 +140,7 @@ void mca_pml_epml_request_count(mca_pml_epml_request_t *request)
 
 /** The request does not hold the communicator any longer.  Under the lock.
  * @return the communicator, if it must be released when the lock has been given back */
-static ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
+static inline ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
 {
     if (!request->counted) {
         return NULL;
@@ -151,6 +151,14 @@ static ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
                               - 1,
                           memory_order_relaxed);
     return 0 == --request->comm->active ? request->comm->comm : NULL;
+}
+
+ompi_communicator_t *mca_pml_epml_request_finish(mca_pml_epml_request_t *request)
+{
+    ompi_communicator_t *comm = request_uncount(request);
+
+    mca_pml_epml_request_put(request);
+    return comm;
 }
 
 static void defer(mca_pml_epml_request_t *request)
@@ -181,8 +189,7 @@ static void recycle(mca_pml_epml_request_t *request)
     ompi_communicator_t *comm;
 
     mca_pml_epml_lock(ep);
-    comm = request_uncount(request);
-    mca_pml_epml_request_put(request);
+    comm = mca_pml_epml_request_finish(request);
     mca_pml_epml_unlock(ep);
     if (NULL != comm) {
         OBJ_RELEASE(comm);
@@ -233,8 +240,7 @@ int mca_pml_epml_request_free(ompi_request_t **ompi_request)
     *ompi_request = MPI_REQUEST_NULL;
     mca_pml_epml_lock(ep);
     if (atomic_load_explicit(&request->done, memory_order_relaxed)) {
-        comm = request_uncount(request);
-        mca_pml_epml_request_put(request);
+        comm = mca_pml_epml_request_finish(request);
     } else {
         request->free_called = true;
     }

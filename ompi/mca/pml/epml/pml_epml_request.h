@@ -48,13 +48,18 @@ typedef struct mca_pml_epml_request_t {
     mca_pml_epml_ep_t *ep;
     mca_pml_epml_comm_t *comm;
     mca_pml_epml_request_kind_t kind;
-    bool counted;      /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
     _Atomic bool done; /**< the engine is through with it */
+    bool contiguous;   /**< data are one piece of memory at base */
+
+    /* Neighbours, so that one store clears them all. */
+    bool counted;      /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
     bool free_called;  /**< the user gave it up before it was done */
     bool blocking;     /**< lives in a blocking call, which looks at done only */
-    bool contiguous;   /**< data are one piece of memory at base */
     bool convertor_set;
     bool cancelled;
+    bool has_remote_handle;
+    bool in_backlog;   /**< waits there to start the gets that are left */
+    bool get_starting; /**< gets are being started: completion is looked at afterwards */
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
 
     /* the user's data */
@@ -78,9 +83,6 @@ typedef struct mca_pml_epml_request_t {
     uint64_t remote_address;
     struct mca_btl_base_registration_handle_t *local_handle;
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
-    bool has_remote_handle;
-    bool in_backlog;   /**< waits there to start the gets that are left */
-    bool get_starting; /**< gets are being started: completion is looked at afterwards */
     uint32_t gets;     /**< under way */
     int get_error;
 
@@ -118,6 +120,10 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
 mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep,
                                                  mca_pml_epml_comm_t *comm,
                                                  mca_pml_epml_request_kind_t kind);
+
+/** The user is through with a request that the engine is through with.  Under the lock.
+ * @return its communicator, if it must be released when the lock has been given back, or NULL */
+ompi_communicator_t *mca_pml_epml_request_finish(mca_pml_epml_request_t *request);
 
 /** Back to the free list: the user and the engine are through.  Under the lock. */
 void mca_pml_epml_request_put(mca_pml_epml_request_t *request);

@@ -105,23 +105,73 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
     return original.req_wait(request, status);
 }
 
+/** Is a complete request one that finish_all can see off: ours, used once, without error? */
+static inline bool is_plain(const ompi_request_t *request)
+{
+    return EPML_REQUEST_EMPTY_SEND == request
+           || (mca_pml_epml_is_request(request) && !request->req_persistent
+               && MPI_SUCCESS == request->req_status.MPI_ERROR);
+}
+
+/** All requests are complete and plain: statuses, and back to their endpoints, whose lock is taken
+ * once for neighbours in the list. */
+static void finish_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+{
+    mca_pml_epml_ep_t *locked = NULL;
+
+    for (size_t i = 0; i < count; ++i) {
+        mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) requests[i];
+        ompi_communicator_t *comm;
+
+        if (MPI_STATUSES_IGNORE != statuses) {
+            OMPI_COPY_STATUS(&statuses[i], requests[i]->req_status, true);
+        }
+        requests[i] = MPI_REQUEST_NULL;
+        if (EPML_REQUEST_EMPTY_SEND == &request->req_ompi) {
+            continue;
+        }
+        if (locked != request->ep) {
+            if (NULL != locked) {
+                mca_pml_epml_unlock(locked);
+            }
+            locked = request->ep;
+            mca_pml_epml_lock(locked);
+        }
+        comm = mca_pml_epml_request_finish(request);
+        if (OPAL_UNLIKELY(NULL != comm)) {
+            mca_pml_epml_unlock(locked);
+            locked = NULL;
+            OBJ_RELEASE(comm);
+        }
+    }
+    if (NULL != locked) {
+        mca_pml_epml_unlock(locked);
+    }
+}
+
 static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
 {
     mca_pml_epml_waiter_t waiter = {0};
+    bool plain = true;
 
-    /* In order: while one is waited for, the others of its endpoint make progress too.  An error
-     * ends the waiting, as Open MPI's function does; it looks after the rest. */
+    /* In order: while one is waited for, the others of its endpoint make progress too. */
     for (size_t i = 0; i < count; ++i) {
         mca_pml_epml_ep_t *ep;
 
-        if (is_through(requests[i]) || NULL == (ep = request_ep(requests[i]))) {
-            continue;
+        if (!is_through(requests[i]) && NULL != (ep = request_ep(requests[i]))) {
+            do {
+                turn(requests[i], ep, &waiter);
+            } while (!is_through(requests[i]));
         }
-        while (!is_through(requests[i])) {
-            turn(requests[i], ep, &waiter);
-        }
+        plain = plain && REQUEST_COMPLETE(requests[i]) && is_plain(requests[i]);
     }
-    return original.req_wait_all(count, requests, statuses);
+    if (!plain) {
+        return original.req_wait_all(count, requests, statuses);
+    }
+    /* The statuses and data were written before the completion that we have seen. */
+    atomic_thread_fence(memory_order_acquire);
+    finish_all(count, requests, statuses);
+    return OMPI_SUCCESS;
 }
 
 /** Does the list hold a request that one of our endpoints must be turned for, or one complete? */

@@ -39,6 +39,7 @@ typedef struct parameter_t {
     void *storage; /**< an unsigned int or a size_t */
     mca_base_var_type_t type;
     size_t preset;
+    bool automatic; /**< 0 leaves the choice to us, whatever the range */
     size_t low;
     size_t high;
     mca_base_var_info_lvl_t level;
@@ -51,32 +52,33 @@ typedef struct parameter_t {
     #member, &mca_btl_epofi_component.member, MCA_BASE_VAR_TYPE_SIZE_T
 
 static const parameter_t parameters[] = {
-    {UINT_PARAMETER(recv_buffers), 64, 4, 65536, OPAL_INFO_LVL_4,
+    {UINT_PARAMETER(recv_buffers), 64, false, 4, 65536, OPAL_INFO_LVL_4,
      "Receive buffers that an endpoint keeps posted, each of max_send_size bytes"},
-    {SIZE_PARAMETER(eager_limit), 32768, 256, 1 << 20, OPAL_INFO_LVL_4,
-     "Largest message, in bytes and with its header, that is sent without asking the receiver"},
-    {SIZE_PARAMETER(max_send_size), 65536, 256, 1 << 24, OPAL_INFO_LVL_5,
+    {SIZE_PARAMETER(eager_limit), 0, true, 256, 1 << 20, OPAL_INFO_LVL_4,
+     "Largest message, in bytes and with its header, that is sent without asking the receiver; by "
+     "itself 65536 over tcp, what the provider copies at once over shm, 16384 over others"},
+    {SIZE_PARAMETER(max_send_size), 65536, false, 256, 1 << 24, OPAL_INFO_LVL_5,
      "Largest fragment of a long message, in bytes and with its header, where the data cannot be "
      "fetched by RMA; at least eager_limit"},
-    {UINT_PARAMETER(send_buffers), 512, 4, 65536, OPAL_INFO_LVL_5,
+    {UINT_PARAMETER(send_buffers), 512, false, 4, 65536, OPAL_INFO_LVL_5,
      "Buffers of eager_limit bytes that an endpoint may have on their way; made as needed"},
-    {UINT_PARAMETER(max_send_buffers), 64, 4, 65536, OPAL_INFO_LVL_5,
+    {UINT_PARAMETER(max_send_buffers), 64, false, 4, 65536, OPAL_INFO_LVL_5,
      "Buffers of max_send_size bytes that an endpoint may have on their way; made as needed"},
-    {UINT_PARAMETER(peer_queue), 256, 1, 65536, OPAL_INFO_LVL_5,
+    {UINT_PARAMETER(peer_queue), 256, false, 1, 65536, OPAL_INFO_LVL_5,
      "Operations that an endpoint may have under way to one peer; a peer that does not receive "
      "holds no more than that"},
-    {UINT_PARAMETER(tx_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
-     "Entries of the provider's transmit queue; 0: the provider's choice"},
-    {UINT_PARAMETER(rx_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
-     "Entries of the provider's receive queue; 0: the provider's choice"},
-    {UINT_PARAMETER(cq_size), 0, 0, 1 << 20, OPAL_INFO_LVL_6,
-     "Entries of an endpoint's completion queue; 0: as many as both other queues together"},
-    {SIZE_PARAMETER(get_chunk), 0, 0, (size_t) 1 << 40, OPAL_INFO_LVL_6,
-     "Largest single RMA read, in bytes, of which longer ones are made; 0: what the provider "
-     "allows"},
-    {UINT_PARAMETER(linger), 10000, 0, 3600000, OPAL_INFO_LVL_6,
+    {UINT_PARAMETER(tx_size), 0, true, 16, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of the provider's transmit queue; by itself the provider's choice"},
+    {UINT_PARAMETER(rx_size), 0, true, 16, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of the provider's receive queue; by itself the provider's choice"},
+    {UINT_PARAMETER(cq_size), 0, true, 16, 1 << 20, OPAL_INFO_LVL_6,
+     "Entries of an endpoint's completion queue; by itself as many as both other queues together"},
+    {SIZE_PARAMETER(get_chunk), 0, true, 4096, (size_t) 1 << 40, OPAL_INFO_LVL_6,
+     "Largest single RMA read, in bytes, of which longer ones are made; by itself what the "
+     "provider allows"},
+    {UINT_PARAMETER(linger), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
      "Milliseconds that the end of an endpoint waits for peers to take what was sent to them"},
-    {UINT_PARAMETER(stall_warning), 60, 0, 86400, OPAL_INFO_LVL_6,
+    {UINT_PARAMETER(stall_warning), 60, false, 0, 86400, OPAL_INFO_LVL_6,
      "Seconds after which a peer that takes no message is reported, once; 0: never"},
 };
 
@@ -104,7 +106,8 @@ static int register_number(const parameter_t *parameter)
     } else {
         *(unsigned int *) parameter->storage = (unsigned int) parameter->preset;
     }
-    if (0 > opal_asprintf(&help, "%s (%zu to %zu)", parameter->help, parameter->low,
+    if (0 > opal_asprintf(&help, "%s (%s%zu to %zu)", parameter->help,
+                          parameter->automatic ? "0: by itself; or " : "", parameter->low,
                           parameter->high)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -153,7 +156,8 @@ int mca_btl_epofi_check_parameters(void)
                            ? *(const size_t *) parameter->storage
                            : *(const unsigned int *) parameter->storage;
 
-        if (!in_range(parameter->name, value, parameter->low, parameter->high)) {
+        if (!(parameter->automatic && 0 == value)
+            && !in_range(parameter->name, value, parameter->low, parameter->high)) {
             return OPAL_ERR_NOT_AVAILABLE;
         }
     }

@@ -288,7 +288,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
     if (0 != component->get_chunk && component->get_chunk < module->get_chunk) {
         module->get_chunk = component->get_chunk;
     }
-    mca_btl_epofi_pool_init(&module->eager_pool, limit_to_message(info, component->eager_limit),
+    mca_btl_epofi_pool_init(&module->eager_pool, limit_to_message(info, fabric->eager_limit),
                             component->send_buffers);
     mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),
                             component->max_send_buffers);

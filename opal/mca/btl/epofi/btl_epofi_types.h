@@ -88,6 +88,7 @@ typedef struct mca_btl_epofi_fabric_t {
     struct fi_info *info; /**< the chosen provider and interface */
     struct fid_fabric *fabric;
     uint32_t provider_hash;
+    size_t eager_limit; /**< header and payload, bytes, as the provider or the user wants it */
     bool rma;          /**< RMA reads are there, so btl_get is */
     bool mr_local;     /**< local buffers must be registered, too */
     bool mr_virtual;   /**< remote memory is named by address, not by offset */

@@ -114,7 +114,10 @@ static inline uint64_t epshm_ring_refresh_limit(epshm_ring_t *ring)
 {
     uint64_t limit = atomic_load_explicit(&ring->head, memory_order_acquire) + ring->mask + 1;
 
-    atomic_store_explicit(&ring->limit, limit, memory_order_release);
+    /* Relaxed look: on a full ring nothing is new, and the producers' line is not to be disturbed. */
+    if (limit != atomic_load_explicit(&ring->limit, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->limit, limit, memory_order_release);
+    }
     return limit;
 }
 
