@@ -28,6 +28,8 @@
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/message/message.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "opal/util/show_help.h"
 
 BEGIN_C_DECLS
 
@@ -52,6 +54,15 @@ typedef struct mca_pml_epml_component_t {
 } mca_pml_epml_component_t;
 
 OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
+
+/** Tell the user something of our help file; any thread.  Arguments as opal_show_help's, from the
+ * topic on. */
+#define EPML_SHOW_HELP(...)                                                  \
+    do {                                                                     \
+        mpix_endpoints_help_lock();                                          \
+        opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__);               \
+        mpix_endpoints_help_unlock();                                        \
+    } while (0)
 
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
 

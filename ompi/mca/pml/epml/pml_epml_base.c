@@ -20,7 +20,6 @@
 #include "pml_epml_framework.h"
 
 #include "ompi/constants.h"
-#include "opal/util/show_help.h"
 
 /** The candidates among which Open MPI itself chooses when the user names none. */
 static const char default_candidates[] = "ob1,ucx,cm";
@@ -71,18 +70,18 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
     if (NULL == name || '\0' == name[0]) {
         name = default_candidates;
     } else if (0 == strcmp(name, mca_pml_epml_component.super.pmlm_version.mca_component_name)) {
-        opal_show_help("help-mca-pml-epml.txt", "base is epml", true);
+        EPML_SHOW_HELP("base is epml", true);
         return OMPI_ERR_BAD_PARAM;
     }
     rc = mca_pml_epml_framework_open(&base_framework, &ompi_pml_base_framework, name);
     if (OMPI_SUCCESS != rc) {
-        opal_show_help("help-mca-pml-epml.txt", "no base", true, name);
+        EPML_SHOW_HELP("no base", true, name);
         return rc;
     }
     base_component = NULL;
     module = choose(enable_progress_threads, enable_mpi_threads);
     if (NULL == module) {
-        opal_show_help("help-mca-pml-epml.txt", "no base", true, name);
+        EPML_SHOW_HELP("no base", true, name);
         mca_pml_epml_framework_close(&base_framework);
         return OMPI_ERR_NOT_FOUND;
     }

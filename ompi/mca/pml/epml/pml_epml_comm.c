@@ -26,17 +26,22 @@
 
 /* ---- context ids -------------------------------------------------------------------------------- */
 
+#define EPML_CONTEXT_COUNT_BITS 40
+#define EPML_CONTEXT_RANK_MASK 0x7fffffu
+
 /**
  * A context id is the drawing process's rank in its job and a count of that process's own: no two
  * drawings of a job ever give the same one, without asking anybody.
  */
 uint64_t mca_pml_epml_context_ids(uint32_t count)
 {
-    static _Atomic uint32_t next = 1;
+    static _Atomic uint64_t next = 1;
 
-    /* Relaxed: only the number matters. */
-    return (uint64_t) OMPI_PROC_MY_NAME->vpid << 32
-           | atomic_fetch_add_explicit(&next, count, memory_order_relaxed);
+    /* Relaxed: only the number matters.  23 bits of rank, 40 bits of count, the sign bit free: a
+     * thousand new communicators a second last for 35 years. */
+    return (uint64_t) (OMPI_PROC_MY_NAME->vpid & EPML_CONTEXT_RANK_MASK) << EPML_CONTEXT_COUNT_BITS
+           | (atomic_fetch_add_explicit(&next, count, memory_order_relaxed)
+              & ((UINT64_C(1) << EPML_CONTEXT_COUNT_BITS) - 1));
 }
 
 /* ---- Open MPI's tables ----------------------------------------------------------------------------- */
@@ -146,10 +151,24 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
     return found;
 }
 
+static mca_pml_epml_peers_t *members(ompi_group_t *group, mca_pml_epml_comm_t *parent);
+
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context)
 {
-    int rc = mca_pml_epml_comm_place(newcomm, context);
+    int rc;
+
+    if (OMPI_COMM_IS_INTER(newcomm)) {
+        /* Only endpoints of one creation know each other's addresses.  This is the last place where
+         * Open MPI can take a no. */
+        mca_pml_epml_peers_t *remote = members(newcomm->c_remote_group, mca_pml_epml_comm(comm));
+
+        if (NULL == remote) {
+            return MPI_ERR_UNSUPPORTED_OPERATION;
+        }
+        mca_pml_epml_peers_release(remote);
+    }
+    rc = mca_pml_epml_comm_place(newcomm, context);
 
     /* Until pml_add_comm gives it a state of its own the new communicator borrows its parent's; one
      * that is never added (this endpoint is no member) thus has nothing to give back. */
@@ -189,10 +208,10 @@ int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
     local = members(newcomm->c_local_group, parent);
     peers = members(newcomm->c_remote_group, parent);
     if (NULL != local && NULL != peers) {
-        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, peers, local);
+        rc = mca_pml_epml_comm_restrict_coll(newcomm);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_comm_restrict_coll(newcomm);
+        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, peers, local);
     }
     if (NULL != local) {
         mca_pml_epml_peers_release(local);

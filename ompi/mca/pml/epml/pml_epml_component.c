@@ -74,7 +74,7 @@ static int component_register(void)
         OBJ_RELEASE(yield_enum);
     }
 
-    mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self,adapt";
+    mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
     (void) mca_base_component_var_register(
         version, "coll",
         "Comma separated list of the collective components that may serve endpoint communicators "
@@ -99,7 +99,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     }
     mca_pml_epml_may_bias = epml_lock_setup();
     if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
-        opal_show_help("help-mca-pml-epml.txt", "extension differs", true);
+        EPML_SHOW_HELP("extension differs", true);
         (void) mca_pml_epml_base_finalize();
         return NULL;
     }
@@ -123,7 +123,7 @@ mca_pml_epml_component_t mca_pml_epml_component = {
             .mca_register_component_params = component_register,
         },
         .pmlm_data = {
-            MCA_BASE_METADATA_PARAM_NONE
+            .param_field = MCA_BASE_METADATA_PARAM_NONE
         },
         .pmlm_init = component_init,
         .pmlm_finalize = component_finalize,

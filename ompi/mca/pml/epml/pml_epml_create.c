@@ -26,12 +26,12 @@
 
 #include "pml_epml_request.h"
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/op/op.h"
 #include "opal/util/info.h"
-#include "opal/util/show_help.h"
 
 /** What an endpoint tells the others; on the wire followed by padding up to the agreed size. */
 typedef struct card_t {
@@ -109,7 +109,7 @@ static void read_info(creation_t *creation, opal_info_t *info)
             }
         }
         if (level > EPML_LEVEL_MULTIPLE) {
-            opal_show_help("help-mca-pml-epml.txt", "bad thread level", true, value->string);
+            EPML_SHOW_HELP("bad thread level", true, value->string);
         }
         OBJ_RELEASE(value);
     }
@@ -138,7 +138,7 @@ static void make_endpoints(creation_t *creation)
     int rc;
 
     if (creation->num_ep > mca_pml_epml_component.max_endpoints - in_use) {
-        opal_show_help("help-mca-pml-epml.txt", "limit", true, creation->num_ep, in_use,
+        EPML_SHOW_HELP("limit", true, creation->num_ep, in_use,
                        mca_pml_epml_component.max_endpoints);
         creation->error = MPIX_ENDPOINTS_ERR_LIMIT;
         return;
@@ -152,7 +152,7 @@ static void make_endpoints(creation_t *creation)
     for (int i = 0; i < creation->num_ep; ++i) {
         rc = mca_pml_epml_ep_create(creation->level, creation->with_net, &creation->eps[i]);
         if (OMPI_SUCCESS != rc) {
-            opal_show_help("help-mca-pml-epml.txt", "no resources", true, i + 1, creation->num_ep,
+            EPML_SHOW_HELP("no resources", true, i + 1, creation->num_ep,
                            creation->with_net ? "epshm, epofi" : "epshm", opal_strerror(rc));
             creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
             return;
@@ -394,6 +394,27 @@ static int set_info(const creation_t *creation, ompi_communicator_t *comm)
     return rc;
 }
 
+/** What MPI_COMM_WORLD says of the environment holds for an endpoint too; a library that was handed
+ * one as its world may ask. */
+static int set_predefined_attributes(ompi_communicator_t *comm)
+{
+    static const int keyvals[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM,
+                                  MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE};
+    int rc = OMPI_SUCCESS;
+
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
+        void *value = NULL;
+        int flag = 0;
+
+        rc = ompi_attr_get_c(ompi_mpi_comm_world.comm.c_keyhash, keyvals[i], &value, &flag);
+        if (OMPI_SUCCESS == rc && 0 != flag && NULL != value) {
+            rc = ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, keyvals[i], *(int *) value,
+                                   true);
+        }
+    }
+    return rc;
+}
+
 static int make_handle(const creation_t *creation, int index, ompi_communicator_t **comm_p)
 {
     ompi_communicator_t *parent = creation->parent;
@@ -426,6 +447,9 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
     creation->eps[index]->family = creation->peers;
     mca_pml_epml_peers_retain(creation->peers);
     rc = set_info(creation, comm);
+    if (OMPI_SUCCESS == rc) {
+        rc = set_predefined_attributes(comm);
+    }
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(comm);
     }
@@ -518,7 +542,9 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
         rc = build(&creation, handles);
     }
     if (OMPI_SUCCESS == rc) {
-        mca_pml_epml_ep_note_node(creation.endpoints_on_node);
+        if (0 < num_ep) {
+            mca_pml_epml_ep_note_node(creation.endpoints_on_node);
+        }
         for (int i = 0; i < num_ep; ++i) {
             comms[i] = handles[i];
         }

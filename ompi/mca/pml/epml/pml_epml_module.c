@@ -32,7 +32,7 @@ static inline bool is_ours(const ompi_communicator_t *comm)
     return OPAL_UNLIKELY(mca_pml_epml_is_endpoint_comm(comm));
 }
 
-/** Pass the processes among procs on to a function of the base PML: it knows nothing of endpoints. */
+/** Pass the processes among procs on to a function that knows nothing of endpoints. */
 static int pass_processes(int (*function)(ompi_proc_t **, size_t), ompi_proc_t **procs,
                           size_t nprocs)
 {
@@ -66,7 +66,7 @@ static int pass_processes(int (*function)(ompi_proc_t **, size_t), ompi_proc_t *
 
 /** The base PML would compare its own name with the peers' selected PML, which is epml: we compare,
  * it does not. */
-static int epml_add_procs(ompi_proc_t **procs, size_t nprocs)
+static int add_processes(ompi_proc_t **procs, size_t nprocs)
 {
     const bool check = ompi_pml_base_check_pml;
     int rc = mca_pml_base_pml_check_selected(
@@ -76,9 +76,14 @@ static int epml_add_procs(ompi_proc_t **procs, size_t nprocs)
         return rc;
     }
     ompi_pml_base_check_pml = false;
-    rc = pass_processes(BASE(add_procs), procs, nprocs);
+    rc = BASE(add_procs)(procs, nprocs);
     ompi_pml_base_check_pml = check;
     return rc;
+}
+
+static int epml_add_procs(ompi_proc_t **procs, size_t nprocs)
+{
+    return pass_processes(add_processes, procs, nprocs);
 }
 
 static int epml_del_procs(ompi_proc_t **procs, size_t nprocs)

@@ -21,7 +21,6 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
-#include "opal/util/show_help.h"
 
 /** A message that makes no sense: say so once per process, count it, forget it. */
 static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *reason)
@@ -31,7 +30,7 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
     ++ep->dropped;
     /* Relaxed: two messages instead of one would do no harm. */
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
-        opal_show_help("help-mca-pml-epml.txt", "message dropped", true, reason);
+        EPML_SHOW_HELP("message dropped", true, reason);
     }
 }
 

@@ -27,7 +27,6 @@
 #include "opal/mca/base/mca_base_component_repository.h"
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/threads/mutex.h"
-#include "opal/util/show_help.h"
 
 typedef struct transport_t {
     const char *name;
@@ -78,18 +77,18 @@ static int transport_open(transport_t *transport)
     rc = mca_pml_epml_framework_open(&transport->framework, &opal_btl_base_framework,
                                      transport->name);
     if (OMPI_SUCCESS != rc) {
-        opal_show_help("help-mca-pml-epml.txt", "transport missing", true, transport->name);
+        EPML_SHOW_HELP("transport missing", true, transport->name);
         return OMPI_ERR_NOT_AVAILABLE;
     }
     item = (mca_base_component_list_item_t *) opal_list_get_first(
         &transport->framework.framework_components);
     if (opal_list_is_empty(&transport->framework.framework_components)) {
-        opal_show_help("help-mca-pml-epml.txt", "transport missing", true, transport->name);
+        EPML_SHOW_HELP("transport missing", true, transport->name);
         goto err_close;
     }
     transport->component = (mca_btl_ep_component_t *) item->cli_component;
     if (MCA_BTL_EP_ABI != transport->component->ep_abi) {
-        opal_show_help("help-mca-pml-epml.txt", "transport differs", true, transport->name);
+        EPML_SHOW_HELP("transport differs", true, transport->name);
         transport->component = NULL;
         goto err_close;
     }
@@ -135,9 +134,20 @@ void mca_pml_epml_transports_close(void)
     opal_mutex_unlock(&transports.lock);
 }
 
+/** A new module.  What goes wrong there may have to be told to the user. */
+static int create(transport_t *transport, mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
+{
+    int rc;
+
+    mpix_endpoints_help_lock();
+    rc = transport->component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+    mpix_endpoints_help_unlock();
+    return rc;
+}
+
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
-    return transports.shm.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+    return create(&transports.shm, ep, module_p);
 }
 
 int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
@@ -152,7 +162,7 @@ int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     opal_mutex_unlock(&transports.lock);
 
     if (NULL == kept) {
-        return transports.net.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+        return create(&transports.net, ep, module_p);
     }
     *module_p = kept->module;
     (*module_p)->ep_context = ep;

@@ -68,6 +68,16 @@ const mpix_endpoints_pml_t *mpix_endpoints_table(void)
     return atomic_load_explicit(&registered_table, memory_order_acquire);
 }
 
+MPIX_ENDPOINTS_EXPORT void mpix_endpoints_help_lock(void)
+{
+    pthread_mutex_lock(&help_lock);
+}
+
+MPIX_ENDPOINTS_EXPORT void mpix_endpoints_help_unlock(void)
+{
+    pthread_mutex_unlock(&help_lock);
+}
+
 void mpix_endpoints_show_help(const char *topic, const char *argument)
 {
     /* opal_show_help reads the file with a scanner that has its state in global variables: two

@@ -48,6 +48,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int rx_size;
     unsigned int cq_size;
     size_t get_chunk;
+    unsigned int get_depth;
     unsigned int linger;
     unsigned int stall_warning;
 } mca_btl_epofi_component_t;

@@ -74,8 +74,10 @@ static const parameter_t parameters[] = {
     {UINT_PARAMETER(cq_size), 0, true, 16, 1 << 20, OPAL_INFO_LVL_6,
      "Entries of an endpoint's completion queue; by itself as many as both other queues together"},
     {SIZE_PARAMETER(get_chunk), 0, true, 4096, (size_t) 1 << 40, OPAL_INFO_LVL_6,
-     "Largest single RMA read, in bytes, of which longer ones are made; by itself what the "
-     "provider allows"},
+     "Largest single RMA read, in bytes, of which longer ones are made; by itself 524288 over tcp, "
+     "what the provider allows over others"},
+    {UINT_PARAMETER(get_depth), 2, false, 1, EPOFI_GET_DEPTH, OPAL_INFO_LVL_6,
+     "Reads of get_chunk bytes that one long read has under way at a time"},
     {UINT_PARAMETER(linger), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
      "Milliseconds that the end of an endpoint waits for peers to take what was sent to them"},
     {UINT_PARAMETER(stall_warning), 60, false, 0, 86400, OPAL_INFO_LVL_6,

@@ -279,11 +279,25 @@ static size_t eager_limit(const struct fi_info *info)
     return limit < most ? limit : most;
 }
 
+/** How much one read fetches.  Over tcp more than fits between the two sockets makes the two sides
+ * take turns: 4 MiB over a loopback take 360 us in pieces of 512 KiB, 560 to 1200 us in one. */
+static size_t get_chunk(const struct fi_info *info)
+{
+    const size_t most = info->ep_attr->max_msg_size;
+    size_t chunk = mca_btl_epofi_component.get_chunk;
+
+    if (0 == chunk) {
+        chunk = 0 == strcmp(info->fabric_attr->prov_name, "tcp") ? 524288 : most;
+    }
+    return chunk < most ? chunk : most;
+}
+
 static void describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool rma)
 {
     fabric->info = info;
     fabric->rma = rma;
     fabric->eager_limit = eager_limit(info);
+    fabric->get_chunk = get_chunk(info);
     fabric->provider_hash = hash_name(info->fabric_attr->prov_name);
     fabric->mr_local = 0 != (info->domain_attr->mr_mode & FI_MR_LOCAL);
     fabric->mr_virtual = 0 != (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR);

@@ -14,7 +14,7 @@
  * Bulk data: registration of memory, and btl_get over fi_read.
  *
  * Registrations are not cached here: providers whose registration is dear cache it themselves.  A
- * get that is longer than one read may be becomes a chain of reads, one at a time.
+ * get that is longer than one read may be becomes a chain of reads, a few of them at a time.
  */
 
 #include "opal_config.h"
@@ -101,21 +101,21 @@ int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
     return mca_btl_epofi_status(-result);
 }
 
-static void get_put_back(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
-{
-    get->next = module->free_gets;
-    module->free_gets = get;
-}
-
-/** Start the next read of a get.  @return of fi_read */
+/** Start the next read of a get, which has one to start and room for it.  @return of fi_read */
 static ssize_t read_next(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
-    ssize_t result;
+    const size_t chunk = module->fabric->get_chunk;
+    const size_t size = get->left < chunk ? get->left : chunk;
+    mca_btl_epofi_read_t *read = get->idle;
+    ssize_t result = fi_read(module->fi.ep, get->local, size, get->desc, get->endpoint->address,
+                             get->remote, get->key, &read->op.context);
 
-    get->reading = get->left < module->get_chunk ? get->left : module->get_chunk;
-    result = fi_read(module->fi.ep, get->local, get->reading, get->desc, get->endpoint->address,
-                     get->remote, get->key, &get->op.context);
     if (0 == result) {
+        get->idle = read->next;
+        ++get->active;
+        get->left -= size;
+        get->local += size;
+        get->remote += size;
         mca_btl_epofi_op_started(module, get->endpoint);
     }
     return result;
@@ -128,55 +128,78 @@ static void stall(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
     module->stalled_tail = &get->next;
 }
 
-/** Tell the caller and forget the get. */
-static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get, int status)
+static void get_put_back(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
-    const mca_btl_epofi_get_t done = *get;
+    get->next = module->free_gets;
+    module->free_gets = get;
+}
 
+/** Tell the caller and forget the get. */
+static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
+{
+    struct mca_btl_base_endpoint_t *endpoint = get->endpoint;
+    void *local_address = get->local_address;
+    struct mca_btl_base_registration_handle_t *local_handle = get->local_handle;
+    mca_btl_base_rdma_completion_fn_t callback = get->callback;
+    void *context = get->callback_context;
+    void *data = get->callback_data;
+    const int status = get->status;
+
+    /* Before the callback, which may start the next one. */
     get_put_back(module, get);
     if (!module->closing) {
-        done.callback(&module->super.super, done.endpoint, done.local_address, done.local_handle,
-                      done.callback_context, done.callback_data, status);
+        callback(&module->super.super, endpoint, local_address, local_handle, context, data,
+                 status);
     }
 }
 
-/** Read on, or wait for room, or give up. */
+/** Start as many reads as may be; stall if none is under way and none can be; finish if all is
+ * done. */
 static void get_continue(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
-    ssize_t result = read_next(module, get);
-    int rc;
-
-    if (0 == result) {
-        return;
+    if (OPAL_UNLIKELY(get->endpoint->failed && OPAL_SUCCESS == get->status && 0 < get->left)) {
+        get->status = OPAL_ERR_UNREACH;
     }
-    rc = mca_btl_epofi_endpoint_refused(get->endpoint, result);
-    if (OPAL_ERR_OUT_OF_RESOURCE == rc) {
-        stall(module, get);
-    } else {
-        get_finish(module, get, rc);
+    while (0 < get->left && NULL != get->idle && OPAL_SUCCESS == get->status && !module->closing) {
+        ssize_t result = read_next(module, get);
+        int rc;
+
+        if (0 == result) {
+            continue;
+        }
+        rc = mca_btl_epofi_endpoint_refused(get->endpoint, result);
+        if (OPAL_ERR_OUT_OF_RESOURCE != rc) {
+            get->status = rc;
+        } else if (0 == get->active) {
+            stall(module, get);
+            return;
+        } else {
+            return; /* a read that ends brings us here again */
+        }
+    }
+    if (0 == get->active) {
+        get_finish(module, get);
     }
 }
 
-static void get_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
-                         int status)
+static void read_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
+                          int status)
 {
-    mca_btl_epofi_get_t *get = EPOFI_CONTAINER(op, mca_btl_epofi_get_t, op);
+    mca_btl_epofi_read_t *read = EPOFI_CONTAINER(op, mca_btl_epofi_read_t, op);
+    mca_btl_epofi_get_t *get = read->get;
     struct mca_btl_base_endpoint_t *endpoint = get->endpoint;
 
     (void) length;
-    if (OPAL_LIKELY(OPAL_SUCCESS == status)) {
-        get->left -= get->reading;
-        get->local += get->reading;
-        get->remote += get->reading;
+    read->next = get->idle;
+    get->idle = read;
+    --get->active;
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
+        get->status = status;
+        if (OPAL_ERR_UNREACH == status) {
+            mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
+        }
     }
-    if (OPAL_UNLIKELY(OPAL_ERR_UNREACH == status)) {
-        mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
-    }
-    if (OPAL_SUCCESS != status || 0 == get->left || module->closing) {
-        get_finish(module, get, status);
-    } else {
-        get_continue(module, get);
-    }
+    get_continue(module, get);
     mca_btl_epofi_op_ended(module, endpoint);
 }
 
@@ -194,6 +217,30 @@ void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module)
     }
 }
 
+/** A get that is not in use; NULL if there is no memory. */
+static mca_btl_epofi_get_t *get_take(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_get_t *get = module->free_gets;
+
+    if (OPAL_LIKELY(NULL != get)) {
+        module->free_gets = get->next;
+        return get;
+    }
+    get = calloc(1, sizeof(*get));
+    if (NULL == get) {
+        return NULL;
+    }
+    for (unsigned int i = 0; i < mca_btl_epofi_component.get_depth; ++i) {
+        get->reads[i].op.complete = read_complete;
+        get->reads[i].get = get;
+        get->reads[i].next = get->idle;
+        get->idle = &get->reads[i];
+    }
+    get->made = module->gets;
+    module->gets = get;
+    return get;
+}
+
 int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                       void *local_address, uint64_t remote_address,
                       struct mca_btl_base_registration_handle_t *local_handle,
@@ -203,7 +250,7 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 {
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
     struct mca_btl_base_registration_handle_t remote;
-    mca_btl_epofi_get_t *get = module->free_gets;
+    mca_btl_epofi_get_t *get;
     ssize_t result;
 
     (void) flags;
@@ -214,19 +261,12 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     if (OPAL_UNLIKELY(endpoint->inflight >= module->peer_queue)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    if (NULL == get) {
-        get = calloc(1, sizeof(*get));
-        if (NULL == get) {
-            return OPAL_ERR_OUT_OF_RESOURCE;
-        }
-        get->made = module->gets;
-        module->gets = get;
-    } else {
-        module->free_gets = get->next;
+    get = get_take(module);
+    if (OPAL_UNLIKELY(NULL == get)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
     }
     /* The handle comes out of a message and need not be aligned. */
     memcpy(&remote, remote_handle, sizeof(remote));
-    get->op.complete = get_complete;
     get->endpoint = endpoint;
     get->local = local_address;
     get->remote = remote_address - remote.base;
@@ -237,16 +277,21 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
             EPOFI_CONTAINER(local_handle, mca_btl_epofi_region_t, handle)->mr);
     }
     get->left = size;
+    get->status = OPAL_SUCCESS;
     get->local_address = local_address;
     get->local_handle = local_handle;
     get->callback = cbfunc;
     get->callback_context = cbcontext;
     get->callback_data = cbdata;
 
+    /* The first read decides: without it nothing has happened. */
     result = read_next(module, get);
     if (OPAL_UNLIKELY(0 != result)) {
         get_put_back(module, get);
         return mca_btl_epofi_endpoint_refused(endpoint, result);
+    }
+    if (0 < get->left) {
+        get_continue(module, get);
     }
     return OPAL_SUCCESS;
 }

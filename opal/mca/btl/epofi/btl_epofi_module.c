@@ -284,10 +284,6 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
         module->inject_size = INJECT_MAX;
     }
     module->inject_buffer = malloc(INJECT_MAX);
-    module->get_chunk = info->ep_attr->max_msg_size;
-    if (0 != component->get_chunk && component->get_chunk < module->get_chunk) {
-        module->get_chunk = component->get_chunk;
-    }
     mca_btl_epofi_pool_init(&module->eager_pool, limit_to_message(info, fabric->eager_limit),
                             component->send_buffers);
     mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),

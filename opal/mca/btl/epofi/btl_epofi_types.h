@@ -88,7 +88,8 @@ typedef struct mca_btl_epofi_fabric_t {
     struct fi_info *info; /**< the chosen provider and interface */
     struct fid_fabric *fabric;
     uint32_t provider_hash;
-    size_t eager_limit; /**< header and payload, bytes, as the provider or the user wants it */
+    size_t eager_limit; /**< header and payload, bytes */
+    size_t get_chunk;   /**< most bytes of one read */
     bool rma;          /**< RMA reads are there, so btl_get is */
     bool mr_local;     /**< local buffers must be registered, too */
     bool mr_virtual;   /**< remote memory is named by address, not by offset */
@@ -177,24 +178,36 @@ typedef struct mca_btl_epofi_recv_t {
     mca_btl_epofi_op_t op;
 } mca_btl_epofi_recv_t;
 
-/** A btl_get under way. */
+/** Most reads that one get may have under way; bound of the parameter get_depth. */
+#define EPOFI_GET_DEPTH 8
+
+/** A read under way, part of a get. */
+typedef struct mca_btl_epofi_read_t {
+    mca_btl_epofi_op_t op;
+    struct mca_btl_epofi_get_t *get;
+    struct mca_btl_epofi_read_t *next; /**< among the get's idle ones */
+} mca_btl_epofi_read_t;
+
+/** A btl_get under way: a chain of reads. */
 typedef struct mca_btl_epofi_get_t {
     struct mca_btl_epofi_get_t *next; /**< in a list of free or of stalled ones */
     struct mca_btl_epofi_get_t *made; /**< in the list of all there are */
     struct mca_btl_base_endpoint_t *endpoint;
-    unsigned char *local;  /**< where the next byte goes */
-    uint64_t remote;       /**< where the next byte comes from, as fi_read wants it */
+    unsigned char *local; /**< where the next read goes */
+    uint64_t remote;      /**< where it comes from, as fi_read wants it */
     uint64_t key;
     void *desc;
-    size_t left;    /**< bytes not yet read */
-    size_t reading; /**< bytes of the read under way */
+    size_t left;         /**< bytes for which no read has been started */
+    unsigned int active; /**< reads under way */
+    int status;          /**< OPAL_SUCCESS until a read has failed */
+    mca_btl_epofi_read_t *idle;
     /* What the caller gave. */
     void *local_address;
     struct mca_btl_base_registration_handle_t *local_handle;
     mca_btl_base_rdma_completion_fn_t callback;
     void *callback_context;
     void *callback_data;
-    mca_btl_epofi_op_t op;
+    mca_btl_epofi_read_t reads[EPOFI_GET_DEPTH];
 } mca_btl_epofi_get_t;
 
 /** A registered region; the handle is what the caller sees. */
@@ -243,7 +256,6 @@ typedef struct mca_btl_epofi_module_t {
 
     mca_btl_epofi_get_t *gets; /**< all of them */
     mca_btl_epofi_get_t *free_gets;
-    size_t get_chunk; /**< most bytes of one fi_read */
     mca_btl_epofi_region_t regions; /**< head of a ring: what is registered now */
     mca_btl_epofi_region_t *free_regions;
     uint64_t next_key; /**< where we choose the keys */

@@ -132,7 +132,7 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
                 .mca_register_component_params = component_register,
             },
             .btl_data = {
-                MCA_BASE_METADATA_PARAM_NONE
+                .param_field = MCA_BASE_METADATA_PARAM_NONE
             },
             .btl_init = component_init,
         },

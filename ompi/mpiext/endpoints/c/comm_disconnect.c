@@ -1,0 +1,60 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Comm_disconnect on a handle of endpoints.
+ *
+ * Open MPI's own begins with a barrier.  That is one way to see pending communication through, but
+ * a thread that disconnects all endpoints of its process, one after another, would wait in the first
+ * for itself.  Freeing an endpoint's handle leaves its pending communication to complete, so here it
+ * is enough to free.  All other communicators are passed on.
+ *
+ * Not a seam: programs call this function themselves, and find ours first because the library is
+ * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each
+ * endpoint must be disconnected by a thread of its own.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+typedef int (*disconnect_fn_t)(MPI_Comm *comm);
+
+/** libmpi's own function. */
+static disconnect_fn_t original_disconnect(void)
+{
+    static _Atomic(void *) original;
+    /* Relaxed: the pointer is all that is passed on. */
+    void *found = atomic_load_explicit(&original, memory_order_relaxed);
+
+    if (NULL == found) {
+        found = dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
+        atomic_store_explicit(&original, found, memory_order_relaxed);
+    }
+    return (disconnect_fn_t) found;
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    if (NULL == comm || NULL == *comm || MPI_COMM_NULL == *comm || ompi_comm_invalid(*comm)
+        || !mpix_endpoints_is_endpoint_comm(*comm)) {
+        disconnect_fn_t original = original_disconnect();
+
+        return NULL != original ? original(comm) : MPI_ERR_INTERN;
+    }
+    return ompi_comm_free(comm);
+}
+
+#pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect
