@@ -644,7 +644,7 @@ static void stress_owner(worker_t *worker, uintptr_t self)
     const uint64_t steps = 1 + tap_below(&worker->random, 4 * EPML_LOCK_BIAS_AFTER);
 
     for (uint64_t i = 0; i < steps && !stopped(worker->stress); ++i) {
-        if (7 == tap_below(&worker->random, 64) && worker->had) {
+        if (worker->had && 0 == tap_below(&worker->random, 1024)) {
             sched_yield();
         }
         stress_step(worker, self);
@@ -666,7 +666,7 @@ static void *worker_life(void *argument)
         if (worker->index < stress->owners) {
             stress_owner(worker, self);
         }
-        if (worker->index >= stress->owners || 0 == tap_below(&worker->random, 4)) {
+        if (worker->index >= stress->owners || 0 == tap_below(&worker->random, 16)) {
             usleep((useconds_t) tap_below(&worker->random, 1000));
             stress_step(worker, self);
         }

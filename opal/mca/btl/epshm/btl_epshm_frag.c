@@ -16,6 +16,9 @@
  * Only the owner draws; anybody puts back.  The owner's free lists are private, so drawing costs no
  * atomic; receivers push onto a shared stack, which the owner empties in one exchange when a free
  * list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
+ *
+ * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
+ * stack; who finds the mark frees the fragment, and the last one the pool.
  */
 
 #include "opal_config.h"
@@ -28,10 +31,14 @@ struct mca_btl_epshm_pool_t {
     unsigned int allocated[EPSHM_FRAG_CLASSES];
 
     /* Receivers' line. */
-    alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned;
-    /** Fragments drawn and not yet back, plus one for the owner. */
-    _Atomic uint32_t references;
+    alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
+    /** After the owner has gone: fragments still out, less those that came back before the owner had
+     * counted. */
+    _Atomic int64_t out;
 };
+
+/** Stands in place of the stack when the owner has gone. */
+static mca_btl_epshm_frag_t owner_gone;
 
 static void frag_construct(mca_btl_epshm_frag_t *frag)
 {
@@ -51,39 +58,55 @@ struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void)
     }
     memset((void *) pool, 0, sizeof(*pool));
     atomic_init(&pool->returned, NULL);
-    atomic_init(&pool->references, 1);
+    atomic_init(&pool->out, 0);
     return pool;
 }
 
-static void free_list(mca_btl_epshm_frag_t *frag)
+static void frag_destroy(mca_btl_epshm_frag_t *frag)
 {
+    OBJ_DESTRUCT(frag);
+    free(frag);
+}
+
+/** @return number of fragments freed */
+static int64_t free_list(mca_btl_epshm_frag_t *frag)
+{
+    int64_t count = 0;
+
     while (NULL != frag) {
         mca_btl_epshm_frag_t *next = frag->next;
 
-        OBJ_DESTRUCT(frag);
-        free(frag);
+        frag_destroy(frag);
         frag = next;
+        ++count;
     }
-}
-
-/** Give back one reference; the last one frees the pool with all fragments, which are then all in
- * one of its lists. */
-static void pool_release(struct mca_btl_epshm_pool_t *pool)
-{
-    /* Release: our push is ordered before the decrement; acquire: the last one sees all pushes. */
-    if (1 != atomic_fetch_sub_explicit(&pool->references, 1, memory_order_acq_rel)) {
-        return;
-    }
-    for (int i = 0; i < EPSHM_FRAG_CLASSES; ++i) {
-        free_list(pool->free[i]);
-    }
-    free_list(atomic_load_explicit(&pool->returned, memory_order_relaxed));
-    free(pool);
+    return count;
 }
 
 void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool)
 {
-    pool_release(pool);
+    /* Acquire pairs with the release in mca_btl_epshm_frag_return, as in collect_returned. */
+    int64_t out = -free_list(
+        atomic_exchange_explicit(&pool->returned, &owner_gone, memory_order_acq_rel));
+
+    for (int i = 0; i < EPSHM_FRAG_CLASSES; ++i) {
+        out += (int64_t) pool->allocated[i] - free_list(pool->free[i]);
+    }
+    /* Late returns have counted down from zero; the sum is zero when all are back.  Acquire and
+     * release: every return is ordered before the end of the pool. */
+    if (0 == atomic_fetch_add_explicit(&pool->out, out, memory_order_acq_rel) + out) {
+        free(pool);
+    }
+}
+
+/** A fragment comes back after its owner has gone. */
+static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *pool,
+                                                  mca_btl_epshm_frag_t *frag)
+{
+    frag_destroy(frag);
+    if (1 == atomic_fetch_sub_explicit(&pool->out, 1, memory_order_acq_rel)) {
+        free(pool);
+    }
 }
 
 /** Sort what receivers have put back into the owner's free lists. */
@@ -150,23 +173,20 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, 
     return frag;
 }
 
-void mca_btl_epshm_frag_hold(mca_btl_epshm_frag_t *frag)
-{
-    /* Relaxed: the owner holds a reference itself; the ring's publication orders the rest. */
-    atomic_fetch_add_explicit(&frag->pool->references, 1, memory_order_relaxed);
-}
-
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag)
 {
     struct mca_btl_epshm_pool_t *pool = frag->pool;
     mca_btl_epshm_frag_t *first = atomic_load_explicit(&pool->returned, memory_order_relaxed);
 
     do {
+        if (OPAL_UNLIKELY(&owner_gone == first)) {
+            return_late(pool, frag);
+            return;
+        }
         frag->next = first;
         /* Release pairs with the acquire in collect_returned. */
     } while (!atomic_compare_exchange_weak_explicit(&pool->returned, &first, frag,
                                                     memory_order_release, memory_order_relaxed));
-    pool_release(pool);
 }
 
 void mca_btl_epshm_frag_free(mca_btl_epshm_frag_t *frag)

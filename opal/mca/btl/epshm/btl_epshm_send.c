@@ -34,7 +34,6 @@ static int push_frag(struct mca_btl_base_endpoint_t *endpoint, mca_btl_epshm_fra
     if (!epshm_ring_claim(&endpoint->ring, 1, &position)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    mca_btl_epshm_frag_hold(frag);
     cell = epshm_ring_cell(&endpoint->ring, position);
     memcpy(cell->data, &envelope, sizeof(envelope));
     memcpy(cell->data + sizeof(envelope), &frag, sizeof(frag));

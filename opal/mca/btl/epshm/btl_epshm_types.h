@@ -124,9 +124,6 @@ void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool);
 /** Owner only.  @return NULL if all buffers that the parameters allow are in use */
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, size_t size);
 
-/** The peer gets it: the pool waits for its return. */
-void mca_btl_epshm_frag_hold(mca_btl_epshm_frag_t *frag);
-
 /** Put back by whoever holds it.  Any thread; lock-free. */
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag);
 
