@@ -20,7 +20,7 @@ AC_DEFUN([EP_CHECK_COMPILER], [
     AC_ARG_ENABLE([werror],
         [AS_HELP_STRING([--enable-werror], [make warnings errors])])
 
-    EP_CFLAGS="-std=gnu11 -Wall -Wextra -pthread"
+    EP_CFLAGS="-std=gnu11 -fvisibility=hidden -Wall -Wextra -pthread"
     # The 128 bit compare-and-swap in Open MPI's headers is an inline instruction only with this.
     AS_CASE([$host_cpu], [x86_64], [EP_CFLAGS="$EP_CFLAGS -mcx16"])
     AS_IF([test "$enable_werror" = yes], [EP_CFLAGS="$EP_CFLAGS -Werror"])

@@ -150,7 +150,9 @@ static void case_flat(MPI_Comm comm, struct ept *t)
                   after.resident_kib, rounds);
         EPT_CHECK(t, after.mappings <= before.mappings + 8, "mappings grew from %ld to %ld",
                   before.mappings, after.mappings);
-        EPT_EQ(t, before.files, after.files);
+        /* Connections are made and closed in their own time, so a few more may be open. */
+        EPT_CHECK(t, after.files <= before.files + 8, "open files grew from %ld to %ld",
+                  before.files, after.files);
         EPT_EQ(t, before.slot, after.slot);
     }
     ept_local_barrier(t);

@@ -14,7 +14,8 @@
  * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h, in three ways:
  *
  *   walks   threads that run one at a time, a few of the lock's atomic accesses each, in an order
- *           that depends on the seed alone: finds interleavings that a clock hardly ever meets;
+ *           that depends on the seed alone, with store buffers modelled: finds interleavings and
+ *           missing barriers that a clock hardly ever meets;
  *   litmus  two threads that meet at the lock with full store buffers: finds a missing barrier;
  *   stress  more threads than cores, with random delays between the lock's accesses or without.
  *
@@ -33,6 +34,11 @@
 
 /* ---- the lock, with hooks ------------------------------------------------------------------- */
 
+/** Threads of a walk. */
+#define ACTORS 4
+
+#define BUFFER_MAX 4
+
 /** What a thread does before each access of the lock. */
 typedef struct hook_t {
     uint64_t random;
@@ -41,9 +47,65 @@ typedef struct hook_t {
     uint64_t budget;   /**< accesses left in this turn */
     uint64_t accesses; /**< in this operation */
     sem_t go, back;
+
+    /* A walk's model of a core that stores late, in order (total store order). */
+    bool buffers;
+    int buffered;
+    struct {
+        void *object;
+        size_t size;
+        uintptr_t value;
+    } buffer[BUFFER_MAX];
 } hook_t;
 
 static _Thread_local hook_t *my_hook;
+static hook_t *walkers[ACTORS];
+
+/** Let the oldest stores reach the memory. */
+static void buffer_drain(hook_t *hook, int count)
+{
+    for (; 0 < count && 0 < hook->buffered; --count) {
+        /* Relaxed is enough: the threads of a walk take turns. */
+        if (sizeof(bool) == hook->buffer[0].size) {
+            atomic_store_explicit((_Atomic bool *) hook->buffer[0].object,
+                                  0 != hook->buffer[0].value, memory_order_relaxed);
+        } else {
+            atomic_store_explicit((_Atomic uintptr_t *) hook->buffer[0].object,
+                                  hook->buffer[0].value, memory_order_relaxed);
+        }
+        --hook->buffered;
+        memmove(&hook->buffer[0], &hook->buffer[1],
+                (size_t) hook->buffered * sizeof(hook->buffer[0]));
+    }
+}
+
+static void buffer_store(void *object, size_t size, uintptr_t value)
+{
+    hook_t *hook = my_hook;
+
+    if (BUFFER_MAX == hook->buffered) {
+        buffer_drain(hook, 1);
+    }
+    hook->buffer[hook->buffered].object = object;
+    hook->buffer[hook->buffered].size = size;
+    hook->buffer[hook->buffered].value = value;
+    ++hook->buffered;
+}
+
+/** A thread sees its own stores at once. */
+static uintptr_t buffer_load(void *object, size_t size)
+{
+    const hook_t *hook = my_hook;
+
+    for (int i = hook->buffered - 1; 0 <= i; --i) {
+        if (object == hook->buffer[i].object) {
+            return hook->buffer[i].value;
+        }
+    }
+    return sizeof(bool) == size
+               ? atomic_load_explicit((_Atomic bool *) object, memory_order_relaxed)
+               : atomic_load_explicit((_Atomic uintptr_t *) object, memory_order_relaxed);
+}
 
 static __attribute__((noinline)) void hook_run(hook_t *hook)
 {
@@ -55,6 +117,9 @@ static __attribute__((noinline)) void hook_run(hook_t *hook)
             }
         }
         --hook->budget;
+        if (0 == tap_below(&hook->random, 3)) {
+            buffer_drain(hook, 1);
+        }
     } else if (0 == tap_below(&hook->random, hook->laziness)) {
         if (0 == tap_below(&hook->random, 4)) {
             usleep((useconds_t) tap_below(&hook->random, 60));
@@ -71,6 +136,33 @@ static inline void at_access(void)
     }
 }
 
+/** Before a load or store.  @return whether it goes by way of the buffer */
+static inline bool at_buffered(void)
+{
+    at_access();
+    return __builtin_expect(NULL != my_hook, 0) && my_hook->buffers;
+}
+
+/** Before an atomic read-modify-write: it orders the thread's own stores. */
+static inline void at_exchange(void)
+{
+    at_access();
+    if (__builtin_expect(NULL != my_hook, 0)) {
+        buffer_drain(my_hook, BUFFER_MAX);
+    }
+}
+
+/** Before the lock's system call, the barrier of all threads. */
+static inline void at_membarrier(void)
+{
+    at_access();
+    if (__builtin_expect(NULL != my_hook, 0) && my_hook->buffers) {
+        for (int i = 0; i < ACTORS; ++i) {
+            buffer_drain(walkers[i], BUFFER_MAX);
+        }
+    }
+}
+
 #pragma push_macro("atomic_load_explicit")
 #pragma push_macro("atomic_store_explicit")
 #pragma push_macro("atomic_exchange_explicit")
@@ -78,19 +170,23 @@ static inline void at_access(void)
 #undef atomic_store_explicit
 #undef atomic_exchange_explicit
 #if defined(__clang__)
-#define atomic_load_explicit(object, order) (at_access(), __c11_atomic_load(object, order))
-#define atomic_store_explicit(object, value, order) \
-    (at_access(), __c11_atomic_store(object, value, order))
-#define atomic_exchange_explicit(object, value, order) \
-    (at_access(), __c11_atomic_exchange(object, value, order))
+#define RAW_LOAD __c11_atomic_load
+#define RAW_STORE __c11_atomic_store
+#define RAW_EXCHANGE __c11_atomic_exchange
 #else
-#define atomic_load_explicit(object, order) (at_access(), __atomic_load_n(object, order))
-#define atomic_store_explicit(object, value, order) \
-    (at_access(), __atomic_store_n(object, value, order))
-#define atomic_exchange_explicit(object, value, order) \
-    (at_access(), __atomic_exchange_n(object, value, order))
+#define RAW_LOAD __atomic_load_n
+#define RAW_STORE __atomic_store_n
+#define RAW_EXCHANGE __atomic_exchange_n
 #endif
-#define syscall(...) (at_access(), (syscall) (__VA_ARGS__))
+#define atomic_load_explicit(object, order)                       \
+    (at_buffered() ? buffer_load((void *) (object), sizeof(*(object))) \
+                   : (uintptr_t) RAW_LOAD(object, order))
+#define atomic_store_explicit(object, value, order)                       \
+    (at_buffered() ? buffer_store((void *) (object), sizeof(*(object)), value) \
+                   : (void) RAW_STORE(object, value, order))
+#define atomic_exchange_explicit(object, value, order) \
+    (at_exchange(), RAW_EXCHANGE(object, value, order))
+#define syscall(...) (at_membarrier(), (syscall) (__VA_ARGS__))
 
 #include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
 
@@ -144,7 +240,7 @@ static void case_bias(bool may_bias)
 
     tap_case("alone: the bias comes after a streak%s", may_bias ? "" : ", or never");
     memset((void *) &lock, 0x5a, sizeof(lock));
-    epml_lock_init(&lock);
+    epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
     TAP_CHECK(0 != self, "the number of a thread must not be 0");
     for (int i = 1; i <= 2 * EPML_LOCK_BIAS_AFTER; ++i) {
         const bool biased = may_bias && EPML_LOCK_BIAS_AFTER < i;
@@ -162,8 +258,6 @@ static void case_bias(bool may_bias)
 }
 
 /* ---- walks ---------------------------------------------------------------------------------- */
-
-#define ACTORS 4
 
 /** Accesses of the lock that a visit may take: it must not wait for anybody. */
 #define VISIT_ACCESSES_MAX 16
@@ -244,6 +338,7 @@ static void *actor_main(void *argument)
         }
         at_access();
     }
+    buffer_drain(my_hook, BUFFER_MAX);
     my_hook = NULL;
     actor->finished = true;
     sem_post(&actor->hook.back);
@@ -292,12 +387,14 @@ static void case_walk(uint64_t number, uint64_t turns)
 
     tap_case("walk %llu: %d threads, one at a time", (unsigned long long) number, ACTORS);
     memset((void *) &walk, 0, sizeof(walk));
-    epml_lock_init(&walk.lock);
+    epml_lock_init(&walk.lock, EPML_LOCK_BIAS_AFTER);
     for (int i = 0; i < ACTORS; ++i) {
         actor_t *actor = &walk.actors[i];
 
         actor->walk = &walk;
+        walkers[i] = &actor->hook;
         actor->hook.walks = true;
+        actor->hook.buffers = true;
         actor->hook.random = tap_stream(100 * number + 1 + (uint64_t) i);
         sem_init(&actor->hook.go, 0, 0);
         sem_init(&actor->hook.back, 0, 0);
@@ -394,7 +491,7 @@ static void case_preempted(uint64_t accesses)
     tap_case("an owner stopped after %llu accesses comes back under another",
              (unsigned long long) accesses);
     memset((void *) &shared, 0, sizeof(shared));
-    epml_lock_init(&shared.lock);
+    epml_lock_init(&shared.lock, EPML_LOCK_BIAS_AFTER);
     shared.hook.walks = true;
     shared.hook.budget = accesses;
     sem_init(&shared.hook.go, 0, 0);
@@ -543,8 +640,8 @@ static void case_litmus(void)
 
     tap_case("litmus: the owner's store and the other's are not both overlooked");
     memset((void *) &litmus, 0, sizeof(litmus));
-    litmus.seconds = TAP_SANITIZED ? 0.5 : 1.5;
-    epml_lock_init(&litmus.lock);
+    litmus.seconds = TAP_SANITIZED ? 0.5 : 1.0;
+    epml_lock_init(&litmus.lock, EPML_LOCK_BIAS_AFTER);
     start(&owner, litmus_owner, &litmus);
     start(&other, litmus_other, &litmus);
     pthread_join(owner, NULL);
@@ -734,7 +831,7 @@ static void case_stress(const char *name, stress_t shape)
     stress.workers = shape.workers;
     stress.laziness = shape.laziness;
     stress.target = shape.target;
-    epml_lock_init(&stress.lock);
+    epml_lock_init(&stress.lock, EPML_LOCK_BIAS_AFTER);
     for (int i = 0; i < stress.workers; ++i) {
         workers[i].stress = &stress;
         workers[i].index = i;

@@ -315,7 +315,26 @@ sub _run_ratio
     return $failed ? 1 : 0;
 }
 
-# Records of valgrind's log that mention code of ours: leaks and invalid accesses.
+# Is a leak or an invalid access ours?  frames are names, innermost first, without folders.
+#
+# Ours is what our own code allocated or touched, or what one function called by us allocated for
+# us, or what libfabric opened for us.  Not ours is what Open MPI or libfabric do deeper down, be it
+# below a call of ours: they have leaks of their own, which a run under ob1 shows as well.
+sub _is_ours
+{
+    my @frames = @_;
+    my $ours = qr/\b(?:mca_)?(?:pml_)?(?:epml|btl_epshm|btl_epofi|mpiext_endpoints)_|MPIX_|mpix_/;
+
+    shift @frames while @frames && $frames[0] =~ /vg_replace|\b(?:str|mem|malloc|calloc|realloc)\w* \(/;
+    for my $depth (0 .. $#frames) {
+        next if $frames[$depth] !~ $ours;
+        return 1 if 1 >= $depth;
+        return $frames[0] =~ /libfabric|\bfi_/
+            && $frames[ $depth - 1 ] !~ /fi_(?:cq_|send|tsend|inject|recv|read|write)/;
+    }
+    return 0;
+}
+
 sub _our_records
 {
     my ($file) = @_;
@@ -331,9 +350,9 @@ sub _our_records
         my ($head, @frames) = @record;
         @record = ();
         next if !@frames || $head !~ /definitely lost|^Invalid|[Uu]ninitiali[sz]ed|^Mismatched/;
-        # A frame is "at 0x...: function (file.c:12)" or "(in /a/library.so)": look at names only.
-        push @ours, join '', $head, @frames
-            if grep { s{/\S*/}{}gr =~ /epml|epshm|epofi|mpix_/i && /^\s*(?:at|by) / } @frames;
+        # "at 0x...: function (file.c:12)" or "by 0x...: ??? (in /a/library.so)"
+        my @names = map { s{/\S*/}{}gr } grep { /^\s*(?:at|by) 0x/ } @frames;
+        push @ours, join '', $head, @frames if _is_ours(@names);
     }
     close $in;
     return @ours;

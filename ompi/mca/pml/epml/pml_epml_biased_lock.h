@@ -53,6 +53,7 @@ typedef struct epml_lock_t {
     _Atomic bool inside;     /**< written by that thread only: it is in */
     _Atomic bool locked;     /**< the lock proper */
     bool by_bias;            /**< how the present holder came in; the holder's own */
+    uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
     uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
     uintptr_t candidate;
 } epml_lock_t;
@@ -89,12 +90,14 @@ static inline bool epml_lock_setup(void)
     return 0 == syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 }
 
-static inline void epml_lock_init(epml_lock_t *lock)
+/** @param[in] bias_after  EPML_LOCK_BIAS_AFTER; less if one thread is known to be the only one */
+static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
 {
     atomic_init(&lock->owner, 0);
     atomic_init(&lock->inside, false);
     atomic_init(&lock->locked, false);
     lock->by_bias = false;
+    lock->bias_after = bias_after;
     lock->streak = 0;
     lock->candidate = 0;
 }
@@ -234,7 +237,7 @@ static inline void epml_lock_leave(epml_lock_t *lock, bool may_bias)
         atomic_store_explicit(&lock->inside, false, memory_order_release);
         return;
     }
-    if (may_bias && lock->streak >= EPML_LOCK_BIAS_AFTER) {
+    if (may_bias && lock->streak >= lock->bias_after) {
         lock->streak = 0;
         /* Relaxed: the new owner is this thread. */
         atomic_store_explicit(&lock->owner, lock->candidate, memory_order_relaxed);

@@ -52,7 +52,9 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
 {
     /* Slots 0 to 2 belong to the predefined communicators. */
-    for (unsigned int i = 3; i < mca_pml.pml_max_contextid; ++i) {
+    unsigned int i = (unsigned int) ompi_mpi_communicators.lowest_free;
+
+    for (i = i < 3 ? 3 : i; i < mca_pml.pml_max_contextid; ++i) {
         if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, (int) i, newcomm)) {
             newcomm->c_index = i;
             newcomm->c_contextid.cid_base = context | EPML_CID_BASE_MARK;

@@ -28,6 +28,9 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
+/** More would not fit in Open MPI's table of communicators anyway. */
+#define EPML_MAX_ENDPOINTS 1000000
+
 static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto"},
                                                          {EPML_YIELD_ALWAYS, "always"},
                                                          {EPML_YIELD_NEVER, "never"},
@@ -94,6 +97,12 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
 {
     /* Never chosen over others of itself: the user asks for it with --mca pml epml. */
     *priority = 1;
+    if (0 > mca_pml_epml_component.max_endpoints
+        || EPML_MAX_ENDPOINTS < mca_pml_epml_component.max_endpoints) {
+        EPML_SHOW_HELP("out of range", true, "pml_epml_max_endpoints",
+                       mca_pml_epml_component.max_endpoints, 0, EPML_MAX_ENDPOINTS);
+        return NULL;
+    }
     if (OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
         return NULL;
     }

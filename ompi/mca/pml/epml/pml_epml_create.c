@@ -15,11 +15,12 @@
  *
  *  1. Each member of the parent makes its endpoints, with their transports.
  *  2. One reduction agrees: did everybody succeed, which context id, do all promise same_num_ep?
- *  3. Unless they do, the counts are gathered; then names and addresses, if there is more than one
- *     member.
+ *  3. Unless they do, the counts are gathered; then, with everybody's consent, names and addresses, if
+ *     there is more than one member.
  *  4. Each member builds its handles; a second reduction agrees that everybody did.
  *
- * Whatever goes wrong at one member is known to all after 2 or 4, and everybody undoes what it has.
+ * Whatever goes wrong at one member is known to all before the next step that communicates, and
+ * everybody undoes what it has.
  */
 
 #include "ompi_config.h"
@@ -68,6 +69,7 @@ typedef struct creation_t {
     int *counts;             /**< endpoints, by member of the parent */
     int total;
     int first;               /**< rank of our endpoint 0 */
+    int *card_counts;        /**< bytes of cards by member, then where they begin */
     unsigned char *cards;    /**< total cards of agreed.card_size bytes, by rank */
     mca_pml_epml_peers_t *peers;
     int endpoints_on_node;
@@ -143,8 +145,10 @@ static void make_endpoints(creation_t *creation)
         creation->error = MPIX_ENDPOINTS_ERR_LIMIT;
         return;
     }
+    creation->counts = malloc((size_t) ompi_comm_size(creation->parent)
+                              * sizeof(*creation->counts));
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
-    if (NULL == creation->eps
+    if (NULL == creation->counts || NULL == creation->eps
         || OMPI_SUCCESS != mca_pml_epml_transports_open(creation->with_net)) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         return;
@@ -216,10 +220,6 @@ static int gather_counts(creation_t *creation)
     const int rank = ompi_comm_rank(parent);
     int rc = OMPI_SUCCESS;
 
-    creation->counts = malloc((size_t) size * sizeof(*creation->counts));
-    if (NULL == creation->counts) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
     if (creation->agreed.no_promise) {
         rc = parent->c_coll->coll_allgather(&creation->num_ep, 1, MPI_INT, creation->counts, 1,
                                             MPI_INT, parent,
@@ -257,43 +257,51 @@ static void write_card(creation_t *creation, int index)
     }
 }
 
+/** Memory for all cards, ours filled in.  Every member must have it before any goes on. */
+static int prepare_cards(creation_t *creation)
+{
+    const int size = ompi_comm_size(creation->parent);
+    int64_t failed;
+
+    creation->cards = calloc((size_t) creation->total + 1, (size_t) creation->agreed.card_size);
+    creation->card_counts = malloc(2 * (size_t) size * sizeof(*creation->card_counts));
+    failed = NULL == creation->cards || NULL == creation->card_counts
+             || INT_MAX / creation->agreed.card_size < creation->total;
+    if (1 < size && OMPI_SUCCESS != allreduce_max(creation->parent, &failed, 1)) {
+        failed = 1;
+    }
+    if (0 != failed) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < creation->num_ep; ++i) {
+        write_card(creation, i);
+    }
+    return OMPI_SUCCESS;
+}
+
 static int gather_cards(creation_t *creation)
 {
     ompi_communicator_t *parent = creation->parent;
     const int size = ompi_comm_size(parent);
     const int bytes = (int) creation->agreed.card_size;
-    int *receive_counts = NULL;
-    int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
-    creation->cards = calloc((size_t) creation->total + 1, (size_t) bytes);
-    receive_counts = malloc(2 * (size_t) size * sizeof(*receive_counts));
-    if (NULL == creation->cards || NULL == receive_counts) {
-        goto out;
-    }
-    for (int i = 0; i < creation->num_ep; ++i) {
-        write_card(creation, i);
-    }
-    rc = OMPI_SUCCESS;
     if (1 == size) {
-        goto out;
+        return OMPI_SUCCESS;
     }
     if (!creation->agreed.no_promise) {
-        rc = parent->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
-                                            creation->num_ep * bytes, MPI_BYTE, parent,
-                                            parent->c_coll->coll_allgather_module);
-        goto out;
+        return parent->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
+                                              creation->num_ep * bytes, MPI_BYTE, parent,
+                                              parent->c_coll->coll_allgather_module);
     }
     for (int i = 0, displacement = 0; i < size; ++i) {
-        receive_counts[i] = creation->counts[i] * bytes;
-        receive_counts[size + i] = displacement;
-        displacement += receive_counts[i];
+        creation->card_counts[i] = creation->counts[i] * bytes;
+        creation->card_counts[size + i] = displacement;
+        displacement += creation->card_counts[i];
     }
-    rc = parent->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
-                                         receive_counts, receive_counts + size, MPI_BYTE, parent,
-                                         parent->c_coll->coll_allgatherv_module);
-out:
-    free(receive_counts);
-    return rc;
+    return parent->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
+                                           creation->card_counts, creation->card_counts + size,
+                                           MPI_BYTE, parent,
+                                           parent->c_coll->coll_allgatherv_module);
 }
 
 /* ---- step 4: handles --------------------------------------------------------------------------------------------- */
@@ -490,6 +498,17 @@ static void clean_up(creation_t *creation)
     free(creation->eps);
     free(creation->counts);
     free(creation->cards);
+    free(creation->card_counts);
+}
+
+/** Free the handles made so far. */
+static void free_handles(const creation_t *creation, ompi_communicator_t **handles)
+{
+    for (int i = 0; i < creation->num_ep; ++i) {
+        if (NULL != handles[i]) {
+            (void) ompi_comm_free(&handles[i]);
+        }
+    }
 }
 
 /** Steps 3 and 4.  @return OMPI_SUCCESS only if every member has its handles */
@@ -499,8 +518,14 @@ static int build(creation_t *creation, ompi_communicator_t **handles)
     int rc = gather_counts(creation);
 
     if (OMPI_SUCCESS == rc) {
-        rc = gather_cards(creation);
+        rc = prepare_cards(creation);
     }
+    if (OMPI_SUCCESS != rc) {
+        /* A collective failed, or the cards have no room: everybody is here. */
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        return rc;
+    }
+    rc = gather_cards(creation);
     if (OMPI_SUCCESS == rc) {
         rc = make_handles(creation, handles);
     }
@@ -512,11 +537,7 @@ static int build(creation_t *creation, ompi_communicator_t **handles)
         return OMPI_SUCCESS;
     }
     creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
-    for (int i = 0; i < creation->num_ep; ++i) {
-        if (NULL != handles[i]) {
-            (void) ompi_comm_free(&handles[i]);
-        }
-    }
+    free_handles(creation, handles);
     return OMPI_SUCCESS != rc ? rc : OMPI_ERROR;
 }
 

@@ -39,6 +39,10 @@ static struct {
 _Atomic bool mca_pml_epml_crowded = false;
 bool mca_pml_epml_may_bias = false;
 
+/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two, so
+ * that the creating thread, which takes it once, does not get it. */
+#define EPML_LOCK_BIAS_FUNNELED 2
+
 /** Scans that pass over an endpoint which a thread of its own was driving at the last look. */
 #define EPML_SCAN_REST 32
 
@@ -128,7 +132,8 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
     }
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->references, 1);
-    epml_lock_init(&ep->lock);
+    epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
+                                                           : EPML_LOCK_BIAS_AFTER);
     ep->level = level;
     ep->net_interval = 1;
     ep->net_countdown = 1;
@@ -257,8 +262,8 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
     int events = ep->shm->ep_progress(ep->shm);
 
-    /* The network costs a system call or more per look.  While it brings nothing it is looked at
-     * less often, down to every 16th turn; one event brings it back to every turn. */
+    /* The network costs a system call or more per look.  While the inbox brings messages and the
+     * network none, it is looked at less often, down to every 16th turn; otherwise at every turn. */
     if (NULL != ep->net && 0 == --ep->net_countdown) {
         int rc = ep->net->ep_progress(ep->net);
 

@@ -82,6 +82,7 @@ typedef struct epml_match_queue_t {
     uint64_t context;
     int32_t source;
     int32_t tag;
+    int kind; /**< epml_match_kind of the two */
     epml_match_posted_t *posted_first, *posted_last;
     epml_match_unexpected_t *unexpected_first, *unexpected_last;
 } epml_match_queue_t;
@@ -265,7 +266,8 @@ static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uin
     }
     bucket = epml_match_hash(context, source, tag) & table->bucket_mask;
     *queue = (epml_match_queue_t){
-        .chain = table->buckets[bucket], .context = context, .source = source, .tag = tag};
+        .chain = table->buckets[bucket], .context = context, .source = source, .tag = tag,
+        .kind = epml_match_kind(source, tag)};
     table->buckets[bucket] = queue;
     ++table->queues;
     table->recent = queue;
@@ -290,7 +292,7 @@ static inline void epml_match_unpost(epml_match_table_t *table, epml_match_poste
         posted->next->prev = posted->prev;
     }
     posted->queue = NULL;
-    --table->posted_count[epml_match_kind(queue->source, queue->tag)];
+    --table->posted_count[queue->kind];
 }
 
 /** Append a receive to its queue. */
@@ -307,7 +309,7 @@ static inline void epml_match_post(epml_match_table_t *table, epml_match_queue_t
         queue->posted_last->next = posted;
     }
     queue->posted_last = posted;
-    ++table->posted_count[epml_match_kind(queue->source, queue->tag)];
+    ++table->posted_count[queue->kind];
 }
 
 /** The general case of epml_match_arrive: wildcard receives are posted. */
@@ -484,8 +486,14 @@ static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *tabl
                                                         uint64_t context, int32_t source,
                                                         int32_t tag, epml_match_queue_t **queue_p)
 {
-    int kind = epml_match_kind(source, tag);
+    int kind;
 
+    *queue_p = table->recent;
+    if (NULL != *queue_p && epml_match_is(*queue_p, context, source, tag)
+        && EPML_MATCH_ANY != source && EPML_MATCH_ANY != tag) {
+        return (*queue_p)->unexpected_first;
+    }
+    kind = epml_match_kind(source, tag);
     *queue_p = NULL;
     if (0 == (table->indexed & (1u << kind)) && 0 != epml_match_index_kind(table, kind)) {
         return NULL;

@@ -17,7 +17,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
@@ -357,7 +357,11 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
                      && OMPI_SUCCESS
                             == mca_pml_epml_route(request->ep, request->source, &module,
                                                   &connection)
-                     && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET);
+                     && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+                     && handle_size
+                            == (NULL != module->super.btl_register_mem
+                                    ? module->super.btl_registration_handle_size
+                                    : 0);
 
     request->remote_address = hdr->address;
     request->has_remote_handle = 0 < handle_size;

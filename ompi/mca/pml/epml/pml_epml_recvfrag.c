@@ -39,8 +39,13 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
                                            const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
                                            const void *data, size_t size)
 {
-    mca_pml_epml_unexpected_t *message = malloc(sizeof(*message) + size);
+    mca_pml_epml_unexpected_t *message;
 
+    if (NULL == mca_pml_epml_comm_find(ep, hdr->match.context)) {
+        drop(ep, "its communicator does not exist (any more)");
+        return;
+    }
+    message = malloc(sizeof(*message) + size);
     if (NULL == message) {
         drop(ep, "no memory left for messages that no receive has been posted for");
         return;
@@ -57,30 +62,41 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
     }
 }
 
+/** Does the header of a message off the network make sense?  Otherwise it is dropped. */
+static bool is_sound(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_match_t *match)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
+
+    if (OPAL_UNLIKELY(NULL == comm)) {
+        drop(ep, "its communicator does not exist (any more)");
+        return false;
+    }
+    if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
+        drop(ep, "its source is no rank of its communicator");
+        return false;
+    }
+    if (OPAL_UNLIKELY(EPML_MATCH_ANY == match->tag)) {
+        drop(ep, "its tag is the wildcard");
+        return false;
+    }
+    /* It must not pass for a neighbour's, whose addresses are followed. */
+    if (OPAL_UNLIKELY(NULL != comm->peers->peer[match->source]->shm)) {
+        drop(ep, "its source is not reached by the transport that it came by");
+        return false;
+    }
+    return true;
+}
+
 /** A message to be matched. */
 static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
                                  const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
                                  const void *data, size_t size)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
-    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
-    epml_match_posted_t *posted;
+    epml_match_posted_t *posted = NULL;
 
-    if (OPAL_UNLIKELY(NULL == comm)) {
-        drop(ep, "its communicator does not exist (any more)");
-        return;
-    }
-    if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
-        drop(ep, "its source is no rank of its communicator");
-        return;
-    }
-    if (OPAL_UNLIKELY(EPML_MATCH_ANY == match->tag)) {
-        drop(ep, "its tag is the wildcard");
-        return;
-    }
-    /* What comes off the network must not pass for a neighbour's, whose addresses are followed. */
-    if (OPAL_UNLIKELY((btl == &ep->shm->super) != (NULL != comm->peers->peer[match->source]->shm))) {
-        drop(ep, "its source is not reached by the transport that it came by");
+    /* A neighbour's header is our own code's, and a context without communicator matches nothing. */
+    if (OPAL_UNLIKELY(btl != &ep->shm->super) && !is_sound(ep, match)) {
         return;
     }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);

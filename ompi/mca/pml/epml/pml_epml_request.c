@@ -16,7 +16,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_bsend.h"
@@ -43,67 +43,9 @@ static void request_destruct(mca_pml_epml_request_t *request)
 
 OBJ_CLASS_INSTANCE(mca_pml_epml_request_t, ompi_request_t, request_construct, request_destruct);
 
-mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep, mca_pml_epml_comm_t *comm,
-                                                 mca_pml_epml_request_kind_t kind)
+mca_pml_epml_request_t *mca_pml_epml_request_new(void)
 {
-    mca_pml_epml_request_t *request = ep->free_requests;
-
-    if (OPAL_LIKELY(NULL != request)) {
-        ep->free_requests = request->next;
-    } else {
-        request = OBJ_NEW(mca_pml_epml_request_t);
-        if (NULL == request) {
-            return NULL;
-        }
-    }
-    OMPI_REQUEST_INIT(&request->req_ompi, false);
-    request->req_ompi.req_mpi_object.comm = comm->comm;
-    request->ep = ep;
-    request->comm = comm;
-    request->kind = kind;
-    atomic_store_explicit(&request->done, false, memory_order_relaxed);
-    request->counted = false;
-    request->free_called = false;
-    request->blocking = false;
-    request->convertor_set = false;
-    request->cancelled = false;
-    request->has_remote_handle = false;
-    request->in_backlog = false;
-    request->get_starting = false;
-    request->posted.queue = NULL;
-    return request;
-}
-
-void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
-{
-    mca_pml_epml_ep_t *ep = request->ep;
-
-    if (OPAL_UNLIKELY(EPML_NUMBER_NONE != request->number)) {
-        mca_pml_epml_number_drop(request);
-    }
-    if (OPAL_UNLIKELY(request->convertor_set)) {
-        (void) opal_convertor_cleanup(&request->convertor);
-        request->convertor_set = false;
-    }
-    if (NULL != request->datatype && !ompi_datatype_is_predefined(request->datatype)) {
-        OBJ_RELEASE(request->datatype);
-    }
-    OMPI_REQUEST_FINI(&request->req_ompi);
-    request->next = ep->free_requests;
-    ep->free_requests = request;
-}
-
-void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request, const void *buffer,
-                                   size_t count, ompi_datatype_t *datatype)
-{
-    request->buffer = (void *) buffer;
-    request->count = count;
-    request->datatype = datatype;
-    if (!ompi_datatype_is_predefined(datatype)) {
-        OBJ_RETAIN(datatype);
-    }
-    request->contiguous = mca_pml_epml_is_contiguous(buffer, count, datatype, &request->base,
-                                                     &request->size);
+    return OBJ_NEW(mca_pml_epml_request_t);
 }
 
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
@@ -125,40 +67,14 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
                                                           &request->convertor);
 }
 
-void mca_pml_epml_request_count(mca_pml_epml_request_t *request)
+/** Tell the user, and Open MPI's waiting functions. */
+static inline void complete(mca_pml_epml_request_t *request)
 {
-    request->counted = true;
-    /* Relaxed load and store: written under the lock only. */
-    atomic_store_explicit(&request->ep->active_requests,
-                          atomic_load_explicit(&request->ep->active_requests, memory_order_relaxed)
-                              + 1,
-                          memory_order_relaxed);
-    if (0 == request->comm->active++) {
-        OBJ_RETAIN(request->comm->comm);
-    }
-}
-
-/** The request does not hold the communicator any longer.  Under the lock.
- * @return the communicator, if it must be released when the lock has been given back */
-static inline ompi_communicator_t *request_uncount(mca_pml_epml_request_t *request)
-{
-    if (!request->counted) {
-        return NULL;
-    }
-    request->counted = false;
-    atomic_store_explicit(&request->ep->active_requests,
-                          atomic_load_explicit(&request->ep->active_requests, memory_order_relaxed)
-                              - 1,
-                          memory_order_relaxed);
-    return 0 == --request->comm->active ? request->comm->comm : NULL;
-}
-
-ompi_communicator_t *mca_pml_epml_request_finish(mca_pml_epml_request_t *request)
-{
-    ompi_communicator_t *comm = request_uncount(request);
-
-    mca_pml_epml_request_put(request);
-    return comm;
+    /* Release: the data and the status are ordered before the completion flag, which Open MPI's swap
+     * alone does not promise on every machine; partners: the barriers behind its looks at the flag
+     * and the fence in epml_wait_all. */
+    atomic_thread_fence(memory_order_release);
+    (void) ompi_request_complete(&request->req_ompi, true);
 }
 
 static void defer(mca_pml_epml_request_t *request)
@@ -205,7 +121,7 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
         if (request->free_called) {
             recycle(request);
         } else {
-            (void) ompi_request_complete(&request->req_ompi, true);
+            complete(request);
         }
     }
 }
@@ -228,7 +144,7 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
         defer(request);
         return;
     }
-    (void) ompi_request_complete(&request->req_ompi, true);
+    complete(request);
 }
 
 int mca_pml_epml_request_free(ompi_request_t **ompi_request)

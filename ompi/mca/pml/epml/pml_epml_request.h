@@ -116,31 +116,12 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
     return mca_pml_epml_request_free == request->req_free;
 }
 
-/** A cleared request of ep.  Under its lock.  @return NULL without memory */
-mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep,
-                                                 mca_pml_epml_comm_t *comm,
-                                                 mca_pml_epml_request_kind_t kind);
-
-/** The user is through with a request that the engine is through with.  Under the lock.
- * @return its communicator, if it must be released when the lock has been given back, or NULL */
-ompi_communicator_t *mca_pml_epml_request_finish(mca_pml_epml_request_t *request);
-
-/** Back to the free list: the user and the engine are through.  Under the lock. */
-void mca_pml_epml_request_put(mca_pml_epml_request_t *request);
-
-/** Describe the user's data. */
-void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request, const void *buffer,
-                                   size_t count, ompi_datatype_t *datatype);
-
 /** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.
  * @return OMPI_SUCCESS or an error */
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
 
 /** The engine is through with the request: tell the user.  Under the lock. */
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
-
-/** The request is on its way without its caller: hold the communicator until it is done with. */
-void mca_pml_epml_request_count(mca_pml_epml_request_t *request);
 
 void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers);
 void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers);

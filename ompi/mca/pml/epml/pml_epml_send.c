@@ -24,7 +24,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"

@@ -45,6 +45,7 @@ static struct {
     opal_mutex_t lock;
     transport_t shm, net;
     kept_module_t *kept;
+    _Atomic int kept_count; /**< also read without the lock */
 } transports = {
     .lock = OPAL_MUTEX_STATIC_INIT,
     .shm = {.name = "epshm"},
@@ -92,6 +93,8 @@ static int transport_open(transport_t *transport)
         transport->component = NULL;
         goto err_close;
     }
+    transport->component->ep_help_lock = mpix_endpoints_help_lock;
+    transport->component->ep_help_unlock = mpix_endpoints_help_unlock;
     /* Open MPI's own BTL selection may let go of the component while we use it. */
     (void) mca_base_component_repository_retain_component("btl", transport->name);
     transport->failed = false;
@@ -134,20 +137,9 @@ void mca_pml_epml_transports_close(void)
     opal_mutex_unlock(&transports.lock);
 }
 
-/** A new module.  What goes wrong there may have to be told to the user. */
-static int create(transport_t *transport, mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
-{
-    int rc;
-
-    mpix_endpoints_help_lock();
-    rc = transport->component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
-    mpix_endpoints_help_unlock();
-    return rc;
-}
-
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
-    return create(&transports.shm, ep, module_p);
+    return transports.shm.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
 }
 
 int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
@@ -158,11 +150,12 @@ int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     kept = transports.kept;
     if (NULL != kept) {
         transports.kept = kept->next;
+        atomic_fetch_sub_explicit(&transports.kept_count, 1, memory_order_relaxed);
     }
     opal_mutex_unlock(&transports.lock);
 
     if (NULL == kept) {
-        return create(&transports.net, ep, module_p);
+        return transports.net.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
     }
     *module_p = kept->module;
     (*module_p)->ep_context = ep;
@@ -183,6 +176,7 @@ void mca_pml_epml_net_put(mca_btl_ep_module_t *module)
     opal_mutex_lock(&transports.lock);
     kept->next = transports.kept;
     transports.kept = kept;
+    atomic_fetch_add_explicit(&transports.kept_count, 1, memory_order_relaxed);
     opal_mutex_unlock(&transports.lock);
 }
 
@@ -190,7 +184,9 @@ int mca_pml_epml_net_progress_kept(void)
 {
     int events = 0;
 
-    if (NULL == transports.kept || 0 != opal_mutex_trylock(&transports.lock)) {
+    /* Relaxed: a hint. */
+    if (0 == atomic_load_explicit(&transports.kept_count, memory_order_relaxed)
+        || 0 != opal_mutex_trylock(&transports.lock)) {
         return 0;
     }
     for (kept_module_t *kept = transports.kept; NULL != kept; kept = kept->next) {

@@ -143,7 +143,7 @@ typedef struct mca_pml_epml_ep_t {
     uint64_t dropped; /**< messages dropped because they made no sense */
 
     /* ---- slow path ---- */
-    _Atomic uint32_t references; /**< communicators, requests on their way */
+    _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
     mca_pml_epml_level_t level;

@@ -146,7 +146,7 @@ static bool in_range(const char *name, size_t value, size_t low, size_t high)
     if (low <= value && value <= high) {
         return true;
     }
-    opal_show_help(EPOFI_HELP, "out of range", true, name, value, low, high);
+    EPOFI_SHOW_HELP("out of range", true, name, value, low, high);
     return false;
 }
 

@@ -44,10 +44,10 @@ int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
     int result = fi_getname(&module->fi.ep->fid, address.bytes, &length);
 
     if (0 != result || length > sizeof(address.bytes)) {
-        opal_show_help(EPOFI_HELP, "cannot open", true, opal_process_info.nodename,
-                       module->fabric->info->fabric_attr->prov_name, "address of an endpoint",
-                       module->fabric->info->domain_attr->name,
-                       0 != result ? fi_strerror(-result) : "it is too long");
+        EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name, "address of an endpoint",
+                        module->fabric->info->domain_attr->name,
+                        0 != result ? fi_strerror(-result) : "it is too long");
         return OPAL_ERR_NOT_AVAILABLE;
     }
     address.length = (uint16_t) length;
@@ -74,8 +74,8 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
     }
     if (own->provider != address->provider || own->format != address->format) {
         if (mca_btl_epofi_first_time(&said)) {
-            opal_show_help(EPOFI_HELP, "other provider", true, opal_process_info.nodename,
-                           module->fabric->info->fabric_attr->prov_name);
+            EPOFI_SHOW_HELP("other provider", true, opal_process_info.nodename,
+                            module->fabric->info->fabric_attr->prov_name);
         }
         return OPAL_ERR_UNREACH;
     }
@@ -260,9 +260,9 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
     if (module->closing) {
         return; /* a peer that is gone first, when all is over: nobody waits for this message */
     }
-    opal_show_help(EPOFI_HELP, "peer gone", true, opal_process_info.nodename,
-                   endpoint_text(endpoint, peer, sizeof(peer)),
-                   module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
+    EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
+                    endpoint_text(endpoint, peer, sizeof(peer)),
+                    module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
     if (NULL != module->error_callback) {
         module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL, peer);
     }
@@ -282,9 +282,9 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
         endpoint->stalled_ns = now;
     } else if (now - endpoint->stalled_ns > (uint64_t) limit * 1000000000u) {
         endpoint->warned = true;
-        opal_show_help(EPOFI_HELP, "peer silent", true, opal_process_info.nodename,
-                       endpoint_text(endpoint, peer, sizeof(peer)),
-                       endpoint->module->fabric->info->fabric_attr->prov_name, limit);
+        EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
+                        endpoint_text(endpoint, peer, sizeof(peer)),
+                        endpoint->module->fabric->info->fabric_attr->prov_name, limit);
     }
     return OPAL_ERR_OUT_OF_RESOURCE;
 }

@@ -236,10 +236,10 @@ static void report_nothing(int result)
         }
         fi_freeinfo(hints);
     }
-    opal_show_help(EPOFI_HELP, "no provider", true, opal_process_info.nodename,
-                   is_set(wanted) ? wanted : "any", is_set(interface) ? interface : "any",
-                   0 == result ? "none of them fits" : fi_strerror(-result),
-                   '\0' == *offers ? "nothing" : offers);
+    EPOFI_SHOW_HELP("no provider", true, opal_process_info.nodename,
+                    is_set(wanted) ? wanted : "any", is_set(interface) ? interface : "any",
+                    0 == result ? "none of them fits" : fi_strerror(-result),
+                    '\0' == *offers ? "nothing" : offers);
 }
 
 /** FNV-1a: names of providers are short and few. */
@@ -327,16 +327,15 @@ static int fabric_open(void)
         return OPAL_ERR_NOT_AVAILABLE;
     }
     if (mca_btl_epofi_component.recv_buffers > info->rx_attr->size) {
-        opal_show_help(EPOFI_HELP, "too many receive buffers", true,
-                       info->fabric_attr->prov_name, mca_btl_epofi_component.recv_buffers,
-                       info->rx_attr->size);
+        EPOFI_SHOW_HELP("too many receive buffers", true, info->fabric_attr->prov_name,
+                        mca_btl_epofi_component.recv_buffers, info->rx_attr->size);
         goto err_free_info;
     }
     result = fi_fabric(info->fabric_attr, &fabric->fabric, NULL);
     if (0 != result) {
-        opal_show_help(EPOFI_HELP, "cannot open", true, opal_process_info.nodename,
-                       info->fabric_attr->prov_name, "fabric", info->fabric_attr->name,
-                       fi_strerror(-result));
+        EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
+                        info->fabric_attr->prov_name, "fabric", info->fabric_attr->name,
+                        fi_strerror(-result));
         goto err_free_info;
     }
     describe(fabric, info, rma);

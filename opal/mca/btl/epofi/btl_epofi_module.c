@@ -69,9 +69,9 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
 
 static int report(const mca_btl_epofi_fabric_t *fabric, const char *what, int result)
 {
-    opal_show_help(EPOFI_HELP, "cannot open", true, opal_process_info.nodename,
-                   fabric->info->fabric_attr->prov_name, what, fabric->info->domain_attr->name,
-                   fi_strerror(-result));
+    EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
+                    fabric->info->fabric_attr->prov_name, what, fabric->info->domain_attr->name,
+                    fi_strerror(-result));
     return -FI_ENOMEM == result || -FI_EMFILE == result ? OPAL_ERR_OUT_OF_RESOURCE
                                                         : OPAL_ERR_NOT_AVAILABLE;
 }
@@ -188,9 +188,9 @@ static void linger(mca_btl_epofi_module_t *module)
         if (0 == start) {
             start = mca_btl_epofi_now();
         } else if (mca_btl_epofi_now() - start > limit) {
-            opal_show_help(EPOFI_HELP, "lingered", true, opal_process_info.nodename,
-                           module->fabric->info->fabric_attr->prov_name, module->inflight,
-                           mca_btl_epofi_component.linger);
+            EPOFI_SHOW_HELP("lingered", true, opal_process_info.nodename,
+                            module->fabric->info->fabric_attr->prov_name, module->inflight,
+                            mca_btl_epofi_component.linger);
             return;
         }
         (void) sched_yield();

@@ -37,8 +37,8 @@ static int queue_broken(const mca_btl_epofi_module_t *module, int error)
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     if (mca_btl_epofi_first_time(&said)) {
-        opal_show_help(EPOFI_HELP, "queue broken", true, opal_process_info.nodename,
-                       module->fabric->info->fabric_attr->prov_name, fi_strerror(error));
+        EPOFI_SHOW_HELP("queue broken", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name, fi_strerror(error));
     }
     return OPAL_ERROR;
 }

@@ -58,8 +58,8 @@ static void drop(mca_btl_epofi_module_t *module, const char *why)
 
     ++module->dropped;
     if (!module->closing && mca_btl_epofi_first_time(&said)) {
-        opal_show_help(EPOFI_HELP, "bad message", true, opal_process_info.nodename,
-                       module->fabric->info->fabric_attr->prov_name, why);
+        EPOFI_SHOW_HELP("bad message", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name, why);
     }
 }
 

@@ -24,6 +24,9 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
+#define EPSHM_SHOW_HELP(...) \
+    MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", __VA_ARGS__)
+
 static int component_register(void)
 {
     mca_base_component_t *version = &mca_btl_epshm_component.super.super.btl_version;
@@ -74,7 +77,7 @@ static bool in_range(const char *name, size_t value, size_t low, size_t high)
     if (low <= value && value <= high) {
         return true;
     }
-    opal_show_help("help-btl-epshm.txt", "out of range", true, name, value, low, high);
+    EPSHM_SHOW_HELP("out of range", true, name, value, low, high);
     return false;
 }
 
@@ -94,8 +97,7 @@ static int check_parameters(void)
         return OPAL_ERR_BAD_PARAM;
     }
     if (0 != (component->ring_cells & (component->ring_cells - 1))) {
-        opal_show_help("help-btl-epshm.txt", "not a power of two", true,
-                       "btl_epshm_ring_cells", component->ring_cells);
+        EPSHM_SHOW_HELP("not a power of two", true, "btl_epshm_ring_cells", component->ring_cells);
         return OPAL_ERR_BAD_PARAM;
     }
     return OPAL_SUCCESS;
