@@ -65,7 +65,8 @@ static void ring_without(MPI_Comm comm, struct ept *t, int blocked, int rounds)
 {
     enum { LARGE = 40000 };
     int n = t->size - 1, me = (t->rank - blocked - 1 + t->size) % t->size;
-    int to = (blocked + 1 + (me + 1) % n) % t->size, from = (blocked + 1 + (me - 1 + n) % n) % t->size;
+    int to = (blocked + 1 + (me + 1) % n) % t->size;
+    int from = (blocked + 1 + (me - 1 + n) % n) % t->size;
     char *out = calloc(LARGE, 1), *in = calloc(LARGE, 1);
 
     for (int round = 0; round < rounds; ++round) {

@@ -178,10 +178,10 @@ static inline void at_membarrier(void)
 #define RAW_STORE __atomic_store_n
 #define RAW_EXCHANGE __atomic_exchange_n
 #endif
-#define atomic_load_explicit(object, order)                       \
+#define atomic_load_explicit(object, order)                            \
     (at_buffered() ? buffer_load((void *) (object), sizeof(*(object))) \
                    : (uintptr_t) RAW_LOAD(object, order))
-#define atomic_store_explicit(object, value, order)                       \
+#define atomic_store_explicit(object, value, order)                            \
     (at_buffered() ? buffer_store((void *) (object), sizeof(*(object)), value) \
                    : (void) RAW_STORE(object, value, order))
 #define atomic_exchange_explicit(object, value, order) \
@@ -257,6 +257,43 @@ static void case_bias(bool may_bias)
     tap_case_done();
 }
 
+static void acquire(epml_lock_t *lock, int times)
+{
+    for (int i = 0; i < times; ++i) {
+        epml_lock_enter(lock);
+        epml_lock_leave(lock, true);
+    }
+}
+
+/** argument: the lock.  Comes as often as wins the bias. */
+static void *streak_main(void *argument)
+{
+    epml_lock_t *lock = argument;
+
+    acquire(lock, EPML_LOCK_BIAS_AFTER - 1);
+    TAP_EQ(0, owner_of(lock));
+    acquire(lock, 1);
+    TAP_CHECK(biased_to(lock, epml_lock_self()), "not biased to the thread that came in a row");
+    return NULL;
+}
+
+static void case_streak(void)
+{
+    epml_lock_t lock;
+    pthread_t other;
+
+    tap_case("the bias goes to who came in a row, and to nobody else");
+    epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
+    acquire(&lock, EPML_LOCK_BIAS_AFTER - 1);
+    start(&other, streak_main, &lock);
+    pthread_join(other, NULL);
+    acquire(&lock, EPML_LOCK_BIAS_AFTER - 1);
+    TAP_EQ(0, owner_of(&lock));
+    acquire(&lock, 1);
+    TAP_CHECK(biased_to(&lock, epml_lock_self()), "not biased to the first thread again");
+    tap_case_done();
+}
+
 /* ---- walks ---------------------------------------------------------------------------------- */
 
 /** Accesses of the lock that a visit may take: it must not wait for anybody. */
@@ -283,7 +320,6 @@ struct walk_t {
 static void actor_inside(actor_t *actor)
 {
     walk_t *walk = actor->walk;
-    uint64_t *random = &actor->hook.random;
 
     TAP_CHECK(NULL == walk->holder, "actor %d came in by %s, and actor %d is in",
               (int) (actor - walk->actors), walk->lock.by_bias ? "bias" : "the lock proper",
@@ -293,12 +329,8 @@ static void actor_inside(actor_t *actor)
         ++walk->by_bias;
     } else {
         ++walk->proper;
-        if (0 == tap_below(random, 3)) {
-            /* As if this thread had come alone often enough. */
-            walk->lock.streak = EPML_LOCK_BIAS_AFTER;
-        }
     }
-    for (uint64_t stay = tap_below(random, 6); 0 < stay; --stay) {
+    for (uint64_t stay = tap_below(&actor->hook.random, 6); 0 < stay; --stay) {
         at_access();
     }
     if (actor == walk->holder) {
@@ -385,9 +417,11 @@ static void case_walk(uint64_t number, uint64_t turns)
     uint64_t random = tap_stream(100 * number), frozen_until = 0;
     actor_t *frozen = NULL;
 
-    tap_case("walk %llu: %d threads, one at a time", (unsigned long long) number, ACTORS);
+    tap_case("walk %llu: %d threads, one at a time, bias after %llu", (unsigned long long) number,
+             ACTORS, (unsigned long long) (1 + number % 2));
     memset((void *) &walk, 0, sizeof(walk));
-    epml_lock_init(&walk.lock, EPML_LOCK_BIAS_AFTER);
+    /* Soon, so that a walk sees the bias come and go often. */
+    epml_lock_init(&walk.lock, 1 + number % 2);
     for (int i = 0; i < ACTORS; ++i) {
         actor_t *actor = &walk.actors[i];
 
@@ -857,6 +891,7 @@ int main(int argc, char **argv)
     case_bias(false);
     if (can_bias) {
         case_bias(true);
+        case_streak();
         /* Not after its store: then everybody has to wait for it. */
         case_preempted(1);
         for (uint64_t number = 1; number <= 6; ++number) {

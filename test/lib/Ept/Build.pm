@@ -131,7 +131,8 @@ sub _mpi_tasks
         push @objects, "$build/$way/$part.o";
         unshift @tasks, _compile_task("$build/$way/$part.o", "$folder/$part.c", @cc);
     }
-    return (@tasks, _link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
+    return (@tasks,
+            _link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
 }
 
 sub _unit_tasks
@@ -181,7 +182,7 @@ sub _run
         while (@waiting && keys(%running) < ($cores || 1)) {
             my $task = shift @waiting;
             print STDERR "# @{ $task->{command} }\n" if $verbose;
-            unlink "$task->{out}.cmd";
+            unlink $task->{out}, "$task->{out}.cmd";
             my $pid = fork // die "fork: $!\n";
             if (0 == $pid) {
                 { exec { $task->{command}[0] } @{ $task->{command} } }
@@ -211,8 +212,12 @@ sub _run_both
     my @objects = grep { $_->{compiles} && !_up_to_date($_) } @$tasks;
     printf STDERR "# compiling %d test sources\n", scalar @objects if @objects;
     my @failed = _run(\@objects, $verbose);
-    return @failed if @failed;
-    return _run([grep { !$_->{compiles} && !_up_to_date($_) } @$tasks], $verbose);
+    my @programs = grep { !$_->{compiles} && !_up_to_date($_) } @$tasks;
+    # What lacks an object cannot be linked; its old self must not run instead.
+    my @lacking = grep { grep { !-e } @{ $_->{from} } } @programs;
+    my %lacks = map { $_->{out} => 1 } @lacking;
+    unlink keys %lacks;
+    return (@failed, _run([grep { !$lacks{ $_->{out} } } @programs], $verbose));
 }
 
 # Make everything that the jobs need. Returns the files that could not be made.

@@ -325,7 +325,9 @@ sub _is_ours
     my @frames = @_;
     my $ours = qr/\b(?:mca_)?(?:pml_)?(?:epml|btl_epshm|btl_epofi|mpiext_endpoints)_|MPIX_|mpix_/;
 
-    shift @frames while @frames && $frames[0] =~ /vg_replace|\b(?:str|mem|malloc|calloc|realloc)\w* \(/;
+    my $allocates = qr/vg_replace|\b(?:str|mem|malloc|calloc|realloc)\w* \(/;
+
+    shift @frames while @frames && $frames[0] =~ $allocates;
     for my $depth (0 .. $#frames) {
         next if $frames[$depth] !~ $ours;
         return 1 if 1 >= $depth;
@@ -412,6 +414,12 @@ sub run
     my ($build, $job) = @_;
 
     local $| = 1;
+    for my $want (Ept::Build::mpi_builds($job)) {
+        my ($way, $program) = @$want;
+        next if -x "$build/$way/$program";
+        print "1..1\nnot ok 1 - $program was compiled\n";
+        return 1;
+    }
     for my $signal (qw(INT TERM HUP)) {
         $SIG{$signal} = sub {
             _end_session($running_session, $running_session) if $running_session;

@@ -28,7 +28,13 @@ my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp);
 # Process-level tests (each process makes endpoints of its own in the test).
 my @PROCESSES = qw(1x1 2x1 4x1/tcp);
 
-# program => [configurations], with per entry:
+my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
+    'btl_epshm_max_frags_max 1', 'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
+    'btl_epofi_max_send_buffers 4';
+
+# One entry per program and purpose:
+#   program the source test/mpi/PROGRAM.c
+#   configs where it runs
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
 #   quick   configurations of --quick (default: 1x4 and 2x2/tcp, as far as they are listed)
@@ -43,15 +49,15 @@ my @TABLE = (
     { program => 'p2p_match', configs => \@ALL },
     { program => 'random_traffic', configs => \@ALL },
     { program => 'coll_move', configs => \@ALL },
+    { program => 'p2p_requests', configs => \@ALL },
+    { program => 'p2p_order', configs => \@ALL },
+    { program => 'comm_ops', configs => \@ALL },
 
     # Each protocol within a process and between processes, few and many ranks.
-    { program => 'p2p_requests', configs => \@SOME },
-    { program => 'p2p_order', configs => \@SOME },
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
     { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME },
     { program => 'coll_neighbor', configs => \@SOME },
-    { program => 'comm_ops', configs => [@SOME, qw(2x16/tcp 4x16/shm)] },
     { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp)] },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
@@ -81,6 +87,14 @@ my @TABLE = (
       quick => [], args => '--seed 11 --epochs 8', plain => 0 },
     { program => 'random_traffic', variant => 'large', configs => [qw(1x2 2x1 2x2)],
       quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000', plain => 0 },
+
+    # The smallest rings, windows and numbers of buffers: whoever sends must wait its turn.
+    { program => 'random_traffic', variant => 'few', configs => [qw(1x2 1x4 2x2 4x4/tcp)],
+      quick => ['2x2/tcp'], args => '--seed 13', mca => $FEW, plain => 0 },
+    { program => 'p2p_order', variant => 'few', configs => [qw(1x2 2x1 2x2)], quick => [],
+      args => '--seed 14', mca => $FEW, plain => 0 },
+    { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
+      mca => $FEW, plain => 0 },
 
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
@@ -128,6 +142,8 @@ sub _configs_of
     if ($options->{quick}) {
         my %listed = map { $_ => 1 } @wanted, map { "$_/tcp" } @wanted;
         @wanted = $entry->{quick} ? @{ $entry->{quick} } : grep { $listed{$_} } qw(1x4 2x2/tcp);
+        # One network is enough, the one that is asked for.
+        s{/tcp$}{/$options->{provider}} for $options->{provider} ? @wanted : ();
     }
     return @wanted;
 }

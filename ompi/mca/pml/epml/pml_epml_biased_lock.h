@@ -190,7 +190,6 @@ static inline bool epml_lock_try(epml_lock_t *lock)
 /** Take the lock only if nobody is in, for a thread that has other things to do. */
 static inline bool epml_lock_try_visit(epml_lock_t *lock)
 {
-    const uintptr_t self = epml_lock_self();
     uintptr_t owner;
 
     if (atomic_load_explicit(&lock->inside, memory_order_relaxed) || !epml_lock_try_proper(lock)) {
@@ -206,7 +205,8 @@ static inline bool epml_lock_try_visit(epml_lock_t *lock)
         atomic_store_explicit(&lock->locked, false, memory_order_release);
         return false;
     }
-    epml_lock_taken(lock, self);
+    /* A visitor is no candidate, and does not end the streak of one. */
+    lock->by_bias = false;
     return true;
 }
 

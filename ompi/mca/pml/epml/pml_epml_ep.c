@@ -299,6 +299,10 @@ static bool wants_progress(mca_pml_epml_ep_t *ep)
         return false;
     }
     /* Relaxed: hints. */
+    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed)
+        && !ep->shm->ep_pending(ep->shm)) {
+        return false;
+    }
     return mca_pml_epml_component.progress_others
            || 0 < atomic_load_explicit(&ep->active_requests, memory_order_relaxed)
            || atomic_load_explicit(&ep->busy, memory_order_relaxed);

@@ -30,9 +30,20 @@ BEGIN_C_DECLS
 /** May locks be biased on this machine?  Constant once the PML is selected. */
 extern bool mca_pml_epml_may_bias;
 
+/** A thread of the endpoint's own shows that it is there.  Under the lock, or by a thread that the
+ * others do not mind: a lost count does no harm. */
+static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: a sign of life, nothing hangs on its order. */
+    atomic_store_explicit(&ep->heartbeat,
+                          atomic_load_explicit(&ep->heartbeat, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
 {
     epml_lock_enter(&ep->lock);
+    mca_pml_epml_beat(ep);
 }
 
 /** Run what was deferred; not under the lock. */
@@ -69,11 +80,7 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 {
     int events;
 
-    /* Relaxed: a sign of life, nothing hangs on its order; only the threads of the endpoint write
-     * it, and a lost count does no harm. */
-    atomic_store_explicit(&ep->heartbeat,
-                          atomic_load_explicit(&ep->heartbeat, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    mca_pml_epml_beat(ep);
     if (!atomic_load_explicit(&ep->busy, memory_order_relaxed) && !ep->shm->ep_pending(ep->shm)) {
         return 0;
     }

@@ -75,7 +75,7 @@ int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->blocking = true;
-    rc = mca_pml_epml_recv_start(request);
+    rc = mca_pml_epml_recv_start(request, src, tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_request_put(request);
         mca_pml_epml_unlock(ep);
@@ -98,7 +98,7 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
     if (OPAL_LIKELY(NULL != request)) {
         mca_pml_epml_request_count(request);
         *ompi_request = &request->req_ompi;
-        rc = mca_pml_epml_recv_start(request);
+        rc = mca_pml_epml_recv_start(request, src, tag);
         if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
             request->req_ompi.req_status.MPI_ERROR = rc;
             mca_pml_epml_request_done(request);
@@ -127,15 +127,14 @@ int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatyp
     return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-int mca_pml_epml_recv_start(mca_pml_epml_request_t *request)
+int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag)
 {
     mca_pml_epml_ep_t *ep = request->ep;
     epml_match_queue_t *queue;
     epml_match_unexpected_t *found;
     mca_pml_epml_unexpected_t *message;
 
-    found = epml_match_first(&ep->match, request->comm->context, request->peer, request->tag,
-                             &queue);
+    found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
     if (OPAL_UNLIKELY(NULL == queue)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

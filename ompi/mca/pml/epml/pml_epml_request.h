@@ -226,8 +226,9 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
 
 /* ---- pml_epml_recv.c ---------------------------------------------------------------------------- */
 
-/** Post a receive, or serve it from the messages that wait.  Under the lock. */
-int mca_pml_epml_recv_start(mca_pml_epml_request_t *request);
+/** Post a receive, or serve it from the messages that wait.  Under the lock.  Source and tag are the
+ * request's; given again because the fast path has them in registers. */
+int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag);
 
 /** A message has found its receive.  Under the lock.
  *

@@ -30,12 +30,15 @@
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/mca/pml/base/pml_base_bsend.h"
 
-static inline mca_pml_epml_hdr_match_t match_header(const mca_pml_epml_comm_t *comm, int tag)
+/** Filled in place: a header returned by value is copied in larger pieces than it was written in, and
+ * waits for its own stores to leave the store buffer (a fifth of a sender's time at 8 bytes). */
+static inline void match_header(mca_pml_epml_hdr_match_t *hdr, const mca_pml_epml_comm_t *comm,
+                                int tag)
 {
-    return (mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
-                                      .context = comm->context,
-                                      .source = comm->rank,
-                                      .tag = tag};
+    hdr->common = (mca_pml_epml_hdr_common_t){.kind = EPML_HDR_EAGER};
+    hdr->context = comm->context;
+    hdr->source = comm->rank;
+    hdr->tag = tag;
 }
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
@@ -89,7 +92,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
                       || sizeof(hdr) + size > eager_limit(ep, peer))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    hdr = match_header(comm, tag);
+    match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
     if (OPAL_LIKELY(!mca_pml_epml_backlog_has(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
@@ -311,10 +314,11 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 
 static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
 {
-    mca_pml_epml_hdr_match_t hdr = match_header(request->comm, request->tag);
+    mca_pml_epml_hdr_match_t hdr;
     const bool sync = MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode;
     int rc;
 
+    match_header(&hdr, request->comm, request->tag);
     if (sync) {
         rc = mca_pml_epml_number_assign(request);
         if (OMPI_SUCCESS != rc) {
@@ -366,11 +370,11 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
 {
     struct mca_btl_base_endpoint_t *connection;
     mca_btl_ep_module_t *module;
-    mca_pml_epml_hdr_rndv_t hdr = {.match = match_header(request->comm, request->tag),
-                                   .length = request->size};
+    mca_pml_epml_hdr_rndv_t hdr = {.length = request->size};
     unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
     int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
 
+    match_header(&hdr.match, request->comm, request->tag);
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_number_assign(request);
     }

@@ -174,23 +174,23 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
     return OMPI_SUCCESS;
 }
 
-/** Does the list hold a request that one of our endpoints must be turned for, or one complete? */
-static bool look_over(size_t count, ompi_request_t **requests, bool *through_p)
-{
-    bool ours = false;
+#define NONE SIZE_MAX
 
-    *through_p = false;
+/** The first complete active request of a list, or NONE.
+ * @param[out] ours_p  does the list up to there hold a request that an endpoint must be turned for? */
+static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours_p)
+{
+    *ours_p = false;
     for (size_t i = 0; i < count; ++i) {
         if (OMPI_REQUEST_INACTIVE == requests[i]->req_state) {
             continue;
         }
         if (REQUEST_COMPLETE(requests[i])) {
-            *through_p = true;
-            return ours;
+            return i;
         }
-        ours = ours || NULL != request_ep(requests[i]);
+        *ours_p = *ours_p || NULL != request_ep(requests[i]);
     }
-    return ours;
+    return NONE;
 }
 
 /** Turn the endpoints of a list, each once as long as neighbours in the list share one.
@@ -212,33 +212,46 @@ static int turn_list(size_t count, ompi_request_t **requests)
     return events;
 }
 
-/** Wait until at least one request of the list is complete, if one of them is ours. */
-static void wait_for_one(size_t count, ompi_request_t **requests)
+/** Wait until a request of the list is complete.
+ * @return its index; NONE: the list holds no request of ours, Open MPI's functions may wait */
+static size_t wait_for_one(size_t count, ompi_request_t **requests)
 {
     mca_pml_epml_waiter_t waiter = {0};
-    bool through;
+    bool ours;
+    size_t found;
 
-    while (look_over(count, requests, &through) && !through) {
+    while (NONE == (found = first_complete(count, requests, &ours)) && ours) {
         if (0 == turn_list(count, requests)) {
             /* Requests of others in the list need the process's progress. */
             opal_progress();
             mca_pml_epml_idle(&waiter);
         }
     }
+    return found;
 }
+
+/* Of a list with a complete request Open MPI's functions are given that request alone, or asked to
+ * test: so they never put a synchronization object into one of ours. */
 
 static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
                          ompi_status_public_t *status)
 {
-    wait_for_one(count, requests);
-    return original.req_wait_any(count, requests, index, status);
+    size_t found = wait_for_one(count, requests);
+
+    if (NONE == found) {
+        return original.req_wait_any(count, requests, index, status);
+    }
+    *index = (int) found;
+    return original.req_wait(&requests[found], status);
 }
 
 static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
                           ompi_status_public_t *statuses)
 {
-    wait_for_one(count, requests);
-    return original.req_wait_some(count, requests, outcount, indices, statuses);
+    if (NONE == wait_for_one(count, requests)) {
+        return original.req_wait_some(count, requests, outcount, indices, statuses);
+    }
+    return original.req_test_some(count, requests, outcount, indices, statuses);
 }
 
 static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)

@@ -61,17 +61,21 @@ send_buffered(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *en
     return rc;
 }
 
-/** memcpy for what is mostly small: two overlapping moves instead of a call. */
+/** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
+ * the caller has just written them in pieces of that size, and a wider load would have to wait until
+ * its stores have left the store buffer. */
 static inline void copy_small(unsigned char *target, const void *source, size_t size)
 {
     const unsigned char *from = source;
 
-    if (OPAL_LIKELY(8 <= size && size <= 16)) {
-        memcpy(target, from, 8);
+    if (OPAL_LIKELY(8 <= size && size <= 32)) {
+        size_t done = 0;
+
+        do {
+            memcpy(target + done, from + done, 8);
+            done += 8;
+        } while (done + 8 <= size);
         memcpy(target + size - 8, from + size - 8, 8);
-    } else if (OPAL_LIKELY(16 < size && size <= 32)) {
-        memcpy(target, from, 16);
-        memcpy(target + size - 16, from + size - 16, 16);
     } else if (0 < size) {
         memcpy(target, from, size);
     }
