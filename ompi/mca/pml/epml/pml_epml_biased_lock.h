@@ -11,14 +11,15 @@
 /**
  * @file
  *
- * A lock that costs its usual owner nothing: biased towards the thread that takes it again and again.
+ * A lock that costs its usual owner nothing: biased towards the thread that takes it again and
+ * again.
  *
  * The thread that the lock is biased to enters by two plain stores and loads, without an atomic
  * read-modify-write.  Any other thread takes the lock proper, and with it first ends the bias:
  *
  *   owner                              other thread (holds the lock proper)
  *   inside = true                      owner = nobody
- *   (compiler barrier)                 membarrier: every thread of the process passes a full barrier
+ *   (compiler barrier)                 membarrier: every thread passes a full barrier
  *   owner still me?  entered           wait until not inside
  *
  * The two sides are Dekker's: each writes its own flag and then looks at the other's.  The owner's
@@ -131,8 +132,8 @@ static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock
 /** The bias has been ended: let the owner get out. */
 static __attribute__((noinline, unused)) void epml_lock_wait_owner(epml_lock_t *lock)
 {
-    /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered before
-     * what we do. */
+    /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered
+     * before what we do. */
     for (uint32_t spins = 1; atomic_load_explicit(&lock->inside, memory_order_acquire); ++spins) {
         epml_lock_relax();
         if (0 == spins % 64) {
@@ -178,8 +179,8 @@ static inline bool epml_lock_try(epml_lock_t *lock)
     if (__builtin_expect(0 != atomic_load_explicit(&lock->owner, memory_order_relaxed), 0)) {
         epml_lock_revoke(lock);
     }
-    /* Also without a bias: an owner whose bias has just been ended may still be in, if whoever ended
-     * it has given up (epml_lock_try_visit). */
+    /* Also without a bias: an owner whose bias has just been ended may still be in, if whoever
+     * ended it has given up (epml_lock_try_visit). */
     if (__builtin_expect(atomic_load_explicit(&lock->inside, memory_order_acquire), 0)) {
         epml_lock_wait_owner(lock);
     }

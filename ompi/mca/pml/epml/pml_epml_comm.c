@@ -24,7 +24,7 @@
 #include "opal/util/argv.h"
 #include "opal/util/info.h"
 
-/* ---- context ids -------------------------------------------------------------------------------- */
+/* ---- context ids ----------------------------------------------------------------------------- */
 
 #define EPML_CONTEXT_COUNT_BITS 40
 #define EPML_CONTEXT_RANK_MASK 0x7fffffu
@@ -44,7 +44,7 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
               & ((UINT64_C(1) << EPML_CONTEXT_COUNT_BITS) - 1));
 }
 
-/* ---- Open MPI's tables ----------------------------------------------------------------------------- */
+/* ---- Open MPI's tables ----------------------------------------------------------------------- */
 
 /** Ordinary communicators have cid_base 0 or one that the launcher gave out; ours have this bit. */
 #define EPML_CID_BASE_MARK (UINT64_C(1) << 63)
@@ -105,7 +105,7 @@ out:
     return rc;
 }
 
-/* ---- our state -------------------------------------------------------------------------------------- */
+/* ---- our state ------------------------------------------------------------------------------- */
 
 int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
                              mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)

@@ -15,8 +15,8 @@
  *
  *  1. Each member of the parent makes its endpoints, with their transports.
  *  2. One reduction agrees: did everybody succeed, which context id, do all promise same_num_ep?
- *  3. Unless they do, the counts are gathered; then, with everybody's consent, names and addresses, if
- *     there is more than one member.
+ *  3. Unless they do, the counts are gathered; then, with everybody's consent, names and addresses,
+ *     if there is more than one member.
  *  4. Each member builds its handles; a second reduction agrees that everybody did.
  *
  * Whatever goes wrong at one member is known to all before the next step that communicates, and
@@ -77,7 +77,7 @@ typedef struct creation_t {
 
 static const char *const level_names[] = {"single", "funneled", "serialized", "multiple"};
 
-/* ---- step 0: what the user wants -------------------------------------------------------------------- */
+/* ---- step 0: what the user wants ------------------------------------------------------------- */
 
 /** Read an info key.  @return its value, to be released, or NULL */
 static opal_cstring_t *info_value(opal_info_t *info, const char *key)
@@ -132,7 +132,7 @@ static bool leaves_process(const ompi_communicator_t *parent)
     return false;
 }
 
-/* ---- step 1: endpoints -------------------------------------------------------------------------------- */
+/* ---- step 1: endpoints ----------------------------------------------------------------------- */
 
 static void make_endpoints(creation_t *creation)
 {
@@ -177,7 +177,7 @@ static size_t card_size(const creation_t *creation)
     return (size + 7) & ~(size_t) 7;
 }
 
-/* ---- step 2: agreement ----------------------------------------------------------------------------------- */
+/* ---- step 2: agreement ----------------------------------------------------------------------- */
 
 static int allreduce_max(ompi_communicator_t *parent, void *values, size_t count)
 {
@@ -211,7 +211,7 @@ static int agree(creation_t *creation)
     return MPIX_ENDPOINTS_OK == creation->error ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-/* ---- step 3: counts, names, addresses -------------------------------------------------------------------------- */
+/* ---- step 3: counts, names, addresses -------------------------------------------------------- */
 
 static int gather_counts(creation_t *creation)
 {
@@ -304,7 +304,7 @@ static int gather_cards(creation_t *creation)
                                            parent->c_coll->coll_allgatherv_module);
 }
 
-/* ---- step 4: handles --------------------------------------------------------------------------------------------- */
+/* ---- step 4: handles ------------------------------------------------------------------------- */
 
 /** The peer that a card describes; member is the one of the parent that sent it. */
 static mca_pml_epml_peer_t *make_peer(const creation_t *creation, const card_t *card, int index,
@@ -433,7 +433,8 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
     if (NULL == group) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rc = ompi_comm_set(&comm, parent, 0, NULL, 0, NULL, NULL, parent->error_handler, group, NULL, 0);
+    rc = ompi_comm_set(&comm, parent, 0, NULL, 0, NULL, NULL, parent->error_handler, group, NULL,
+                       0);
     OBJ_RELEASE(group);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -482,7 +483,7 @@ static int make_handles(creation_t *creation, ompi_communicator_t **comms)
     return rc;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /** Give up what is only needed while creating; the handles hold what they need. */
 static void clean_up(creation_t *creation)

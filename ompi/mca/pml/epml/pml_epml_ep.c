@@ -39,8 +39,8 @@ static struct {
 _Atomic bool mca_pml_epml_crowded = false;
 bool mca_pml_epml_may_bias = false;
 
-/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two, so
- * that the creating thread, which takes it once, does not get it. */
+/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
+ * so that the creating thread, which takes it once, does not get it. */
 #define EPML_LOCK_BIAS_FUNNELED 2
 
 /** Scans that pass over an endpoint which a thread of its own was driving at the last look. */
@@ -256,14 +256,15 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_transports_close();
 }
 
-/* ---- progress ---------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
     int events = ep->shm->ep_progress(ep->shm);
 
     /* The network costs a system call or more per look.  While the inbox brings messages and the
-     * network none, it is looked at less often, down to every 16th turn; otherwise at every turn. */
+     * network none, it is looked at less often, down to every 16th turn; otherwise at
+     * every turn. */
     if (NULL != ep->net && 0 == --ep->net_countdown) {
         int rc = ep->net->ep_progress(ep->net);
 

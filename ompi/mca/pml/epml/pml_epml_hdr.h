@@ -13,8 +13,8 @@
  *
  * The headers of pml/epml's messages.  One layout for all transports.
  *
- * They may come off a wire, so nothing in one that does is followed before it is checked: requests are
- * named by a number that the receiver of the number gave out itself (index and
+ * They may come off a wire, so nothing in one that does is followed before it is checked: requests
+ * are named by a number that the receiver of the number gave out itself (index and
  * generation, pml_epml_request.h), contexts are looked up, lengths are compared with what arrived.
  */
 

@@ -17,14 +17,14 @@
  * a key may have a wildcard for source, tag or both.  A hash table finds the queue, so the cost of
  * matching does not depend on how many other receives are posted or other messages wait.
  *
- *  - A posted receive is in the one queue of its own key, wildcards included, and carries a sequence
- *    number.  A message looks into the at most four queues whose keys it fits (only kinds of which
- *    receives are posted at all) and takes the receive posted first.
- *  - An unexpected message is in the queue of its exact key, and, from the first wildcard receive of
- *    a kind on, in the queue of its key of that kind.  A receive looks into one queue only.
+ *  - A posted receive is in the one queue of its own key, wildcards included, and carries a
+ *    sequence number.  A message looks into the at most four queues whose keys it fits (only kinds
+ *    of which receives are posted at all) and takes the receive posted first.
+ *  - An unexpected message is in the queue of its exact key, and, from the first wildcard receive
+ *    of a kind on, in the queue of its key of that kind.  A receive looks into one queue only.
  *
- * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.  The source and
- * tag of a message must not be EPML_MATCH_ANY.
+ * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.  The source
+ * and tag of a message must not be EPML_MATCH_ANY.
  *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
  * but of queues.  Tests: test/unit/test_epml_match.c.
@@ -142,8 +142,8 @@ static inline void epml_match_fini(epml_match_table_t *table)
     table->buckets = NULL;
 }
 
-/** Multiplicative hashing.  The context is spread before source and tag come in: both sides count up
- * from small numbers and would cancel each other out. */
+/** Multiplicative hashing.  The context is spread before source and tag come in: both sides count
+ * up from small numbers and would cancel each other out. */
 static inline uint64_t epml_match_hash(uint64_t context, int32_t source, int32_t tag)
 {
     uint64_t hash = (context * UINT64_C(0x9e3779b97f4a7c15))
@@ -428,7 +428,8 @@ static inline void epml_match_remove(epml_match_table_t *table, epml_match_unexp
         message->arrival.next->arrival.prev = message->arrival.prev;
     }
     if (0 == --table->unexpected_count) {
-        /* Start anew: messages to come are queued by their exact keys only, until a wildcard asks. */
+        /* Start anew: messages to come are queued by their exact keys only, until a
+         * wildcard asks. */
         table->indexed = 1u << EPML_MATCH_EXACT;
     }
 }

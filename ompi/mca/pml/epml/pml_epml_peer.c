@@ -22,8 +22,8 @@
 #include "ompi/group/group.h"
 #include "opal/mca/threads/mutex.h"
 
-/** Slots number the peers of the process, so that each endpoint can keep its connections in a table.
- * Freed slots are used again. */
+/** Slots number the peers of the process, so that each endpoint can keep its connections in a
+ * table. Freed slots are used again. */
 static struct {
     opal_mutex_t lock;
     uint32_t *free;

@@ -14,9 +14,9 @@
  * Names and procs of endpoints.
  *
  * Open MPI knows an MPI process by its name (job, vpid) and by the ompi_proc_t that goes with it.
- * An endpoint is one more name of the job, with a vpid that no launcher gives out, so that groups of
- * endpoints are ordinary groups.  The vpid tells whose endpoint it is: process p of a job of n has
- * the vpids n + p, 2n + p, 3n + p, ...  Nobody has to be asked for a new one.
+ * An endpoint is one more name of the job, with a vpid that no launcher gives out, so that groups
+ * of endpoints are ordinary groups.  The vpid tells whose endpoint it is: process p of a job of n
+ * has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to be asked for a new one.
  */
 
 #include "ompi_config.h"
@@ -27,8 +27,8 @@
 #include "ompi/runtime/ompi_rte.h"
 #include "opal/mca/threads/mutex.h"
 
-/** Procs of endpoints are found and given up under this lock, so that one that is about to go is not
- * found again. */
+/** Procs of endpoints are found and given up under this lock, so that one that is about to go is
+ * not found again. */
 static opal_mutex_t procs_lock = OPAL_MUTEX_STATIC_INIT;
 
 bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name)
@@ -69,7 +69,8 @@ ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name, const ompi_p
     if (NULL != proc) {
         OBJ_RETAIN(proc);
     } else {
-        /* Comes with one reference, which Open MPI never gives up for processes; here it is ours. */
+        /* Comes with one reference, which Open MPI never gives up for processes; here it
+         * is ours. */
         proc = (ompi_proc_t *) ompi_proc_for_name(*name);
     }
     if (NULL != proc) {

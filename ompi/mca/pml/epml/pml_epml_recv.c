@@ -22,7 +22,7 @@
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 
-/* ---- verbs ---------------------------------------------------------------------------------------- */
+/* ---- verbs ----------------------------------------------------------------------------------- */
 
 /** A receive request with its data described.  Under the lock.  @return NULL without memory */
 static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
@@ -149,7 +149,7 @@ int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag)
     return OMPI_SUCCESS;
 }
 
-/* ---- a message has found its receive ------------------------------------------------------------------ */
+/* ---- a message has found its receive --------------------------------------------------------- */
 
 /** The receive is complete. */
 static void finish(mca_pml_epml_request_t *request, int error)

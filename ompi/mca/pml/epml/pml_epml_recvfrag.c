@@ -95,7 +95,8 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
     epml_match_posted_t *posted = NULL;
 
-    /* A neighbour's header is our own code's, and a context without communicator matches nothing. */
+    /* A neighbour's header is our own code's, and a context without communicator
+     * matches nothing. */
     if (OPAL_UNLIKELY(btl != &ep->shm->super) && !is_sound(ep, match)) {
         return;
     }
@@ -167,7 +168,8 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     if (OPAL_UNLIKELY(NULL == ep)) {
         return; /* a kept network module: its endpoint is gone */
     }
-    if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t) || 1 != descriptor->des_segment_count)) {
+    if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)
+                      || 1 != descriptor->des_segment_count)) {
         drop(ep, "shorter than any header");
         return;
     }

@@ -71,10 +71,10 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
  * Tell the user.
  *
  * Open MPI swaps the completion flag, because the thread that waits may be putting the address of
- * its synchronization object there at the same moment.  Only Open MPI's own waiting functions do so,
- * and none of them is ever called with a request of ours that is not complete (pml_epml_wait.c), so
- * a store does; that saves a tenth of a receiver's time at 8 bytes.  Should an object be there all
- * the same, or a callback be set, Open MPI's function serves.
+ * its synchronization object there at the same moment.  Only Open MPI's own waiting functions do
+ * so, and none of them is ever called with a request of ours that is not complete
+ * (pml_epml_wait.c), so a store does; that saves a tenth of a receiver's time at 8 bytes.  Should
+ * an object be there all the same, or a callback be set, Open MPI's function serves.
  */
 static inline void complete(mca_pml_epml_request_t *request)
 {
@@ -257,7 +257,7 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
     return rc;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /** Numbers of an endpoint start with a generation of their own, so that a late answer to an earlier
  * user of the same network address finds nothing. */

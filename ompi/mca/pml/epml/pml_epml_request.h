@@ -89,7 +89,7 @@ typedef struct mca_pml_epml_request_t {
     /* send */
     mca_pml_base_send_mode_t mode;
     mca_pml_epml_send_state_t state;
-    uint64_t sent;            /**< bytes given to the transport as fragments, or asked of it by gets */
+    uint64_t sent;            /**< bytes given to the transport, or asked of it by gets */
     uint64_t to_send;         /**< bytes of data that the receiver wants */
     uint32_t receiver_request;
     uint32_t number;          /**< EPML_NUMBER_NONE: has none */
@@ -107,7 +107,7 @@ OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
 
 static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
 
-/* ---- pml_epml_request.c ------------------------------------------------------------------------ */
+/* ---- pml_epml_request.c ---------------------------------------------------------------------- */
 
 int mca_pml_epml_request_free(ompi_request_t **request);
 
@@ -150,7 +150,7 @@ static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
            || opal_datatype_is_contiguous_memory_layout(&datatype->super, count > 1 ? 2 : 1);
 }
 
-/* ---- pml_epml_send.c ---------------------------------------------------------------------------- */
+/* ---- pml_epml_send.c ------------------------------------------------------------------------- */
 
 /** A buffered send: done when it returns.  Not under the lock.
  * @return OMPI_SUCCESS; MPI_ERR_BUFFER if the attached buffer has no room */
@@ -171,7 +171,7 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
 /** Go on with a request from a backlog; returns as mca_pml_epml_send_continue. */
 static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request);
 
-/* ---- pml_epml_backlog.c ------------------------------------------------------------------------- */
+/* ---- pml_epml_backlog.c ---------------------------------------------------------------------- */
 
 /** Is there something that must go to peer first? */
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
@@ -224,10 +224,10 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     return mca_pml_epml_peer_connect(ep, peer, connection_p);
 }
 
-/* ---- pml_epml_recv.c ---------------------------------------------------------------------------- */
+/* ---- pml_epml_recv.c ------------------------------------------------------------------------- */
 
-/** Post a receive, or serve it from the messages that wait.  Under the lock.  Source and tag are the
- * request's; given again because the fast path has them in registers. */
+/** Post a receive, or serve it from the messages that wait.  Under the lock.  Source and tag are
+ * the request's; given again because the fast path has them in registers. */
 int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag);
 
 /** A message has found its receive.  Under the lock.
@@ -253,13 +253,13 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
                                               : mca_pml_epml_recv_continue(request);
 }
 
-/* ---- pml_epml_recvfrag.c ------------------------------------------------------------------------ */
+/* ---- pml_epml_recvfrag.c --------------------------------------------------------------------- */
 
 /** The active message handler of MCA_BTL_EP_TAG. */
 void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
                           const mca_btl_base_receive_descriptor_t *descriptor);
 
-/* ---- pml_epml_wait.c ---------------------------------------------------------------------------- */
+/* ---- pml_epml_wait.c ------------------------------------------------------------------------- */
 
 /** Wait until the engine is through with a request, turning its endpoint. */
 void mca_pml_epml_wait_done(mca_pml_epml_request_t *request);

@@ -30,8 +30,9 @@
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/mca/pml/base/pml_base_bsend.h"
 
-/** Filled in place: a header returned by value is copied in larger pieces than it was written in, and
- * waits for its own stores to leave the store buffer (a fifth of a sender's time at 8 bytes). */
+/** Filled in place: a header returned by value is copied in larger pieces than it was written in,
+ * and waits for its own stores to leave the store buffer (a fifth of a sender's time at
+ * 8 bytes). */
 static inline void match_header(mca_pml_epml_hdr_match_t *hdr, const mca_pml_epml_comm_t *comm,
                                 int tag)
 {
@@ -72,7 +73,7 @@ static int fail(mca_pml_epml_request_t *request, int rc)
     return OMPI_SUCCESS;
 }
 
-/* ---- fast path ---------------------------------------------------------------------------------- */
+/* ---- fast path ------------------------------------------------------------------------------- */
 
 /** Try to be done without a request.  @return OMPI_ERR_OUT_OF_RESOURCE: take the slow path */
 static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
@@ -158,8 +159,8 @@ static void *bsend_alloc(mca_pml_epml_ep_t *ep, size_t size)
     return room;
 }
 
-/** A buffered send is done when the data are in the user's attached buffer; from there they go on as
- * a request that nobody waits for. */
+/** A buffered send is done when the data are in the user's attached buffer; from there they go on
+ * as a request that nobody waits for. */
 int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
                                int tag, mca_pml_epml_comm_t *comm)
 {
@@ -289,7 +290,7 @@ int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *d
     return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /** Send the whole message, from a layout in pieces through the transport's packing. */
 static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
@@ -484,7 +485,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
     return continue_in_order(request);
 }
 
-/* ---- the receiver's answers ------------------------------------------------------------------------ */
+/* ---- the receiver's answers ------------------------------------------------------------------ */
 
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
 {

@@ -121,7 +121,8 @@ typedef struct mca_pml_epml_numbers_t {
 typedef struct mca_pml_epml_ep_t {
     /* ---- line of the lock: written by whoever works on the endpoint ---- */
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
-    /** Turn it even if the inbox is empty: it has a network, or backlogs.  Read without the lock. */
+    /** Turn it even if the inbox is empty: it has a network, or backlogs.  Read without
+     * the lock. */
     _Atomic bool busy;
     _Atomic uint32_t heartbeat;  /**< counts polls by a thread of its own; read by the others */
 
@@ -158,7 +159,7 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t context;            /**< what its messages carry */
     int32_t rank;                /**< own rank in it */
     bool is_inter;
-    mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group's, if there is one */
+    mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
@@ -166,7 +167,7 @@ typedef struct mca_pml_epml_comm_t {
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
 
-/* ---- pml_epml_transport.c --------------------------------------------------------------------- */
+/* ---- pml_epml_transport.c -------------------------------------------------------------------- */
 
 /**
  * Open the transports' components.  Idempotent, any thread; what is wrong has been said.
@@ -187,7 +188,7 @@ int mca_pml_epml_net_progress_kept(void);
 
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p);
 
-/* ---- pml_epml_ep.c ---------------------------------------------------------------------------- */
+/* ---- pml_epml_ep.c --------------------------------------------------------------------------- */
 
 /**
  * Create an endpoint with its transports; not yet known to process-wide progress.
@@ -214,7 +215,7 @@ void mca_pml_epml_ep_finalize(void);
 /** Registered with opal_progress while there are endpoints: progress what nobody drives. */
 int mca_pml_epml_progress(void);
 
-/* ---- pml_epml_peer.c -------------------------------------------------------------------------- */
+/* ---- pml_epml_peer.c ------------------------------------------------------------------------- */
 
 /** @return with one reference, or NULL (no memory).  Takes over the caller's reference on proc. */
 mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc);
@@ -236,12 +237,12 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p);
 
-/* ---- pml_epml_create.c ------------------------------------------------------------------------ */
+/* ---- pml_epml_create.c ----------------------------------------------------------------------- */
 
 struct mpix_endpoints_pml_t;
 extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
 
-/* ---- pml_epml_proc.c -------------------------------------------------------------------------- */
+/* ---- pml_epml_proc.c ------------------------------------------------------------------------- */
 
 /** Is this the name of an endpoint that is no process (not index 0)? */
 bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name);
@@ -257,7 +258,7 @@ opal_process_name_t mca_pml_epml_name_new(void);
 ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name, const ompi_proc_t *like);
 void mca_pml_epml_proc_put(ompi_proc_t *proc);
 
-/* ---- pml_epml_comm.c -------------------------------------------------------------------------- */
+/* ---- pml_epml_comm.c ------------------------------------------------------------------------- */
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */
 #define EPML_COMM_FLAG 0x40000000u

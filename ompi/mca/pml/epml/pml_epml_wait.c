@@ -177,7 +177,8 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
 #define NONE SIZE_MAX
 
 /** The first complete active request of a list, or NONE.
- * @param[out] ours_p  does the list up to there hold a request that an endpoint must be turned for? */
+ * @param[out] ours_p  does the list up to there hold a request that an endpoint must be
+ * turned for? */
 static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours_p)
 {
     *ours_p = false;

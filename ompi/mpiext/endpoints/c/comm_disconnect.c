@@ -14,9 +14,9 @@
  * MPI_Comm_disconnect on a handle of endpoints.
  *
  * Open MPI's own begins with a barrier.  That is one way to see pending communication through, but
- * a thread that disconnects all endpoints of its process, one after another, would wait in the first
- * for itself.  Freeing an endpoint's handle leaves its pending communication to complete, so here it
- * is enough to free.  All other communicators are passed on.
+ * a thread that disconnects all endpoints of its process, one after another, would wait in the
+ * first for itself.  Freeing an endpoint's handle leaves its pending communication to complete, so
+ * here it is enough to free.  All other communicators are passed on.
  *
  * Not a seam: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each

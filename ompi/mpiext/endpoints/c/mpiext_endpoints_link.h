@@ -95,8 +95,8 @@ typedef struct mpix_endpoints_pml_t {
  */
 OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table);
 
-/** opal_show_help must not be called by two threads at a time: whoever calls it, here, in the PML or
- * below it, holds this lock.  Not recursive; any thread. */
+/** opal_show_help must not be called by two threads at a time: whoever calls it, here, in the PML
+ * or below it, holds this lock.  Not recursive; any thread. */
 OMPI_DECLSPEC void mpix_endpoints_help_lock(void);
 OMPI_DECLSPEC void mpix_endpoints_help_unlock(void);
 

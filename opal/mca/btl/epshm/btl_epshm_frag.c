@@ -32,8 +32,8 @@ struct mca_btl_epshm_pool_t {
 
     /* Receivers' line. */
     alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
-    /** After the owner has gone: fragments still out, less those that came back before the owner had
-     * counted. */
+    /** After the owner has gone: fragments still out, less those that came back before the owner
+     * had counted. */
     _Atomic int64_t out;
 };
 

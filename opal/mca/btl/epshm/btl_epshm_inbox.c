@@ -24,7 +24,8 @@
 
 #define EPSHM_ADDRESS_MAGIC 0x6d687365u
 
-/** All inboxes that can be connected to.  Inboxes come and go with communicators, so a list does. */
+/** All inboxes that can be connected to.  Inboxes come and go with communicators, so a
+ * list does. */
 static struct {
     opal_mutex_t lock;
     struct mca_btl_base_endpoint_t *first;

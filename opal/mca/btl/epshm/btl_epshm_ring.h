@@ -67,7 +67,8 @@ typedef struct epshm_ring_t {
 } epshm_ring_t;
 
 _Static_assert(EPSHM_CACHE_LINE == offsetof(epshm_ring_t, head), "producers' line stands alone");
-_Static_assert(2 * EPSHM_CACHE_LINE == offsetof(epshm_ring_t, mask), "consumer's line stands alone");
+_Static_assert(2 * EPSHM_CACHE_LINE == offsetof(epshm_ring_t, mask),
+               "consumer's line stands alone");
 
 /** Number of cells that a message of size bytes takes. */
 static inline uint64_t epshm_ring_cells_for(size_t size)
@@ -114,7 +115,8 @@ static inline uint64_t epshm_ring_refresh_limit(epshm_ring_t *ring)
 {
     uint64_t limit = atomic_load_explicit(&ring->head, memory_order_acquire) + ring->mask + 1;
 
-    /* Relaxed look: on a full ring nothing is new, and the producers' line is not to be disturbed. */
+    /* Relaxed look: on a full ring nothing is new, and the producers' line is not to
+     * be disturbed. */
     if (limit != atomic_load_explicit(&ring->limit, memory_order_relaxed)) {
         atomic_store_explicit(&ring->limit, limit, memory_order_release);
     }

@@ -62,8 +62,8 @@ send_buffered(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *en
 }
 
 /** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
- * the caller has just written them in pieces of that size, and a wider load would have to wait until
- * its stores have left the store buffer. */
+ * the caller has just written them in pieces of that size, and a wider load would have to wait
+ * until its stores have left the store buffer. */
 static inline void copy_small(unsigned char *target, const void *source, size_t size)
 {
     const unsigned char *from = source;
