@@ -120,7 +120,7 @@ static void case_flat(MPI_Comm comm, struct ept *t)
 {
     int rounds = (int) ept_option_long("rounds", 1000);
     int num = ept_count(t, (int) ept_option_long("num", 2));
-    long slack = ept_option_long("slack", 64), resident_slack = slack + 512;
+    long slack = ept_option_long("slack", 64), resident_slack = slack + 1024;
     struct usage before = {0}, after;
     int slot = 0, highest = 0;
 

@@ -17,7 +17,10 @@
  * the endpoint that a request belongs to, in the thread that waits for it, and leaves the
  * bookkeeping (statuses, persistent requests, errors, freeing) to Open MPI's functions, which find
  * the requests complete.  Lists without a request of ours go straight to Open MPI's functions, but
- * for requests of collectives on endpoint communicators, which would make threads park as well.
+ * for requests that tell that they belong to an endpoint communicator (its creation by idup), which
+ * would make threads park as well.  The schedules of coll/libnbc do not tell; for them Open MPI
+ * waits, and its progress turns our endpoints.  Spinning for them here has been tried: 2.0 instead
+ * of 2.1 us for an 8 byte MPI_Iallreduce of two threads, and slower with more threads than cores.
  */
 
 #include "ompi_config.h"
