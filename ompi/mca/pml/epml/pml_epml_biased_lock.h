@@ -42,6 +42,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,14 +50,25 @@
  * (microseconds), so it must be worth at least some hundred atomic operations. */
 #define EPML_LOCK_BIAS_AFTER 256
 
+/** Threads that may have been owners and not been heard of since; a power of two. */
+#define EPML_LOCK_SLOTS 4
+
+/**
+ * A thread that has looked at owner, and found itself, may be preempted before it writes inside,
+ * and do so when the lock has long been biased to another.  So each owner has a flag of its own,
+ * in a slot that no other thread gets until the first has been seen to be past that point: it has
+ * taken the lock proper.  While no slot is free, nobody new wins the bias.
+ */
 typedef struct epml_lock_t {
-    _Atomic uintptr_t owner; /**< thread the lock is biased to; 0: nobody */
-    _Atomic bool inside;     /**< written by that thread only: it is in */
+    _Atomic uintptr_t owner; /**< thread the lock is biased to, plus its slot; 0: nobody */
+    _Atomic bool inside[EPML_LOCK_SLOTS]; /**< written by the user of the slot only: it is in */
     _Atomic bool locked;     /**< the lock proper */
     bool by_bias;            /**< how the present holder came in; the holder's own */
-    uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
+    uint8_t slot;            /**< by_bias: the holder's slot */
     uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
+    uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
     uintptr_t candidate;
+    uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
 } epml_lock_t;
 
 /** Tell the core that we spin. */
@@ -95,11 +107,15 @@ static inline bool epml_lock_setup(void)
 static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
 {
     atomic_init(&lock->owner, 0);
-    atomic_init(&lock->inside, false);
+    for (unsigned int i = 0; i < EPML_LOCK_SLOTS; ++i) {
+        atomic_init(&lock->inside[i], false);
+        lock->users[i] = 0;
+    }
     atomic_init(&lock->locked, false);
     lock->by_bias = false;
-    lock->bias_after = bias_after;
+    lock->slot = 0;
     lock->streak = 0;
+    lock->bias_after = bias_after;
     lock->candidate = 0;
 }
 
@@ -107,34 +123,49 @@ static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
 static inline bool epml_lock_enter_biased(epml_lock_t *lock, uintptr_t self)
 {
     /* Relaxed: only this thread can have been made owner under this number. */
-    if (self != atomic_load_explicit(&lock->owner, memory_order_relaxed)) {
+    const uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+    const uintptr_t slot = owner - self;
+
+    if (EPML_LOCK_SLOTS <= slot) {
         return false;
     }
     /* Relaxed, with only the compiler held back: the other side's membarrier stands for the fence
      * between this store and the load below. */
-    atomic_store_explicit(&lock->inside, true, memory_order_relaxed);
+    atomic_store_explicit(&lock->inside[slot], true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Acquire: what we do inside stays behind this look. */
-    if (__builtin_expect(self == atomic_load_explicit(&lock->owner, memory_order_acquire), 1)) {
+    if (__builtin_expect(owner == atomic_load_explicit(&lock->owner, memory_order_acquire), 1)) {
+        lock->by_bias = true;
+        lock->slot = (uint8_t) slot;
         return true;
     }
-    atomic_store_explicit(&lock->inside, false, memory_order_release);
+    atomic_store_explicit(&lock->inside[slot], false, memory_order_release);
     return false;
+}
+
+/** @return whether the owner, or who has just been the owner, is in */
+static inline bool epml_lock_owner_in(epml_lock_t *lock, uintptr_t owner)
+{
+    /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered
+     * before what we do. */
+    return 0 != owner
+           && atomic_load_explicit(&lock->inside[owner % EPML_LOCK_SLOTS], memory_order_acquire);
 }
 
 /** The lock proper is held: end the bias.  Afterwards the owner is out, or inside is set. */
 static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock)
 {
     atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
-    (void) syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (0 != syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
+        abort(); /* allowed when asked and forbidden since: nobody is excluded any more */
+    }
 }
 
 /** The bias has been ended: let the owner get out. */
-static __attribute__((noinline, unused)) void epml_lock_wait_owner(epml_lock_t *lock)
+static __attribute__((noinline, unused)) void epml_lock_wait_owner(epml_lock_t *lock,
+                                                                   uintptr_t owner)
 {
-    /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered
-     * before what we do. */
-    for (uint32_t spins = 1; atomic_load_explicit(&lock->inside, memory_order_acquire); ++spins) {
+    for (uint32_t spins = 1; epml_lock_owner_in(lock, owner); ++spins) {
         epml_lock_relax();
         if (0 == spins % 64) {
             sched_yield();
@@ -151,6 +182,33 @@ static inline bool epml_lock_try_proper(epml_lock_t *lock)
            && !atomic_exchange_explicit(&lock->locked, true, memory_order_acquire);
 }
 
+/** This thread has the lock proper: it is not about to write inside. */
+static inline void epml_lock_release_slot(epml_lock_t *lock, uintptr_t self)
+{
+    for (unsigned int i = 0; i < EPML_LOCK_SLOTS; ++i) {
+        if (self == lock->users[i]) {
+            lock->users[i] = 0;
+        }
+    }
+}
+
+/** This thread has the lock proper and will be the owner, if a slot is free. */
+static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
+{
+    const uintptr_t self = lock->candidate;
+
+    lock->streak = 0;
+    epml_lock_release_slot(lock, self);
+    for (unsigned int i = 0; i < EPML_LOCK_SLOTS && 0 == self % EPML_LOCK_SLOTS; ++i) {
+        if (0 == lock->users[i]) {
+            lock->users[i] = self;
+            /* Relaxed: the new owner is this thread. */
+            atomic_store_explicit(&lock->owner, self + i, memory_order_relaxed);
+            return;
+        }
+    }
+}
+
 /** The lock proper has been taken and nobody is inside by a bias. */
 static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
 {
@@ -160,6 +218,7 @@ static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
     } else {
         lock->candidate = self;
         lock->streak = 1;
+        epml_lock_release_slot(lock, self);
     }
 }
 
@@ -167,22 +226,19 @@ static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
 static inline bool epml_lock_try(epml_lock_t *lock)
 {
     const uintptr_t self = epml_lock_self();
+    uintptr_t owner;
 
     if (epml_lock_enter_biased(lock, self)) {
-        lock->by_bias = true;
         return true;
     }
     if (!epml_lock_try_proper(lock)) {
         return false;
     }
     /* Relaxed: the owner is set and cleared under the lock proper. */
-    if (__builtin_expect(0 != atomic_load_explicit(&lock->owner, memory_order_relaxed), 0)) {
+    owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+    if (__builtin_expect(0 != owner, 0)) {
         epml_lock_revoke(lock);
-    }
-    /* Also without a bias: an owner whose bias has just been ended may still be in, if whoever
-     * ended it has given up (epml_lock_try_visit). */
-    if (__builtin_expect(atomic_load_explicit(&lock->inside, memory_order_acquire), 0)) {
-        epml_lock_wait_owner(lock);
+        epml_lock_wait_owner(lock, owner);
     }
     epml_lock_taken(lock, self);
     return true;
@@ -193,14 +249,15 @@ static inline bool epml_lock_try_visit(epml_lock_t *lock)
 {
     uintptr_t owner;
 
-    if (atomic_load_explicit(&lock->inside, memory_order_relaxed) || !epml_lock_try_proper(lock)) {
+    if (epml_lock_owner_in(lock, atomic_load_explicit(&lock->owner, memory_order_relaxed))
+        || !epml_lock_try_proper(lock)) {
         return false;
     }
     owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
     if (0 != owner) {
         epml_lock_revoke(lock);
     }
-    if (atomic_load_explicit(&lock->inside, memory_order_acquire)) {
+    if (epml_lock_owner_in(lock, owner)) {
         /* The owner was quicker, and keeps its bias. */
         atomic_store_explicit(&lock->owner, owner, memory_order_relaxed);
         atomic_store_explicit(&lock->locked, false, memory_order_release);
@@ -235,13 +292,12 @@ static inline void epml_lock_leave(epml_lock_t *lock, bool may_bias)
 {
     if (__builtin_expect(lock->by_bias, 1)) {
         /* Release pairs with the acquires of inside. */
-        atomic_store_explicit(&lock->inside, false, memory_order_release);
+        atomic_store_explicit(&lock->inside[lock->slot], false, memory_order_release);
         return;
     }
+    /* Not in a visit: a full streak ends with the leave that fills it, so no visitor sees one. */
     if (may_bias && lock->streak >= lock->bias_after) {
-        lock->streak = 0;
-        /* Relaxed: the new owner is this thread. */
-        atomic_store_explicit(&lock->owner, lock->candidate, memory_order_relaxed);
+        epml_lock_grant(lock);
     }
     /* Release pairs with the acquire in epml_lock_try_proper. */
     atomic_store_explicit(&lock->locked, false, memory_order_release);

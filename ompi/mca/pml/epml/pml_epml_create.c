@@ -25,6 +25,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_compat.h"
 #include "pml_epml_request.h"
 
 #include "ompi/attribute/attribute.h"
@@ -299,7 +300,8 @@ static int gather_cards(creation_t *creation)
         displacement += creation->card_counts[i];
     }
     return parent->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
-                                           creation->card_counts, creation->card_counts + size,
+                                           EPML_COMPAT_COUNTS(creation->card_counts),
+                                           EPML_COMPAT_DISPS(creation->card_counts + size),
                                            MPI_BYTE, parent,
                                            parent->c_coll->coll_allgatherv_module);
 }

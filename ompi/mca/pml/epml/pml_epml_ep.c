@@ -16,9 +16,6 @@
 
 #include "ompi_config.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -36,7 +33,6 @@ static struct {
     bool progress_registered;
 } registry = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-_Atomic bool mca_pml_epml_crowded = false;
 bool mca_pml_epml_may_bias = false;
 
 /** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
@@ -46,29 +42,11 @@ bool mca_pml_epml_may_bias = false;
 /** Scans that pass over an endpoint which a thread of its own was driving at the last look. */
 #define EPML_SCAN_REST 32
 
-/** Cores that this process may use at most; the node's, since siblings may be bound elsewhere. */
-static int online_cores(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return 0 < cores ? (int) cores : 1;
-}
-
-static void update_crowded(void)
-{
-    bool crowded = EPML_YIELD_ALWAYS == mca_pml_epml_component.yield
-                   || (EPML_YIELD_AUTO == mca_pml_epml_component.yield
-                       && (registry.count > online_cores()
-                           || registry.node_count > online_cores()));
-
-    atomic_store_explicit(&mca_pml_epml_crowded, crowded, memory_order_relaxed);
-}
-
 void mca_pml_epml_ep_note_node(int endpoints_on_node)
 {
     opal_mutex_lock(&registry.lock);
     registry.node_count = endpoints_on_node;
-    update_crowded();
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
     opal_mutex_unlock(&registry.lock);
 }
 
@@ -94,7 +72,7 @@ static void registry_add(mca_pml_epml_ep_t *ep)
     }
     registry.first = ep;
     ++registry.count;
-    update_crowded();
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
     first = !registry.progress_registered;
     registry.progress_registered = true;
     opal_mutex_unlock(&registry.lock);
@@ -119,7 +97,7 @@ static void registry_remove(mca_pml_epml_ep_t *ep)
     if (0 == registry.count) {
         registry.node_count = 0;
     }
-    update_crowded();
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
 }
 
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p)
@@ -254,6 +232,7 @@ void mca_pml_epml_ep_finalize(void)
         destroy(ep);
     }
     mca_pml_epml_transports_close();
+    mca_pml_epml_peers_finalize();
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -362,26 +341,4 @@ int mca_pml_epml_progress(void)
         mca_pml_epml_run_deferred(deferred);
     }
     return events + mca_pml_epml_net_progress_kept();
-}
-
-/** Turns without event between looks at the rest of Open MPI. */
-#define EPML_IDLE_OPAL 256
-/** Turns before a waiting thread yields: in a crowd, and otherwise (long waits only). */
-#define EPML_IDLE_YIELD_CROWDED 16
-#define EPML_IDLE_YIELD 100000
-
-void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
-{
-    const uint32_t idle = ++waiter->idle;
-    const bool crowded = atomic_load_explicit(&mca_pml_epml_crowded, memory_order_relaxed);
-
-    epml_lock_relax();
-    if (0 == idle % EPML_IDLE_OPAL) {
-        opal_progress();
-    }
-    if (crowded ? 0 == idle % EPML_IDLE_YIELD_CROWDED
-                : EPML_YIELD_NEVER != mca_pml_epml_component.yield && idle > EPML_IDLE_YIELD
-                      && 0 == idle % EPML_IDLE_OPAL) {
-        sched_yield();
-    }
 }

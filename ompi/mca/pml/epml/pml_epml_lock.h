@@ -95,13 +95,20 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 /** State of a thread that waits. */
 typedef struct mca_pml_epml_waiter_t {
     uint32_t idle; /**< turns without an event */
+    bool counted;  /**< among the threads that have been waiting for a while */
 } mca_pml_epml_waiter_t;
 
 /** Nothing happened: spin, look after the rest of the process now and then, yield if need be. */
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter);
 
-/** Does the node have more endpoints than cores?  Set when endpoints come and go. */
-extern _Atomic bool mca_pml_epml_crowded;
+/** To be called at the end of every wait in which mca_pml_epml_idle may have been called. */
+void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
+
+/** A test or probe of a thread of ours has found nothing. */
+void mca_pml_epml_tested(void);
+
+/** Endpoints have come or gone: how many there are. */
+void mca_pml_epml_crowd_update(int in_process, int on_node);
 
 END_C_DECLS
 

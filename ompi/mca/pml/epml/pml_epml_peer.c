@@ -58,6 +58,14 @@ static void slot_put(uint32_t slot)
     opal_mutex_unlock(&slots.lock);
 }
 
+void mca_pml_epml_peers_finalize(void)
+{
+    free(slots.free);
+    slots.free = NULL;
+    slots.free_count = 0;
+    slots.free_capacity = 0;
+}
+
 mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc)
 {
     mca_pml_epml_peer_t *peer = calloc(1, sizeof(*peer));

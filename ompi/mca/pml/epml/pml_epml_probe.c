@@ -88,6 +88,7 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
         found = NULL != look(epml_comm, src, tag, status);
         mca_pml_epml_unlock(epml_comm->ep);
         if (found) {
+            mca_pml_epml_wait_over(&waiter);
             return OMPI_SUCCESS;
         }
         while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
@@ -137,6 +138,7 @@ int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_mes
         int rc = mca_pml_epml_ep_improbe(src, tag, comm, &matched, message, status);
 
         if (OMPI_SUCCESS != rc || matched) {
+            mca_pml_epml_wait_over(&waiter);
             return rc;
         }
         mca_pml_epml_idle(&waiter);

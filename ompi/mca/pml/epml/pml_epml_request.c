@@ -16,10 +16,10 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_compat.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
-#include "ompi/mca/pml/base/pml_base_bsend.h"
 
 static int request_cancel(ompi_request_t *ompi_request, int flag);
 static int request_start(size_t count, ompi_request_t **requests);
@@ -144,7 +144,7 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
 {
     if (NULL != request->bsend_buffer) {
-        (void) mca_pml_base_bsend_request_free(request->bsend_buffer);
+        mca_pml_epml_compat_bsend_free(request->comm->comm, request->bsend_buffer);
         request->bsend_buffer = NULL;
     }
     if (request->blocking) {

@@ -264,9 +264,6 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
 /** Wait until the engine is through with a request, turning its endpoint. */
 void mca_pml_epml_wait_done(mca_pml_epml_request_t *request);
 
-/** A test or probe of a thread of ours has found nothing. */
-void mca_pml_epml_tested(void);
-
 /** Put our waiting and testing in place of Open MPI's; and back. */
 void mca_pml_epml_wait_install(void);
 void mca_pml_epml_wait_remove(void);

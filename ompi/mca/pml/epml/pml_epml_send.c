@@ -24,11 +24,11 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_compat.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"
-#include "ompi/mca/pml/base/pml_base_bsend.h"
 
 /** Filled in place: a header returned by value is copied in larger pieces than it was written in,
  * and waits for its own stores to leave the store buffer (a fifth of a sender's time at
@@ -145,17 +145,18 @@ unlock:
 #define EPML_BSEND_TURNS 10000
 
 /** Room in the attached buffer.  @return NULL if there is none, or no buffer */
-static void *bsend_alloc(mca_pml_epml_ep_t *ep, size_t size)
+static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
 {
     mca_pml_epml_waiter_t waiter = {0};
     void *room;
 
-    while (NULL == (room = mca_pml_base_bsend_request_alloc_buf(size))
-           && waiter.idle < EPML_BSEND_TURNS && NULL != mca_pml_bsend_addr) {
-        if (0 == mca_pml_epml_ep_poll(ep)) {
+    while (NULL == (room = mca_pml_epml_compat_bsend_alloc(comm->comm, size))
+           && waiter.idle < EPML_BSEND_TURNS && mca_pml_epml_compat_bsend_attached()) {
+        if (0 == mca_pml_epml_ep_poll(comm->ep)) {
             mca_pml_epml_idle(&waiter);
         }
     }
+    mca_pml_epml_wait_over(&waiter);
     return room;
 }
 
@@ -170,7 +171,7 @@ int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *d
     size_t size = count * datatype->super.size;
     struct iovec iov;
     uint32_t iov_count = 1;
-    void *copy = bsend_alloc(comm->ep, 0 < size ? size : 1);
+    void *copy = bsend_alloc(comm, 0 < size ? size : 1);
     int rc;
 
     if (NULL == copy) {
@@ -199,7 +200,7 @@ int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *d
     return rc;
 
 err_free_copy:
-    (void) mca_pml_base_bsend_request_free(copy);
+    mca_pml_epml_compat_bsend_free(comm->comm, copy);
     return rc;
 }
 

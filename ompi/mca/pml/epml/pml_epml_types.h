@@ -119,7 +119,7 @@ typedef struct mca_pml_epml_numbers_t {
 
 /** An endpoint. */
 typedef struct mca_pml_epml_ep_t {
-    /* ---- line of the lock: written by whoever works on the endpoint ---- */
+    /* ---- lines of the lock: written by whoever works on the endpoint ---- */
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
     /** Turn it even if the inbox is empty: it has a network, or backlogs.  Read without
      * the lock. */
@@ -232,6 +232,9 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
                                                    mca_pml_epml_peers_t *first,
                                                    mca_pml_epml_peers_t *second);
+
+/** All peers are gone: give up what numbers them. */
+void mca_pml_epml_peers_finalize(void);
 
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,

@@ -78,20 +78,7 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
             mca_pml_epml_idle(&waiter);
         }
     }
-}
-
-void mca_pml_epml_tested(void)
-{
-    static _Thread_local uint32_t tests;
-
-    /* A test that finds nothing gives the rest of the process its chance now and then, and its core
-     * to others in a crowd: programs poll in loops. */
-    if (0 == ++tests % 16) {
-        opal_progress();
-        if (atomic_load_explicit(&mca_pml_epml_crowded, memory_order_relaxed)) {
-            sched_yield();
-        }
-    }
+    mca_pml_epml_wait_over(&waiter);
 }
 
 static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
@@ -104,6 +91,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
         while (!is_through(*request)) {
             turn(*request, ep, &waiter);
         }
+        mca_pml_epml_wait_over(&waiter);
     }
     return original.req_wait(request, status);
 }
@@ -168,6 +156,7 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
         }
         plain = plain && REQUEST_COMPLETE(requests[i]) && is_plain(requests[i]);
     }
+    mca_pml_epml_wait_over(&waiter);
     if (!plain) {
         return original.req_wait_all(count, requests, statuses);
     }
@@ -231,6 +220,7 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
             mca_pml_epml_idle(&waiter);
         }
     }
+    mca_pml_epml_wait_over(&waiter);
     return found;
 }
 

@@ -64,7 +64,7 @@ typedef enum cid_kind_t {
  */
 static int cid_tag(cid_kind_t kind, uint64_t key)
 {
-    return MCA_COLL_BASE_TAG_HCOLL_BASE - 1 - (int) (key % CID_TAGS) * CID_KINDS - (int) kind;
+    return MCA_COLL_BASE_TAG_NEIGHBOR_END - 1 - (int) (key % CID_TAGS) * CID_KINDS - (int) kind;
 }
 
 /** An agreement or an activation; its request owns it. */

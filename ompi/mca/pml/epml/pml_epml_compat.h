@@ -1,0 +1,72 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Where the series of Open MPI that we build against differ for pml/epml: 5.0, and from 6.0 on.
+ */
+
+#ifndef MCA_PML_EPML_COMPAT_H
+#define MCA_PML_EPML_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/pml/base/pml_base_bsend.h"
+#if OMPI_MAJOR_VERSION >= 6
+#    include "ompi/util/count_disp_array.h"
+#endif
+
+BEGIN_C_DECLS
+
+/** Counts and displacements (arrays of int) as collective modules take them. */
+#if OMPI_MAJOR_VERSION >= 6
+#    define EPML_COMPAT_COUNTS(array) OMPI_COUNT_ARRAY_CREATE(array)
+#    define EPML_COMPAT_DISPS(array)  OMPI_DISP_ARRAY_CREATE(array)
+#else
+#    define EPML_COMPAT_COUNTS(array) (array)
+#    define EPML_COMPAT_DISPS(array)  (array)
+#endif
+
+/** Room in the attached buffer that serves comm.  @return NULL if there is none at present */
+static inline void *mca_pml_epml_compat_bsend_alloc(ompi_communicator_t *comm, size_t size)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    return mca_pml_base_bsend_request_alloc_buf(comm, size);
+#else
+    (void) comm;
+    return mca_pml_base_bsend_request_alloc_buf(size);
+#endif
+}
+
+static inline void mca_pml_epml_compat_bsend_free(ompi_communicator_t *comm, void *room)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    (void) mca_pml_base_bsend_request_free(comm, room);
+#else
+    (void) comm;
+    (void) mca_pml_base_bsend_request_free(room);
+#endif
+}
+
+/** May there be an attached buffer?  @return false only if there is certainly none */
+static inline bool mca_pml_epml_compat_bsend_attached(void)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    return true;
+#else
+    return NULL != mca_pml_bsend_addr;
+#endif
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_COMPAT_H */
