@@ -208,14 +208,25 @@ bool ept_check_string(struct ept *t, const char *file, int line, const char *wha
     return same;
 }
 
+/** What an error code means.  One that MPI does not know would end the run before it is reported. */
+static void error_text(int code, char text[MPI_MAX_ERROR_STRING])
+{
+    int length;
+
+    if (0 > code) {
+        snprintf(text, MPI_MAX_ERROR_STRING, "no MPI error code");
+        return;
+    }
+    MPI_Error_string(code, text, &length);
+}
+
 bool ept_check_mpi(struct ept *t, const char *file, int line, const char *what, int rc)
 {
     atomic_fetch_add(&t->checks, 1);
     if (MPI_SUCCESS != rc) {
-        char text[MPI_MAX_ERROR_STRING] = "?";
-        int length;
+        char text[MPI_MAX_ERROR_STRING];
 
-        MPI_Error_string(rc, text, &length);
+        error_text(rc, text);
         ept_fail(t, file, line, "%s: expected MPI_SUCCESS, got %d (%s)", what, rc, text);
     }
     return MPI_SUCCESS == rc;
@@ -231,11 +242,10 @@ bool ept_check_class(struct ept *t, const char *file, int line, const char *what
         MPI_Error_class(rc, &class);
     }
     if (expected != class) {
-        char text[MPI_MAX_ERROR_STRING] = "?", wanted[MPI_MAX_ERROR_STRING] = "?";
-        int length;
+        char text[MPI_MAX_ERROR_STRING], wanted[MPI_MAX_ERROR_STRING];
 
-        MPI_Error_string(rc, text, &length);
-        MPI_Error_string(expected, wanted, &length);
+        error_text(rc, text);
+        error_text(expected, wanted);
         ept_fail(t, file, line, "%s: expected class %d (%s), got class %d, code %d (%s)", what,
                  expected, wanted, class, rc, text);
     }

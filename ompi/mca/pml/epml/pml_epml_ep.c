@@ -19,6 +19,7 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
+#include "ompi/mca/topo/base/base.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -79,6 +80,9 @@ static void registry_add(mca_pml_epml_ep_t *ep)
     if (first) {
         (void) opal_progress_register(mca_pml_epml_progress);
         mca_pml_epml_wait_install();
+        /* Open MPI opens its topology framework at the first call that needs it, without a lock: the
+         * threads of a process make that call at the same time once they have ranks. */
+        (void) mca_topo_base_lazy_init();
     }
 }
 
