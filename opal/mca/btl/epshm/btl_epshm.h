@@ -39,6 +39,7 @@ typedef struct mca_btl_epshm_component_t {
 
     unsigned int ring_cells;     /**< cells of 64 bytes in an inbox */
     size_t eager_limit;          /**< bytes, header included, that are buffered by the sender */
+    size_t share_min;            /**< bytes from which on sender and receiver copy together */
     size_t max_send_size;        /**< bytes, header included, in one fragment */
     unsigned int eager_frags_max; /**< buffers of eager_limit bytes per endpoint */
     unsigned int max_frags_max;   /**< buffers of max_send_size bytes per endpoint */

@@ -48,6 +48,14 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.eager_limit);
 
+    mca_btl_epshm_component.share_min = 32768;
+    (void) mca_base_component_var_register(
+        version, "share_min",
+        "Bytes of a single copy from which on the sender, if it is waiting, copies a part of the "
+        "message itself (at least 1; a value above every message's size switches it off)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.share_min);
+
     mca_btl_epshm_component.max_send_size = 32768;
     (void) mca_base_component_var_register(
         version, "max_send_size",
@@ -90,6 +98,7 @@ static int check_parameters(void)
     if (!in_range("btl_epshm_ring_cells", component->ring_cells, 2 * EPSHM_RING_CLAIM_MAX,
                   1 << 20)
         || !in_range("btl_epshm_eager_limit", component->eager_limit, 512, 1 << 20)
+        || !in_range("btl_epshm_share_min", component->share_min, 1, SIZE_MAX)
         || !in_range("btl_epshm_max_send_size", component->max_send_size, component->eager_limit,
                      1 << 24)
         || !in_range("btl_epshm_eager_frags_max", component->eager_frags_max, 1, 1 << 16)

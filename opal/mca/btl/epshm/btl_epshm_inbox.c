@@ -44,6 +44,7 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
         free(inbox);
         return NULL;
     }
+    epshm_share_init(&inbox->share);
     atomic_init(&inbox->references, 1);
     atomic_init(&inbox->closed, false);
 

@@ -79,12 +79,18 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
         }
         ++count;
     }
+    /* A peer copies out of our memory: each of our pieces saves it the time of one. */
+    if (OPAL_UNLIKELY(epshm_share_open(&module->inbox->share))) {
+        count += epshm_share_work(&module->inbox->share);
+    }
     return count;
 }
 
 bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module)
 {
-    return epshm_ring_pending(&((const mca_btl_epshm_module_t *) module)->inbox->ring);
+    const struct mca_btl_base_endpoint_t *inbox = ((const mca_btl_epshm_module_t *) module)->inbox;
+
+    return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share);
 }
 
 int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -97,7 +103,12 @@ int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     (void) remote_handle;
     (void) flags;
     (void) order;
-    memcpy(local_address, (const void *) (uintptr_t) remote_address, size);
+    if (size < mca_btl_epshm_component.share_min) {
+        memcpy(local_address, (const void *) (uintptr_t) remote_address, size);
+    } else {
+        epshm_share_copy(&endpoint->share, local_address,
+                         (const void *) (uintptr_t) remote_address, size);
+    }
     cbfunc(btl, endpoint, local_address, local_handle, cbcontext, cbdata, OPAL_SUCCESS);
     return OPAL_SUCCESS;
 }

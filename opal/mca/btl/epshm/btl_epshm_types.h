@@ -21,6 +21,7 @@
 
 #include "btl_epshm.h"
 #include "btl_epshm_ring.h"
+#include "btl_epshm_share.h"
 
 #include "opal/class/opal_list.h"
 
@@ -52,6 +53,9 @@ typedef struct epshm_envelope_t {
  */
 struct mca_btl_base_endpoint_t {
     epshm_ring_t ring;
+
+    /** A long copy out of memory of this endpoint's side, which its threads may help with. */
+    epshm_share_t share;
 
     /** One reference of the module, one per ep_connect. */
     alignas(EPSHM_CACHE_LINE) _Atomic uint32_t references;
