@@ -69,8 +69,8 @@ static int component_register(void)
     (void) mca_base_var_enum_create("pml_epml_yield", yield_values, &yield_enum);
     (void) mca_base_component_var_register(
         version, "yield",
-        "When does a thread that waits on an endpoint give its core to others?  auto: when a node "
-        "has more endpoints than cores",
+        "When does a thread that waits on an endpoint give its core to others?  auto: when the node "
+        "has more endpoints, or the process more waiting threads, than there are cores",
         MCA_BASE_VAR_TYPE_INT, yield_enum, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.yield);
     if (NULL != yield_enum) {
