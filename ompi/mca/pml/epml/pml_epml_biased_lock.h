@@ -30,7 +30,7 @@
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
  * lock is an ordinary test-and-set lock.
  *
- * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c.
+ * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c, test_epml_lock_walks.c.
  */
 
 #ifndef MCA_PML_EPML_BIASED_LOCK_H
