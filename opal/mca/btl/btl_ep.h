@@ -129,6 +129,12 @@ typedef struct mca_btl_ep_module_t {
     unsigned char ep_address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_btl_ep_module_t;
 
+/** Bits of btl_get's flags. */
+enum {
+    /** There are more threads than cores: do not let the transfer depend on the peer's threads. */
+    MCA_BTL_EP_GET_ALONE = 0x1
+};
+
 /** How a module will be used; bits of mca_btl_ep_create_fn_t's flags. */
 enum {
     /** Threads other than those that own the endpoint never send to this module at the same time

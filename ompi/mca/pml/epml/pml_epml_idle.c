@@ -64,7 +64,7 @@ void mca_pml_epml_crowd_update(int in_process, int on_node)
                           memory_order_relaxed);
 }
 
-static inline bool is_crowded(void)
+bool mca_pml_epml_is_crowded(void)
 {
     switch (mca_pml_epml_component.yield) {
     case EPML_YIELD_ALWAYS:
@@ -90,7 +90,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
         opal_progress();
     }
     if (0 == idle % EPML_IDLE_YIELD_CROWDED
-        && (is_crowded()
+        && (mca_pml_epml_is_crowded()
             || (idle > EPML_IDLE_YIELD && 0 == idle % EPML_IDLE_LONG
                 && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
         sched_yield();
@@ -112,7 +112,7 @@ void mca_pml_epml_tested(void)
      * others get the core. */
     if (0 == ++tests % EPML_TESTED_LONG) {
         opal_progress();
-        if (is_crowded()) {
+        if (mca_pml_epml_is_crowded()) {
             sched_yield();
         }
     }

@@ -107,6 +107,9 @@ void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
 /** A test or probe of a thread of ours has found nothing. */
 void mca_pml_epml_tested(void);
 
+/** Are there more threads that want to run than cores?  A guess; any thread. */
+bool mca_pml_epml_is_crowded(void);
+
 /** Endpoints have come or gone: how many there are. */
 void mca_pml_epml_crowd_update(int in_process, int on_node);
 

@@ -246,6 +246,7 @@ static int get_more(mca_pml_epml_request_t *request)
     mca_btl_ep_module_t *module;
     int rc = mca_pml_epml_route(request->ep, request->source, &module, &connection);
     size_t limit = OMPI_SUCCESS == rc ? module->super.btl_get_limit : 0;
+    const int flags = mca_pml_epml_is_crowded() ? MCA_BTL_EP_GET_ALONE : 0;
 
     request->get_starting = true;
     while (OMPI_SUCCESS == rc && request->sent < request->wanted
@@ -260,7 +261,7 @@ static int get_more(mca_pml_epml_request_t *request)
         ++request->gets;
         rc = module->super.btl_get(&module->super, connection, request->base + request->sent,
                                    request->remote_address + request->sent, request->local_handle,
-                                   remote, size, 0, MCA_BTL_NO_ORDER, get_done, request,
+                                   remote, size, flags, MCA_BTL_NO_ORDER, get_done, request,
                                    (void *) (uintptr_t) size);
         if (0 > rc) {
             --request->gets;
