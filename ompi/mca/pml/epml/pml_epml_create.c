@@ -33,6 +33,7 @@
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/op/op.h"
+#include "ompi/runtime/params.h"
 #include "opal/util/info.h"
 
 /** What an endpoint tells the others; on the wire followed by padding up to the agreed size. */
@@ -133,6 +134,17 @@ static bool leaves_process(const ompi_communicator_t *parent)
     return false;
 }
 
+/** With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it were
+ * of the base's own type, which ours are not. */
+static bool fault_tolerance_is_on(void)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
 /* ---- step 1: endpoints ----------------------------------------------------------------------- */
 
 static void make_endpoints(creation_t *creation)
@@ -140,6 +152,11 @@ static void make_endpoints(creation_t *creation)
     const int in_use = mca_pml_epml_ep_count();
     int rc;
 
+    if (fault_tolerance_is_on()) {
+        EPML_SHOW_HELP("fault tolerance", true);
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        return;
+    }
     if (creation->num_ep > mca_pml_epml_component.max_endpoints - in_use) {
         EPML_SHOW_HELP("limit", true, creation->num_ep, in_use,
                        mca_pml_epml_component.max_endpoints);
