@@ -116,7 +116,6 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
     atomic_init(&ep->references, 1);
     epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
                                                            : EPML_LOCK_BIAS_AFTER);
-    ep->level = level;
     ep->net_interval = 1;
     ep->net_countdown = 1;
     mca_pml_epml_number_init(&ep->numbers);

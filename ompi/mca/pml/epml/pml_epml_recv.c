@@ -100,8 +100,7 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
         *ompi_request = &request->req_ompi;
         rc = mca_pml_epml_recv_start(request, src, tag);
         if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-            request->req_ompi.req_status.MPI_ERROR = rc;
-            mca_pml_epml_request_done(request);
+            mca_pml_epml_request_fail(request, rc);
             rc = OMPI_SUCCESS;
         }
     }

@@ -20,6 +20,7 @@
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
+#include "ompi/errhandler/errcode-internal.h"
 
 static int request_cancel(ompi_request_t *ompi_request, int flag);
 static int request_start(size_t count, ompi_request_t **requests);
@@ -162,6 +163,17 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
     complete(request);
 }
 
+int mca_pml_epml_mpi_error(int rc)
+{
+    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : ompi_errcode_get_mpi_code(rc);
+}
+
+void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc)
+{
+    request->req_ompi.req_status.MPI_ERROR = mca_pml_epml_mpi_error(rc);
+    mca_pml_epml_request_done(request);
+}
+
 int mca_pml_epml_request_free(ompi_request_t **ompi_request)
 {
     mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) *ompi_request;
@@ -192,7 +204,6 @@ static int request_cancel(ompi_request_t *ompi_request, int flag)
     mca_pml_epml_lock(ep);
     if (EPML_REQUEST_RECV == request->kind && NULL != request->posted.queue) {
         epml_match_unpost(&ep->match, &request->posted);
-        request->cancelled = true;
         request->req_ompi.req_status._cancelled = true;
         request->req_ompi.req_status.MPI_SOURCE = MPI_ANY_SOURCE;
         request->req_ompi.req_status.MPI_TAG = MPI_ANY_TAG;
@@ -239,7 +250,6 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
     mca_pml_epml_lock(ep);
     mca_pml_epml_number_drop(request);
     atomic_store_explicit(&request->done, false, memory_order_relaxed);
-    request->cancelled = false;
     request->in_backlog = false;
     ompi_request->req_state = OMPI_REQUEST_ACTIVE;
     ompi_request->req_complete = REQUEST_PENDING;
@@ -249,8 +259,7 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
                                             : mca_pml_epml_recv_start(request, request->peer,
                                                                       request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        ompi_request->req_status.MPI_ERROR = rc;
-        mca_pml_epml_request_done(request);
+        mca_pml_epml_request_fail(request, rc);
         rc = OMPI_SUCCESS;
     }
     mca_pml_epml_unlock(ep);

@@ -56,7 +56,6 @@ typedef struct mca_pml_epml_request_t {
     bool free_called;  /**< the user gave it up before it was done */
     bool blocking;     /**< lives in a blocking call, which looks at done only */
     bool convertor_set;
-    bool cancelled;
     bool has_remote_handle;
     bool in_backlog;   /**< waits there to start the gets that are left */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
@@ -122,6 +121,12 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
 
 /** The engine is through with the request: tell the user.  Under the lock. */
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
+
+/** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
+void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
+
+/** An error below the engine as MPI knows it. */
+int mca_pml_epml_mpi_error(int rc);
 
 void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers);
 void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers);

@@ -52,7 +52,6 @@ static inline mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t
     request->free_called = false;
     request->blocking = false;
     request->convertor_set = false;
-    request->cancelled = false;
     request->has_remote_handle = false;
     request->in_backlog = false;
     request->get_starting = false;

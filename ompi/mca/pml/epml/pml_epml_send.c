@@ -28,7 +28,6 @@
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
-#include "ompi/errhandler/errcode-internal.h"
 
 /** Filled in place: a header returned by value is copied in larger pieces than it was written in,
  * and waits for its own stores to leave the store buffer (a fifth of a sender's time at
@@ -58,19 +57,11 @@ static void withdraw_memory(mca_pml_epml_request_t *request)
     }
 }
 
-/** An error below the engine as MPI knows it. */
-static int mpi_error(int rc)
-{
-    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : ompi_errcode_get_mpi_code(rc);
-}
-
-/** The request cannot be finished: tell the user. */
-static int fail(mca_pml_epml_request_t *request, int rc)
+/** The send cannot be finished: tell the user. */
+static void fail(mca_pml_epml_request_t *request, int rc)
 {
     withdraw_memory(request);
-    request->req_ompi.req_status.MPI_ERROR = mpi_error(rc);
-    mca_pml_epml_request_done(request);
-    return OMPI_SUCCESS;
+    mca_pml_epml_request_fail(request, rc);
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */
@@ -131,8 +122,7 @@ static mca_pml_epml_request_t *send_request(const void *buf, size_t count,
     *rc_p = mca_pml_epml_send_start(request);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != *rc_p)) {
         /* Not even room to wait in: the request ends with the error. */
-        request->req_ompi.req_status.MPI_ERROR = *rc_p;
-        mca_pml_epml_request_done(request);
+        fail(request, *rc_p);
         *rc_p = OMPI_SUCCESS;
     }
 unlock:
@@ -236,7 +226,7 @@ int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatyp
         return OMPI_SUCCESS;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
-        return mpi_error(rc);
+        return mca_pml_epml_mpi_error(rc);
     }
     return send_slow(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
 }
@@ -255,7 +245,7 @@ int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *dataty
         return OMPI_SUCCESS;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
-        return mpi_error(rc);
+        return mca_pml_epml_mpi_error(rc);
     }
     if (MCA_PML_BASE_SEND_BUFFERED == mode) {
         return mca_pml_epml_send_buffered(buf, count, datatype, dst, tag, mca_pml_epml_comm(comm));
@@ -342,21 +332,22 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
     return rc;
 }
 
-/** Make the data of one piece fetchable.  @return bytes of handle appended to the header */
-static int offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
-                        struct mca_btl_base_endpoint_t *connection, mca_pml_epml_hdr_rndv_t *hdr,
-                        unsigned char *handle)
+/** Let the receiver fetch the data, if they are one piece: says in hdr where they are, and how many
+ * bytes of handle go with it.  Where it cannot be, hdr stays as it is and the receiver asks for
+ * fragments. */
+static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
+                         struct mca_btl_base_endpoint_t *connection, mca_pml_epml_hdr_rndv_t *hdr,
+                         unsigned char *handle)
 {
     if (!request->contiguous || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
-        return OMPI_SUCCESS;
+        return;
     }
     if (NULL != module->super.btl_register_mem && NULL == request->local_handle) {
         request->local_handle = module->super.btl_register_mem(&module->super, connection,
                                                                request->base, request->size,
                                                                MCA_BTL_REG_FLAG_REMOTE_READ);
         if (NULL == request->local_handle) {
-            /* The receiver will ask for fragments instead. */
-            return OMPI_SUCCESS;
+            return;
         }
     }
     if (NULL != request->local_handle) {
@@ -365,7 +356,6 @@ static int offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *mo
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
     hdr->address = (uint64_t) (uintptr_t) request->base;
-    return OMPI_SUCCESS;
 }
 
 static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
@@ -380,12 +370,10 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_number_assign(request);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = offer_memory(request, module, connection, &hdr, handle);
-    }
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    offer_memory(request, module, connection, &hdr, handle);
     hdr.match.common.kind = EPML_HDR_RNDV;
     hdr.match.common.request = request->number;
     rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), handle,
@@ -459,7 +447,8 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
-    return fail(request, rc);
+    fail(request, rc);
+    return OMPI_SUCCESS;
 }
 
 /** Continue now, or when what waits for the peer already is through. */
@@ -501,11 +490,11 @@ void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
     request->receiver_request = hdr->receiver;
     request->to_send = hdr->length;
     if (OMPI_SUCCESS != mca_pml_epml_request_convertor(request)) {
-        (void) fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+        fail(request, OMPI_ERR_OUT_OF_RESOURCE);
         return;
     }
     if (OMPI_SUCCESS != continue_in_order(request)) {
-        (void) fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+        fail(request, OMPI_ERR_OUT_OF_RESOURCE);
     }
 }
 

@@ -147,7 +147,6 @@ typedef struct mca_pml_epml_ep_t {
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
-    mca_pml_epml_level_t level;
     mca_pml_epml_peer_t *self;
     mca_pml_epml_peers_t *family; /**< all endpoints it was created with */
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
@@ -193,6 +192,7 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
 /**
  * Create an endpoint with its transports; not yet known to process-wide progress.
  *
+ * @param[in] level     decides how soon a thread that uses it alone gets its lock for itself
  * @param[in] with_net  will it talk to other processes?
  * @return OMPI_SUCCESS or an error; then *ep_p is untouched
  */
