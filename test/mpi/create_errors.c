@@ -177,10 +177,15 @@ static void case_intercommunicator(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Comm_get_errhandler(parent, &handler));
         EPT_OK(t, MPI_Comm_set_errhandler(inter, handler));
         EPT_OK(t, MPI_Errhandler_free(&handler));
-        atomic_store(&handled, 0);
-        EPT_CLASS(t, MPI_ERR_COMM, MPIX_Comm_create_endpoints(inter, 1, MPI_INFO_NULL, comms));
-        EPT_EQ(t, 1, atomic_load(&handled));
-        EPT_CHECK(t, MPI_COMM_NULL == comms[0], "a handle came with the error");
+        /* One member is wrong, of one side or of the other: an error on both. */
+        for (int wrong = 0; wrong < 2; ++wrong) {
+            atomic_store(&handled, 0);
+            EPT_CLASS(t, MPI_ERR_ARG,
+                      MPIX_Comm_create_endpoints(inter, wrong == t->proc ? -1 : 1, MPI_INFO_NULL,
+                                                 comms));
+            EPT_EQ(t, 1, atomic_load(&handled));
+            EPT_CHECK(t, MPI_COMM_NULL == comms[0], "a handle came with the error");
+        }
         EPT_OK(t, MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter));
         EPT_EQ(t, 0 == t->proc % 2 ? t->nprocs / 2 : (t->nprocs + 1) / 2, sum);
         EPT_OK(t, MPI_Comm_free(&inter));

@@ -270,10 +270,11 @@ sub _run_fatal
     my $text = $result->{out} . $result->{err};
     my $failed = _tap([
         [!$result->{timed_out}, 'ends'],
-        [0 != $result->{status}, 'with a status that is not 0'],
-        [$text =~ /MPIX_Comm_create_endpoints/, 'names the function'],
-        [$text =~ /MPI_ERR_ARG/, 'names the error'],
-        [$text !~ /still here after a fatal error/, 'does not go on'],
+        [defined $job->{status} ? $job->{status} == $result->{status} >> 8
+                                : 0 != $result->{status},
+         'with status ' . ($job->{status} // 'not 0')],
+        [$text =~ /$job->{says}/s, "says $job->{says}"],
+        [$text !~ /still here/, 'does not go on'],
     ]);
 
     _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;

@@ -43,6 +43,7 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
+#   status  of a job of kind "fatal": how it must end (default: any but 0)
 my @TABLE = (
     # The whole matrix, both providers.
     { program => 'p2p_basic', configs => \@ALL },
@@ -52,6 +53,9 @@ my @TABLE = (
     { program => 'p2p_requests', configs => \@ALL },
     { program => 'p2p_order', configs => \@ALL },
     { program => 'comm_ops', configs => \@ALL },
+
+    # Groups that have never met.
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
@@ -116,7 +120,15 @@ my @TABLE = (
 
     # Errors that end the run, or are about a run without epml.
     { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
-      quick => ['2x0'] },
+      quick => ['2x0'], says => 'MPIX_Comm_create_endpoints.*MPI_ERR_ARG' },
+    { program => 'comm_abort', kind => 'fatal', configs => [qw(1x3 2x3/tcp)], plain => 0,
+      quick => ['2x3/tcp'], args => '--way abort', status => 42,
+      says => 'MPI_ABORT was invoked on rank 1 in communicator .*Errorcode: 42' },
+    { program => 'comm_abort', variant => 'fatal', kind => 'fatal', configs => ['2x3/tcp'],
+      plain => 0, quick => [], args => '--way fatal', says => 'MPI_Send.*MPI_ERR_RANK.*FATAL' },
+    { program => 'comm_abort', variant => 'errors_abort', kind => 'fatal', plain => 0,
+      configs => ['2x3/tcp'], quick => [], args => '--way errors_abort',
+      says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
@@ -125,6 +137,8 @@ my @TABLE = (
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
     { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => ['2x1/tcp'],
       quick => [], args => '--case free', plain => 0, timeout => 240 },
+    { program => 'comm_bridge', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/tcp'],
+      quick => [], args => '--case two_creations', plain => 0, timeout => 240 },
     { program => 'comm_ops', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/shm'],
       quick => [], args => '--case split', plain => 0, timeout => 240 },
 );
@@ -171,6 +185,7 @@ sub _jobs_of_config
             provider => $p,
             mca => $mca,
             says => $entry->{says},
+            status => $entry->{status},
             args => $entry->{args} // '',
             timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
         };

@@ -51,20 +51,21 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
 
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
 {
-    /* Slots 0 to 2 belong to the predefined communicators. */
-    unsigned int i = (unsigned int) ompi_mpi_communicators.lowest_free;
+    int slot = opal_pointer_array_add(&ompi_mpi_communicators, newcomm);
 
-    for (i = i < 3 ? 3 : i; i < mca_pml.pml_max_contextid; ++i) {
-        if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, (int) i, newcomm)) {
-            newcomm->c_index = i;
-            newcomm->c_contextid.cid_base = context | EPML_CID_BASE_MARK;
-            /* Handles of one communicator differ, or they would compare as identical. */
-            newcomm->c_contextid.cid_sub.u64 = i;
-            newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
-            return OMPI_SUCCESS;
-        }
+    if (0 > slot) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    return OMPI_ERR_OUT_OF_RESOURCE;
+    if ((uint32_t) slot >= mca_pml.pml_max_contextid) {
+        opal_pointer_array_set_item(&ompi_mpi_communicators, slot, NULL);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    newcomm->c_index = (uint32_t) slot;
+    newcomm->c_contextid.cid_base = context | EPML_CID_BASE_MARK;
+    /* Handles of one communicator differ, or they would compare as identical. */
+    newcomm->c_contextid.cid_sub.u64 = (uint64_t) slot;
+    newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
+    return OMPI_SUCCESS;
 }
 
 int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm)
@@ -153,24 +154,10 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
     return found;
 }
 
-static mca_pml_epml_peers_t *members(ompi_group_t *group, mca_pml_epml_comm_t *parent);
-
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context)
 {
-    int rc;
-
-    if (OMPI_COMM_IS_INTER(newcomm)) {
-        /* Only endpoints of one creation know each other's addresses.  This is the last place where
-         * Open MPI can take a no. */
-        mca_pml_epml_peers_t *remote = members(newcomm->c_remote_group, mca_pml_epml_comm(comm));
-
-        if (NULL == remote) {
-            return MPI_ERR_UNSUPPORTED_OPERATION;
-        }
-        mca_pml_epml_peers_release(remote);
-    }
-    rc = mca_pml_epml_comm_place(newcomm, context);
+    int rc = mca_pml_epml_comm_place(newcomm, context);
 
     /* Until pml_add_comm gives it a state of its own the new communicator borrows its parent's; one
      * that is never added (this endpoint is no member) thus has nothing to give back. */
@@ -180,20 +167,20 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     return rc;
 }
 
-/** Members of a group of newcomm, by rank; shared with the parent where the group is. */
-static mca_pml_epml_peers_t *members(ompi_group_t *group, mca_pml_epml_comm_t *parent)
+/**
+ * The members of a group of a new communicator, by rank; shared with the parent where the group is.
+ *
+ * @param[in] same   the side of the parent that the group comes from
+ * @param[in] other  the other one: a merged group has members of both
+ */
+static mca_pml_epml_peers_t *members(ompi_group_t *group, ompi_group_t *parent_group,
+                                     mca_pml_epml_peers_t *same, mca_pml_epml_peers_t *other)
 {
-    mca_pml_epml_peers_t *second = parent->ep->family;
-
-    if (group == parent->comm->c_remote_group) {
-        mca_pml_epml_peers_retain(parent->peers);
-        return parent->peers;
+    if (group == parent_group) {
+        mca_pml_epml_peers_retain(same);
+        return same;
     }
-    if (group == parent->comm->c_local_group) {
-        mca_pml_epml_peers_retain(parent->local);
-        return parent->local;
-    }
-    return mca_pml_epml_peers_for_group(group, parent->peers, second);
+    return mca_pml_epml_peers_for_group(group, same, other);
 }
 
 int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
@@ -207,8 +194,15 @@ int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
         return OMPI_ERR_BAD_PARAM;
     }
     newcomm->c_pml_comm = NULL;
-    local = members(newcomm->c_local_group, parent);
-    peers = members(newcomm->c_remote_group, parent);
+    local = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
+                    parent->peers);
+    if (NULL != local && newcomm->c_local_group == newcomm->c_remote_group) {
+        mca_pml_epml_peers_retain(local);
+        peers = local;
+    } else {
+        peers = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
+                        parent->local);
+    }
     if (NULL != local && NULL != peers) {
         rc = mca_pml_epml_comm_restrict_coll(newcomm);
     }

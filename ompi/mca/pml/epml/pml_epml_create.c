@@ -19,6 +19,9 @@
  *     if there is more than one member.
  *  4. Each member builds its handles; a second reduction agrees that everybody did.
  *
+ * If the parent is an intercommunicator, both sides do all that together (pml_epml_meeting.h), and
+ * each handle is one of an intercommunicator with a local communicator of its own.
+ *
  * Whatever goes wrong at one member is known to all before the next step that communicates, and
  * everybody undoes what it has.
  */
@@ -26,24 +29,15 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_meeting.h"
 #include "pml_epml_request.h"
 
 #include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
-#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
-#include "ompi/op/op.h"
 #include "ompi/runtime/params.h"
 #include "opal/util/info.h"
-
-/** What an endpoint tells the others; on the wire followed by padding up to the agreed size. */
-typedef struct card_t {
-    opal_process_name_t name;
-    uint16_t shm_length;
-    uint16_t net_length;
-    uint32_t unused;
-    unsigned char addresses[]; /**< shm_length bytes, then net_length bytes */
-} card_t;
 
 /** What is agreed on in step 2; all are maxima over the members. */
 typedef struct agreement_t {
@@ -52,14 +46,24 @@ typedef struct agreement_t {
     int64_t minus_ep;    /**< minus the smallest count */
     int64_t card_size;   /**< largest card */
     int64_t no_promise;  /**< somebody does not promise the same count everywhere */
-    int64_t context;     /**< rank 0's drawing; the others give 0 */
+    int64_t context;     /**< of the drawings of the sides' first members; the others give 0 */
 } agreement_t;
 
 #define AGREEMENT_COUNT (sizeof(agreement_t) / sizeof(int64_t))
 
+/** A group of the parent's, and the endpoints of its members. */
+typedef struct side_t {
+    ompi_group_t *group;
+    int *counts;          /**< endpoints, by member */
+    int total;
+    unsigned char *cards; /**< total cards of agreed.card_size bytes, by rank */
+    mca_pml_epml_peers_t *peers;
+} side_t;
+
 /** A creation in progress, at one member of the parent. */
 typedef struct creation_t {
     ompi_communicator_t *parent;
+    mca_pml_epml_meeting_t meeting;
     int num_ep;
     mca_pml_epml_level_t level;
     bool promise;
@@ -68,12 +72,11 @@ typedef struct creation_t {
 
     mca_pml_epml_ep_t **eps; /**< num_ep, those made so far */
     agreement_t agreed;
-    int *counts;             /**< endpoints, by member of the parent */
-    int total;
+    uint64_t local_context;  /**< intercommunicators: of own side's communicator */
+    side_t local;
+    side_t remote;           /**< if there are two */
     int first;               /**< rank of our endpoint 0 */
     int *card_counts;        /**< bytes of cards by member, then where they begin */
-    unsigned char *cards;    /**< total cards of agreed.card_size bytes, by rank */
-    mca_pml_epml_peers_t *peers;
     int endpoints_on_node;
 } creation_t;
 
@@ -119,11 +122,9 @@ static void read_info(creation_t *creation, opal_info_t *info)
     }
 }
 
-/** Does the parent reach beyond this process? */
-static bool leaves_process(const ompi_communicator_t *parent)
+/** Has a group members outside this process? */
+static bool group_leaves_process(ompi_group_t *group)
 {
-    ompi_group_t *group = parent->c_local_group;
-
     for (int i = 0; i < group->grp_proc_count; ++i) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
@@ -134,26 +135,53 @@ static bool leaves_process(const ompi_communicator_t *parent)
     return false;
 }
 
-/** With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it were
- * of the base's own type, which ours are not. */
-static bool fault_tolerance_is_on(void)
+/** Who takes part, and how far apart they are. */
+static void read_parent(creation_t *creation)
 {
+    ompi_communicator_t *parent = creation->parent;
+
+    creation->meeting = (mca_pml_epml_meeting_t){.comm = parent};
+    creation->local.group = parent->c_local_group;
+    creation->with_net = group_leaves_process(parent->c_local_group);
+    if (OMPI_COMM_IS_INTER(parent)) {
+        creation->meeting.comm = parent->c_local_comm;
+        creation->meeting.two_sided = true;
+        creation->meeting.bridge = parent;
+        creation->meeting.tag = OMPI_COMM_ALLREDUCE_TAG;
+        creation->remote.group = parent->c_remote_group;
+        creation->with_net = creation->with_net || group_leaves_process(parent->c_remote_group);
+    }
+}
+
+bool mca_pml_epml_refused(void)
+{
+    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it
+     * were of the base's own type, which ours are not. */
 #if OPAL_ENABLE_FT_MPI
-    return ompi_ftmpi_enabled;
-#else
-    return false;
+    if (ompi_ftmpi_enabled) {
+        EPML_SHOW_HELP("fault tolerance", true);
+        return true;
+    }
 #endif
+    return false;
 }
 
 /* ---- step 1: endpoints ----------------------------------------------------------------------- */
+
+static bool allocate_counts(side_t *side)
+{
+    const size_t members = NULL != side->group ? (size_t) side->group->grp_proc_count : 0;
+
+    side->counts = malloc((members + 1) * sizeof(*side->counts));
+    return NULL != side->counts;
+}
 
 static void make_endpoints(creation_t *creation)
 {
     const int in_use = mca_pml_epml_ep_count();
     int rc;
 
-    if (fault_tolerance_is_on()) {
-        EPML_SHOW_HELP("fault tolerance", true);
+    if (mca_pml_epml_refused()) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         return;
     }
@@ -163,10 +191,9 @@ static void make_endpoints(creation_t *creation)
         creation->error = MPIX_ENDPOINTS_ERR_LIMIT;
         return;
     }
-    creation->counts = malloc((size_t) ompi_comm_size(creation->parent)
-                              * sizeof(*creation->counts));
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
-    if (NULL == creation->counts || NULL == creation->eps
+    if (NULL == creation->eps || !allocate_counts(&creation->local)
+        || !allocate_counts(&creation->remote)
         || OMPI_SUCCESS != mca_pml_epml_transports_open(creation->with_net)) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         return;
@@ -182,45 +209,32 @@ static void make_endpoints(creation_t *creation)
     }
 }
 
-static size_t card_size(const creation_t *creation)
-{
-    size_t size = sizeof(card_t);
-
-    if (NULL != creation->eps && 0 < creation->num_ep && NULL != creation->eps[0]) {
-        const mca_pml_epml_ep_t *ep = creation->eps[0];
-
-        size += ep->shm->ep_address_length;
-        size += NULL != ep->net ? ep->net->ep_address_length : 0;
-    }
-    return (size + 7) & ~(size_t) 7;
-}
-
 /* ---- step 2: agreement ----------------------------------------------------------------------- */
-
-static int allreduce_max(ompi_communicator_t *parent, void *values, size_t count)
-{
-    return parent->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, parent,
-                                          parent->c_coll->coll_allreduce_module);
-}
 
 static int agree(creation_t *creation)
 {
-    agreement_t *agreed = &creation->agreed;
+    agreement_t *agreed = &creation->agreed, own_side;
+    const bool has_ep = NULL != creation->eps && 0 < creation->num_ep && NULL != creation->eps[0];
     int rc;
 
     *agreed = (agreement_t){.error = creation->error,
                             .num_ep = creation->num_ep,
                             .minus_ep = -(int64_t) creation->num_ep,
-                            .card_size = (int64_t) card_size(creation),
+                            .card_size = (int64_t) sizeof(mca_pml_epml_card_t),
                             .no_promise = !creation->promise};
-    if (0 == ompi_comm_rank(creation->parent)) {
-        agreed->context = (int64_t) mca_pml_epml_context_ids(1);
+    if (has_ep) {
+        agreed->card_size = (int64_t) mca_pml_epml_card_size(creation->eps[0]);
     }
-    rc = allreduce_max(creation->parent, agreed, AGREEMENT_COUNT);
+    if (0 == ompi_comm_rank(creation->parent)) {
+        agreed->context = (int64_t) mca_pml_epml_context_ids(2);
+    }
+    rc = mca_pml_epml_meeting_max(&creation->meeting, (int64_t *) agreed, AGREEMENT_COUNT,
+                                  (int64_t *) &own_side);
     if (OMPI_SUCCESS != rc) {
         creation->error = MPIX_ENDPOINTS_ERR_INTERN;
         return rc;
     }
+    creation->local_context = (uint64_t) own_side.context + 1;
     creation->error = (mpix_endpoints_error_t) agreed->error;
     if (MPIX_ENDPOINTS_OK == creation->error && !agreed->no_promise
         && agreed->num_ep != -agreed->minus_ep) {
@@ -231,159 +245,166 @@ static int agree(creation_t *creation)
 
 /* ---- step 3: counts, names, addresses -------------------------------------------------------- */
 
+static void add_counts(side_t *side)
+{
+    for (int i = 0; i < side->group->grp_proc_count; ++i) {
+        side->total += side->counts[i];
+    }
+}
+
 static int gather_counts(creation_t *creation)
 {
-    ompi_communicator_t *parent = creation->parent;
-    const int size = ompi_comm_size(parent);
-    const int rank = ompi_comm_rank(parent);
+    ompi_communicator_t *comm = creation->meeting.comm;
+    side_t *local = &creation->local, *remote = &creation->remote;
+    const bool two_sided = creation->meeting.two_sided;
+    const int size = local->group->grp_proc_count;
+    const int remote_size = two_sided ? remote->group->grp_proc_count : 0;
     int rc = OMPI_SUCCESS;
 
     if (creation->agreed.no_promise) {
-        rc = parent->c_coll->coll_allgather(&creation->num_ep, 1, MPI_INT, creation->counts, 1,
-                                            MPI_INT, parent,
-                                            parent->c_coll->coll_allgather_module);
+        rc = comm->c_coll->coll_allgather(&creation->num_ep, 1, MPI_INT, local->counts, 1, MPI_INT,
+                                          comm, comm->c_coll->coll_allgather_module);
+        if (OMPI_SUCCESS == rc && two_sided) {
+            rc = mca_pml_epml_meeting_swap(&creation->meeting, local->counts,
+                                           (size_t) size * sizeof(int), remote->counts,
+                                           (size_t) remote_size * sizeof(int));
+        }
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
     } else {
         for (int i = 0; i < size; ++i) {
-            creation->counts[i] = creation->num_ep;
+            local->counts[i] = creation->num_ep;
+        }
+        for (int i = 0; i < remote_size; ++i) {
+            remote->counts[i] = creation->num_ep;
         }
     }
-    for (int i = 0; i < size; ++i) {
-        creation->first += i < rank ? creation->counts[i] : 0;
-        creation->total += creation->counts[i];
+    add_counts(local);
+    if (two_sided) {
+        add_counts(remote);
     }
-    return rc;
+    for (int i = 0; i < ompi_comm_rank(creation->parent); ++i) {
+        creation->first += local->counts[i];
+    }
+    return OMPI_SUCCESS;
 }
 
-static card_t *card_of(const creation_t *creation, int rank)
+static mca_pml_epml_card_t *card_of(const creation_t *creation, const side_t *side, int rank)
 {
-    return (card_t *) (creation->cards + (size_t) rank * (size_t) creation->agreed.card_size);
+    return (mca_pml_epml_card_t *) (side->cards
+                                    + (size_t) rank * (size_t) creation->agreed.card_size);
 }
 
-static void write_card(creation_t *creation, int index)
+/** @return false: no memory, or more than one message holds */
+static bool allocate_cards(const creation_t *creation, side_t *side)
 {
-    const mca_pml_epml_ep_t *ep = creation->eps[index];
-    card_t *card = card_of(creation, creation->first + index);
-    opal_process_name_t own = ompi_group_get_proc_name(creation->parent->c_local_group,
-                                                       ompi_comm_rank(creation->parent));
-
-    card->name = 0 == index ? own : mca_pml_epml_name_new();
-    card->shm_length = (uint16_t) ep->shm->ep_address_length;
-    memcpy(card->addresses, ep->shm->ep_address, card->shm_length);
-    if (NULL != ep->net) {
-        card->net_length = (uint16_t) ep->net->ep_address_length;
-        memcpy(card->addresses + card->shm_length, ep->net->ep_address, card->net_length);
-    }
+    side->cards = calloc((size_t) side->total + 1, (size_t) creation->agreed.card_size);
+    return NULL != side->cards && INT_MAX / creation->agreed.card_size >= side->total;
 }
 
 /** Memory for all cards, ours filled in.  Every member must have it before any goes on. */
 static int prepare_cards(creation_t *creation)
 {
-    const int size = ompi_comm_size(creation->parent);
+    const int size = creation->local.group->grp_proc_count;
+    opal_process_name_t own = ompi_group_get_proc_name(creation->local.group,
+                                                       ompi_comm_rank(creation->parent));
     int64_t failed;
 
-    creation->cards = calloc((size_t) creation->total + 1, (size_t) creation->agreed.card_size);
     creation->card_counts = malloc(2 * (size_t) size * sizeof(*creation->card_counts));
-    failed = NULL == creation->cards || NULL == creation->card_counts
-             || INT_MAX / creation->agreed.card_size < creation->total;
-    if (1 < size && OMPI_SUCCESS != allreduce_max(creation->parent, &failed, 1)) {
+    failed = NULL == creation->card_counts || !allocate_cards(creation, &creation->local)
+             || !allocate_cards(creation, &creation->remote);
+    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&creation->meeting, &failed, 1, NULL)) {
         failed = 1;
     }
     if (0 != failed) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (int i = 0; i < creation->num_ep; ++i) {
-        write_card(creation, i);
+        opal_process_name_t name = 0 == i ? own : mca_pml_epml_name_new();
+
+        mca_pml_epml_card_write(card_of(creation, &creation->local, creation->first + i),
+                                creation->eps[i], &name);
     }
     return OMPI_SUCCESS;
 }
 
-static int gather_cards(creation_t *creation)
+/** The cards of own side. */
+static int gather_own_cards(creation_t *creation)
 {
-    ompi_communicator_t *parent = creation->parent;
-    const int size = ompi_comm_size(parent);
+    ompi_communicator_t *comm = creation->meeting.comm;
+    side_t *local = &creation->local;
+    const int size = local->group->grp_proc_count;
     const int bytes = (int) creation->agreed.card_size;
 
     if (1 == size) {
         return OMPI_SUCCESS;
     }
     if (!creation->agreed.no_promise) {
-        return parent->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
-                                              creation->num_ep * bytes, MPI_BYTE, parent,
-                                              parent->c_coll->coll_allgather_module);
+        return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->cards,
+                                            creation->num_ep * bytes, MPI_BYTE, comm,
+                                            comm->c_coll->coll_allgather_module);
     }
     for (int i = 0, displacement = 0; i < size; ++i) {
-        creation->card_counts[i] = creation->counts[i] * bytes;
+        creation->card_counts[i] = local->counts[i] * bytes;
         creation->card_counts[size + i] = displacement;
         displacement += creation->card_counts[i];
     }
-    return parent->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, creation->cards,
-                                           EPML_COMPAT_COUNTS(creation->card_counts),
-                                           EPML_COMPAT_DISPS(creation->card_counts + size),
-                                           MPI_BYTE, parent,
-                                           parent->c_coll->coll_allgatherv_module);
+    return comm->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->cards,
+                                         EPML_COMPAT_COUNTS(creation->card_counts),
+                                         EPML_COMPAT_DISPS(creation->card_counts + size),
+                                         MPI_BYTE, comm, comm->c_coll->coll_allgatherv_module);
+}
+
+static int gather_cards(creation_t *creation)
+{
+    const size_t bytes = (size_t) creation->agreed.card_size;
+    int rc = gather_own_cards(creation);
+
+    if (OMPI_SUCCESS != rc || !creation->meeting.two_sided) {
+        return rc;
+    }
+    return mca_pml_epml_meeting_swap(&creation->meeting, creation->local.cards,
+                                     (size_t) creation->local.total * bytes,
+                                     creation->remote.cards,
+                                     (size_t) creation->remote.total * bytes);
 }
 
 /* ---- step 4: handles ------------------------------------------------------------------------- */
 
-/** The peer that a card describes; member is the one of the parent that sent it. */
-static mca_pml_epml_peer_t *make_peer(const creation_t *creation, const card_t *card, int index,
-                                      ompi_proc_t *member)
+/** Can this be the card of endpoint number index of a member? */
+static bool card_belongs_to(const creation_t *creation, const mca_pml_epml_card_t *card, int index,
+                            const ompi_proc_t *member)
 {
-    const size_t room = (size_t) creation->agreed.card_size - sizeof(*card);
-    mca_pml_epml_peer_t *peer;
-    ompi_proc_t *proc = member;
+    const opal_process_name_t *name = &member->super.proc_name;
 
-    if ((size_t) card->shm_length + card->net_length > room
-        || MCA_BTL_EP_ADDRESS_MAX < card->net_length) {
-        return NULL;
-    }
-    if (0 == index) {
-        OBJ_RETAIN(proc);
-    } else {
-        proc = mca_pml_epml_proc_get(&card->name, member);
-    }
-    if (NULL == proc) {
-        return NULL;
-    }
-    peer = mca_pml_epml_peer_create(proc);
-    if (NULL == peer) {
-        mca_pml_epml_proc_put(proc);
-        return NULL;
-    }
-    if (mca_pml_epml_name_is_here(&card->name)) {
-        mca_btl_ep_module_t *any = creation->eps[0]->shm;
-
-        if (OPAL_SUCCESS
-            != any->ep_connect(any, card->addresses, card->shm_length, &peer->shm)) {
-            mca_pml_epml_peer_release(peer);
-            return NULL;
-        }
-        peer->shm_disconnect = any->ep_disconnect;
-    } else {
-        peer->address_length = card->net_length;
-        memcpy(peer->address, card->addresses + card->shm_length, card->net_length);
-    }
-    return peer;
+    return mca_pml_epml_card_is_sound(card, (size_t) creation->agreed.card_size)
+           && (0 == index ? card->name.vpid == name->vpid
+                          : mca_pml_epml_same_process(&card->name, name));
 }
 
-static int make_peers(creation_t *creation)
+static int make_peers(creation_t *creation, side_t *side)
 {
-    ompi_group_t *group = creation->parent->c_local_group;
     int rank = 0;
 
-    creation->peers = mca_pml_epml_peers_create(creation->total);
-    if (NULL == creation->peers) {
+    side->peers = mca_pml_epml_peers_create(side->total);
+    if (NULL == side->peers) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    for (int i = 0; i < group->grp_proc_count; ++i) {
-        ompi_proc_t *member = ompi_group_peer_lookup(group, i);
+    for (int i = 0; i < side->group->grp_proc_count; ++i) {
+        const ompi_proc_t *member = ompi_group_peer_lookup(side->group, i);
 
         if (OPAL_PROC_ON_LOCAL_NODE(member->super.proc_flags)) {
-            creation->endpoints_on_node += creation->counts[i];
+            creation->endpoints_on_node += side->counts[i];
         }
-        for (int j = 0; j < creation->counts[i]; ++j, ++rank) {
-            creation->peers->peer[rank] = make_peer(creation, card_of(creation, rank), j, member);
-            if (NULL == creation->peers->peer[rank]) {
+        for (int j = 0; j < side->counts[i]; ++j, ++rank) {
+            const mca_pml_epml_card_t *card = card_of(creation, side, rank);
+
+            if (!card_belongs_to(creation, card, j, member)) {
+                return OMPI_ERR_BAD_PARAM;
+            }
+            side->peers->peer[rank] = mca_pml_epml_card_peer(card, creation->eps[0]);
+            if (NULL == side->peers->peer[rank]) {
                 return OMPI_ERR_OUT_OF_RESOURCE;
             }
         }
@@ -391,29 +412,10 @@ static int make_peers(creation_t *creation)
     return OMPI_SUCCESS;
 }
 
-/** The group of all endpoints, seen from one of them. */
-static ompi_group_t *make_group(const creation_t *creation, int rank)
-{
-    ompi_group_t *group = ompi_group_allocate(creation->parent->c_local_group, creation->total);
-
-    if (NULL == group) {
-        return NULL;
-    }
-    for (int i = 0; i < creation->total; ++i) {
-        group->grp_proc_pointers[i] = creation->peers->peer[i]->proc;
-    }
-    ompi_group_increment_proc_count(group);
-    group->grp_my_rank = rank;
-    return group;
-}
-
 static int set_info(const creation_t *creation, ompi_communicator_t *comm)
 {
-    int rc = mca_pml_epml_comm_restrict_coll(comm);
+    int rc = opal_info_set(comm->super.s_info, "mpix_thread_level", level_names[creation->level]);
 
-    if (OMPI_SUCCESS == rc) {
-        rc = opal_info_set(comm->super.s_info, "mpix_thread_level", level_names[creation->level]);
-    }
     if (OMPI_SUCCESS == rc) {
         rc = opal_info_set(comm->super.s_info, "same_num_ep",
                            creation->promise ? "true" : "false");
@@ -442,60 +444,48 @@ static int set_predefined_attributes(ompi_communicator_t *comm)
     return rc;
 }
 
+/** The communicator of one of our endpoints; the caller frees what it gets after a failure, too. */
 static int make_handle(const creation_t *creation, int index, ompi_communicator_t **comm_p)
 {
+    const bool inter = creation->meeting.two_sided;
     ompi_communicator_t *parent = creation->parent;
-    ompi_communicator_t *comm = NULL;
-    ompi_group_t *group = make_group(creation, creation->first + index);
-    int rc;
+    int rank = creation->first + index;
+    int rc = mca_pml_epml_handle_intra(
+        parent, creation->eps[index],
+        inter ? creation->local_context : (uint64_t) creation->agreed.context,
+        creation->local.peers, rank, comm_p);
 
-    if (NULL == group) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    rc = ompi_comm_set(&comm, parent, 0, NULL, 0, NULL, NULL, parent->error_handler, group, NULL,
-                       0);
-    OBJ_RELEASE(group);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = mca_pml_epml_comm_place(comm, (uint64_t) creation->agreed.context);
-    if (OMPI_SUCCESS != rc) {
-        goto err_release;
-    }
-    snprintf(comm->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s ENDPOINTS FROM %s",
-             ompi_comm_print_cid(comm), ompi_comm_print_cid(parent));
-    rc = mca_pml_epml_comm_attach(comm, creation->eps[index], (uint64_t) creation->agreed.context,
-                                  creation->peers, creation->peers);
-    if (OMPI_SUCCESS != rc) {
-        goto err_release;
-    }
-    OMPI_COMM_SET_PML_ADDED(comm);
-    creation->eps[index]->self = creation->peers->peer[creation->first + index];
-    mca_pml_epml_peer_retain(creation->eps[index]->self);
-    creation->eps[index]->family = creation->peers;
-    mca_pml_epml_peers_retain(creation->peers);
-    rc = set_info(creation, comm);
-    if (OMPI_SUCCESS == rc) {
-        rc = set_predefined_attributes(comm);
+    mca_pml_epml_ep_introduce(creation->eps[index], creation->local.peers, rank);
+    if (inter) {
+        rc = mca_pml_epml_handle_inter(*comm_p, (uint64_t) creation->agreed.context,
+                                       creation->remote.peers, comm_p);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_base_comm_select(comm);
+        rc = set_info(creation, *comm_p);
     }
-    if (OMPI_SUCCESS != rc) {
-        goto err_release;
+    if (OMPI_SUCCESS == rc) {
+        rc = set_predefined_attributes(*comm_p);
     }
-    *comm_p = comm;
-    return OMPI_SUCCESS;
-
-err_release:
-    OBJ_RELEASE(comm);
+    if (OMPI_SUCCESS == rc) {
+        snprintf((*comm_p)->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s ENDPOINTS FROM %s",
+                 ompi_comm_print_cid(*comm_p), ompi_comm_print_cid(parent));
+    }
     return rc;
 }
 
 static int make_handles(creation_t *creation, ompi_communicator_t **comms)
 {
-    int rc = 0 < creation->num_ep ? make_peers(creation) : OMPI_SUCCESS;
+    int rc = OMPI_SUCCESS;
 
+    if (0 < creation->num_ep) {
+        rc = make_peers(creation, &creation->local);
+        if (OMPI_SUCCESS == rc && creation->meeting.two_sided) {
+            rc = make_peers(creation, &creation->remote);
+        }
+    }
     for (int i = 0; OMPI_SUCCESS == rc && i < creation->num_ep; ++i) {
         rc = make_handle(creation, i, &comms[i]);
     }
@@ -503,6 +493,15 @@ static int make_handles(creation_t *creation, ompi_communicator_t **comms)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
+
+static void free_side(side_t *side)
+{
+    if (NULL != side->peers) {
+        mca_pml_epml_peers_release(side->peers);
+    }
+    free(side->counts);
+    free(side->cards);
+}
 
 /** Give up what is only needed while creating; the handles hold what they need. */
 static void clean_up(creation_t *creation)
@@ -512,12 +511,9 @@ static void clean_up(creation_t *creation)
             mca_pml_epml_ep_release(creation->eps[i]);
         }
     }
-    if (NULL != creation->peers) {
-        mca_pml_epml_peers_release(creation->peers);
-    }
+    free_side(&creation->local);
+    free_side(&creation->remote);
     free(creation->eps);
-    free(creation->counts);
-    free(creation->cards);
     free(creation->card_counts);
 }
 
@@ -537,6 +533,14 @@ static int build(creation_t *creation, ompi_communicator_t **handles)
     int64_t failed;
     int rc = gather_counts(creation);
 
+    if (OMPI_SUCCESS == rc && creation->meeting.two_sided
+        && (0 == creation->local.total || 0 == creation->remote.total)) {
+        /* A side without endpoints: there is nobody to talk to.  Everybody knows. */
+        for (int i = 0; i < creation->num_ep; ++i) {
+            handles[i] = MPI_COMM_NULL;
+        }
+        return OMPI_SUCCESS;
+    }
     if (OMPI_SUCCESS == rc) {
         rc = prepare_cards(creation);
     }
@@ -550,7 +554,7 @@ static int build(creation_t *creation, ompi_communicator_t **handles)
         rc = make_handles(creation, handles);
     }
     failed = OMPI_SUCCESS != rc;
-    if (OMPI_SUCCESS != allreduce_max(creation->parent, &failed, 1)) {
+    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&creation->meeting, &failed, 1, NULL)) {
         failed = 1;
     }
     if (0 == failed) {
@@ -570,7 +574,7 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
     int rc;
 
     read_info(&creation, info);
-    creation.with_net = leaves_process(parent);
+    read_parent(&creation);
     if (MPIX_ENDPOINTS_OK == creation.error) {
         if (NULL == handles) {
             creation.error = MPIX_ENDPOINTS_ERR_RESOURCE;
@@ -602,4 +606,5 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .is_endpoint_comm = mca_pml_epml_is_endpoint_comm,
     .context_ids = mca_pml_epml_context_ids,
     .comm_assign = mca_pml_epml_comm_assign,
+    .intercomm_create = mca_pml_epml_intercomm_create,
 };

@@ -114,6 +114,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
     }
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->references, 1);
+    ep->uid = mca_pml_epml_context_ids(1); /* as unique as those are */
     epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
                                                            : EPML_LOCK_BIAS_AFTER);
     ep->net_interval = 1;
@@ -150,6 +151,43 @@ err_fini_match:
 err_free:
     free(ep);
     return rc;
+}
+
+int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep)
+{
+    mca_btl_ep_module_t *net;
+    int rc = OMPI_SUCCESS;
+
+    mca_pml_epml_lock(ep);
+    net = ep->net;
+    mca_pml_epml_unlock(ep);
+    if (NULL != net) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_net_get(ep, &net); /* may take milliseconds */
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_pml_epml_lock(ep);
+    if (NULL == ep->net) {
+        ep->net = net;
+        net = NULL;
+        /* Relaxed: a hint to those who progress it. */
+        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+    }
+    mca_pml_epml_unlock(ep);
+    if (NULL != net) {
+        mca_pml_epml_net_put(net); /* another thread of the same endpoint was faster */
+    }
+    return OMPI_SUCCESS;
+}
+
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peers_t *family, int rank)
+{
+    ep->self = family->peer[rank];
+    mca_pml_epml_peer_retain(ep->self);
+    ep->family = family;
+    mca_pml_epml_peers_retain(family);
 }
 
 /** Free everything; nobody can reach the endpoint any more. */
@@ -236,6 +274,7 @@ void mca_pml_epml_ep_finalize(void)
     }
     mca_pml_epml_transports_close();
     mca_pml_epml_peers_finalize();
+    mca_pml_epml_procs_finalize();
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ void mca_pml_epml_peers_finalize(void)
     slots.free_capacity = 0;
 }
 
-mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc)
+mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid)
 {
     mca_pml_epml_peer_t *peer = calloc(1, sizeof(*peer));
 
@@ -76,6 +76,7 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc)
     atomic_init(&peer->references, 1);
     slot_get(peer);
     peer->proc = proc;
+    peer->uid = uid;
     return peer;
 }
 
@@ -137,7 +138,7 @@ static int index_side(opal_hash_table_t *table, mca_pml_epml_peers_t *side)
 {
     int rc = OPAL_SUCCESS;
 
-    for (int i = 0; NULL != side && OPAL_SUCCESS == rc && i < side->count; ++i) {
+    for (int i = 0; OPAL_SUCCESS == rc && i < side->count; ++i) {
         rc = opal_hash_table_set_value_uint64(table, (uint64_t) (uintptr_t) side->peer[i]->proc,
                                               side->peer[i]);
     }
@@ -157,8 +158,8 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
     }
     OBJ_CONSTRUCT(&table, opal_hash_table_t);
     if (OPAL_SUCCESS != opal_hash_table_init(&table, 2 * (size_t) count + 16)
-        || OPAL_SUCCESS != index_side(&table, first)
-        || OPAL_SUCCESS != index_side(&table, second)) {
+        || OPAL_SUCCESS != index_side(&table, second)
+        || OPAL_SUCCESS != index_side(&table, first)) {
         goto err_release;
     }
     for (int i = 0; i < count; ++i) {

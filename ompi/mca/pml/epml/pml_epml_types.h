@@ -62,6 +62,7 @@ typedef struct mca_pml_epml_peer_t {
     struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;                         /**< unique in this process for ever */
+    uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
     uint16_t address_length;             /**< of the network address; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
@@ -144,6 +145,7 @@ typedef struct mca_pml_epml_ep_t {
     uint64_t dropped; /**< messages dropped because they made no sense */
 
     /* ---- slow path ---- */
+    uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
@@ -198,6 +200,12 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
  */
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p);
 
+/** Tell an endpoint who it is: one of a list of peers, those it was created with. */
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peers_t *family, int rank);
+
+/** Make sure that an endpoint reaches beyond its process.  @return OMPI_SUCCESS or an error */
+int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep);
+
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 
 /** The last one destroys it.  Not under its lock. */
@@ -217,8 +225,8 @@ int mca_pml_epml_progress(void);
 
 /* ---- pml_epml_peer.c ------------------------------------------------------------------------- */
 
-/** @return with one reference, or NULL (no memory).  Takes over the caller's reference on proc. */
-mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc);
+/** @return with one reference, or NULL (no memory).  Takes over the caller's use of proc. */
+mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid);
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer);
 void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer);
 
@@ -227,7 +235,7 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count);
 void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 
-/** Make the members of group from those of one or two known sides (second may be NULL).
+/** Make the members of group from those of two known sides; first counts where both have one.
  * @return one reference; NULL if a member is in neither, or without memory */
 mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
                                                    mca_pml_epml_peers_t *first,
@@ -240,7 +248,41 @@ void mca_pml_epml_peers_finalize(void);
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p);
 
+/* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
+
+/**
+ * A communicator of peers, seen from one of them, local: no messages, and nobody may send on it
+ * before all members have theirs.
+ *
+ * @param[in]  parent   for instance and error handler; any communicator
+ * @param[in]  ep       whose handle it is
+ * @param[in]  context  the same on all members
+ * @param[in]  members  by rank
+ * @param[in]  rank     of ep
+ * @param[out] comm_p   set on success
+ */
+int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep, uint64_t context,
+                              mca_pml_epml_peers_t *members, int rank,
+                              ompi_communicator_t **comm_p);
+
+/** Likewise an intercommunicator, of the endpoint of local.
+ *
+ * @param[in] local  of endpoints; becomes the property of the new communicator, on success */
+int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
+                              mca_pml_epml_peers_t *remote, ompi_communicator_t **comm_p);
+
+/* ---- pml_epml_intercomm.c -------------------------------------------------------------------- */
+
+/** See mpix_endpoints_pml_t. */
+int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_leader,
+                                  ompi_communicator_t *bridge, int remote_leader, int tag,
+                                  ompi_communicator_t **newcomm, bool *served,
+                                  mpix_endpoints_error_t *error);
+
 /* ---- pml_epml_create.c ----------------------------------------------------------------------- */
+
+/** Open MPI's fault tolerance is on: no endpoints, which the user is told. */
+bool mca_pml_epml_refused(void);
 
 struct mpix_endpoints_pml_t;
 extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
@@ -250,16 +292,22 @@ extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
 /** Is this the name of an endpoint that is no process (not index 0)? */
 bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name);
 
+/** Are the endpoints, or processes, of these names in one process? */
+bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_process_name_t *name2);
+
 /** Does the endpoint, or process, of this name live in this process? */
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 
 /** A name that no endpoint of this job has.  Any thread. */
 opal_process_name_t mca_pml_epml_name_new(void);
 
-/** The proc of a name, made if need be, with the properties of like (the same process's).
- * @return one reference, given back with mca_pml_epml_proc_put; NULL without memory */
-ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name, const ompi_proc_t *like);
+/** The proc of a process or an endpoint of this job, made if need be.  Any thread.
+ * @return to be given back with mca_pml_epml_proc_put; NULL without memory */
+ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name);
 void mca_pml_epml_proc_put(ompi_proc_t *proc);
+
+/** The PML goes, and Open MPI's procs after it. */
+void mca_pml_epml_procs_finalize(void);
 
 /* ---- pml_epml_comm.c ------------------------------------------------------------------------- */
 

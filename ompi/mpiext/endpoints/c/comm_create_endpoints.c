@@ -45,27 +45,6 @@ static int check_own_arguments(int my_num_ep, MPI_Info info, MPI_Comm ep_comms[]
     return MPI_SUCCESS;
 }
 
-/** The MPI error code for what the PML reports. */
-static int error_code_of(mpix_endpoints_error_t error, int rc)
-{
-    switch (error) {
-    case MPIX_ENDPOINTS_ERR_ARG:
-        return MPI_ERR_ARG;
-    case MPIX_ENDPOINTS_ERR_LIMIT:
-        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_LIMIT);
-    case MPIX_ENDPOINTS_ERR_RESOURCE:
-        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
-    case MPIX_ENDPOINTS_ERR_PROMISE:
-        return MPI_ERR_INFO_VALUE;
-    case MPIX_ENDPOINTS_ERR_INTERN:
-        return MPI_ERR_INTERN;
-    case MPIX_ENDPOINTS_OK:
-        break;
-    }
-    /* Not a matter of endpoints: an exchange over the parent has failed. */
-    return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
-}
-
 /** No PML has registered: say what to do.  Every member comes here, so nobody waits. */
 static int not_selected(void)
 {
@@ -101,10 +80,10 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
         return code;
     }
     if (OMPI_SUCCESS != rc) {
-        return error_code_of(error, rc);
+        return mpix_endpoints_error_code_of(error, rc);
     }
     for (int i = 0; i < my_num_ep; ++i) {
-        mpix_endpoints_notes_init(ep_comms[i], 0, 0); /* its context is only asked of descendants */
+        mpix_endpoints_notes_begin(ep_comms[i]);
     }
     return MPI_SUCCESS;
 }
@@ -119,9 +98,6 @@ MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_nu
     }
     if (ompi_comm_invalid(parent)) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, function_name);
-    }
-    if (OMPI_COMM_IS_INTER(parent)) {
-        return OMPI_ERRHANDLER_INVOKE(parent, MPI_ERR_COMM, function_name);
     }
 #if OPAL_ENABLE_FT_MPI
     if (!ompi_comm_iface_create_check(parent, &code)) {

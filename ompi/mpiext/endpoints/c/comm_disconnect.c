@@ -27,30 +27,15 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
-
 typedef int (*disconnect_fn_t)(MPI_Comm *comm);
-
-/** libmpi's own function. */
-static disconnect_fn_t original_disconnect(void)
-{
-    static _Atomic(void *) original;
-    /* Relaxed: the pointer is all that is passed on. */
-    void *found = atomic_load_explicit(&original, memory_order_relaxed);
-
-    if (NULL == found) {
-        found = dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
-        atomic_store_explicit(&original, found, memory_order_relaxed);
-    }
-    return (disconnect_fn_t) found;
-}
 
 MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     if (NULL == comm || NULL == *comm || MPI_COMM_NULL == *comm || ompi_comm_invalid(*comm)
         || !mpix_endpoints_is_endpoint_comm(*comm)) {
-        disconnect_fn_t original = original_disconnect();
+        static _Atomic(void *) found;
+        disconnect_fn_t original
+            = (disconnect_fn_t) mpix_endpoints_next_function("PMPI_Comm_disconnect", &found);
 
         return NULL != original ? original(comm) : MPI_ERR_INTERN;
     }

@@ -27,6 +27,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ompi/constants.h"
+#include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errcode.h"
 #include "ompi/errhandler/errhandler.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -153,6 +155,26 @@ int mpix_endpoints_error_code(mpix_endpoints_cause_t cause)
     pthread_mutex_unlock(&errors_lock);
 
     return 0 != code ? code : MPI_ERR_INTERN;
+}
+
+int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
+{
+    switch (error) {
+    case MPIX_ENDPOINTS_ERR_ARG:
+        return MPI_ERR_ARG;
+    case MPIX_ENDPOINTS_ERR_LIMIT:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_LIMIT);
+    case MPIX_ENDPOINTS_ERR_RESOURCE:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
+    case MPIX_ENDPOINTS_ERR_PROMISE:
+        return MPI_ERR_INFO_VALUE;
+    case MPIX_ENDPOINTS_ERR_INTERN:
+        return MPI_ERR_INTERN;
+    case MPIX_ENDPOINTS_OK:
+        break;
+    }
+    /* Not a matter of endpoints: an argument, or an exchange, was wrong. */
+    return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Endpoints_error_class(void)

@@ -39,13 +39,16 @@ extern "C" {
  * with the parent.  Nothing cached on the parent (attributes) is passed on; the parent's error
  * handler is.
  *
- * Collective over parent; blocks until every member has called it.  One thread of a process makes
+ * If parent is an intercommunicator, so is the new one: its groups are the endpoints of either side's
+ * members.  If one side has none at all, every handle is MPI_COMM_NULL, and the call succeeds.
+ *
+ * Collective over parent (both groups of an intercommunicator); blocks until every member has called it.  One thread of a process makes
  * the call for all endpoints of that process.
  *
  * Thread safety: as any collective call, one at a time on a given parent handle; calls on different
  * parents may run at the same time.
  *
- * @param[in]  parent     intracommunicator, ordinary or of endpoints
+ * @param[in]  parent     communicator of any kind, ordinary or of endpoints
  * @param[in]  my_num_ep  number of endpoints of this process, 0 or more; may differ between members
  * @param[in]  info       hints, or MPI_INFO_NULL; keys: same_num_ep, mpix_thread_level (see the
  *                        manual page).  Not kept: the caller may free it afterwards.
@@ -54,7 +57,7 @@ extern "C" {
  *
  * @retval MPI_SUCCESS     on every member
  * @retval MPI_ERR_ARG     my_num_ep is negative, or ep_comms is NULL and my_num_ep is not 0
- * @retval MPI_ERR_COMM    parent is MPI_COMM_NULL, invalid, or an intercommunicator
+ * @retval MPI_ERR_COMM    parent is MPI_COMM_NULL or invalid
  * @retval MPI_ERR_INFO    info is not a valid info handle
  * @retval MPI_ERR_INFO_VALUE  the promise same_num_ep was not kept
  * @retval (an error code of class MPIX_ERR_ENDPOINTS)  the endpoints could not be had;
@@ -99,6 +102,28 @@ OMPI_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
  */
 OMPI_DECLSPEC int MPIX_Endpoints_error_class(void);
 OMPI_DECLSPEC int PMPIX_Endpoints_error_class(void);
+
+/**
+ * Result of MPI_Comm_compare: two handles of one communicator, different endpoints.  Of
+ * MPI_Group_compare: groups of the same members in the same order that belong to different ones of
+ * them (or one of them to nobody, as the remote group of an intercommunicator).
+ *
+ * The other results mean what they mean for processes; groups of the same members in another order
+ * are MPI_SIMILAR only if they belong to the same one, otherwise MPI_UNEQUAL.
+ *
+ * Source: Dinan et al. 2014, section 3.2; MPI Forum ticket 380.
+ */
+#define MPIX_ALIASED (MPI_UNEQUAL + 1)
+
+/**
+ * Split type of MPI_Comm_split_type: those that share an address space, that is the endpoints of a
+ * process, and the process itself.  On any communicator, also without endpoints; takes no info keys.
+ *
+ * Needs the library linked before libmpi (as epmpicc does); otherwise MPI_ERR_ARG.
+ *
+ * Source: draft of chapter 12 for MPI 3, MPI_COMM_TYPE_ADDRESS_SPACE.
+ */
+#define MPIX_COMM_TYPE_ADDRESS_SPACE 0x4550
 
 /** Error class (MPI_Error_class): endpoints could not be created as asked for. */
 #define MPIX_ERR_ENDPOINTS (MPIX_Endpoints_error_class())

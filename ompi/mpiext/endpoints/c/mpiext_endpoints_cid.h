@@ -46,6 +46,19 @@ static inline void mpix_endpoints_notes_init(ompi_communicator_t *comm, uint64_t
     comm->c_contextidb.block_nexttag = 0;
 }
 
+/** Likewise of one that came about without an agreement, and of its local communicator, if any: their
+ * context ids are not asked for, only those of descendants are. */
+static inline void mpix_endpoints_notes_begin(ompi_communicator_t *comm)
+{
+    if (MPI_COMM_NULL == comm) {
+        return;
+    }
+    mpix_endpoints_notes_init(comm, 0, 0);
+    if (OMPI_COMM_IS_INTER(comm)) {
+        mpix_endpoints_notes_init(comm->c_local_comm, 0, 0);
+    }
+}
+
 /** The context id that the members have agreed on. */
 static inline uint64_t mpix_endpoints_notes_context(const ompi_communicator_t *comm)
 {

@@ -19,6 +19,8 @@
 
 #include "ompi_config.h"
 
+#include <stdatomic.h>
+
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 
 BEGIN_C_DECLS
@@ -59,6 +61,17 @@ static inline bool mpix_endpoints_is_endpoint_comm(const ompi_communicator_t *co
  *         memory for one
  */
 int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
+
+/** The MPI function that ours of the same name stands before: libmpi's own, or a tool's.
+ *
+ * @param[in,out] found  where the caller keeps the answer, zero at first
+ *
+ * @return NULL if there is none (libmpi's own is in force then, and nobody calls ours) */
+void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
+
+/** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI error
+ * code.  As mpix_endpoints_error_code. */
+int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc);
 
 /**
  * Show the user a message of our help file.  Any thread, once MPI is being initialized.

@@ -32,7 +32,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 1
+#define MPIX_ENDPOINTS_LINK_ABI 2
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -54,11 +54,12 @@ typedef struct mpix_endpoints_pml_t {
      * A process that has found a mistake in its own arguments takes part all the same and passes
      * it as local_error, so that every member gets an error and nobody waits.
      *
-     * @param[in]  parent       a valid intracommunicator
+     * @param[in]  parent       a valid communicator
      * @param[in]  num_ep       number of endpoints of this process (0 if local_error is set)
      * @param[in]  info         the user's info, or NULL
      * @param[in]  local_error  MPIX_ENDPOINTS_OK, or what is wrong with this process's arguments
-     * @param[out] comms        num_ep handles, set only on success
+     * @param[out] comms        num_ep handles, set only on success; all MPI_COMM_NULL if the parent is an
+     *                          intercommunicator one side of which has no endpoints
      * @param[out] error        which error it was; the same class on every member
      *
      * @return OMPI_SUCCESS, or an OMPI error code (then nothing was created anywhere)
@@ -86,6 +87,27 @@ typedef struct mpix_endpoints_pml_t {
      * @param[in] context  from context_ids, the same on all members of newcomm
      */
     int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context);
+
+    /**
+     * MPI_Intercomm_create, for any two communicators; collective over both.
+     *
+     * Asks the other side first.  If neither is of endpoints nothing else is done, and Open MPI's own
+     * function is to be called.
+     *
+     * @param[in]  local_comm     a valid intracommunicator
+     * @param[in]  local_leader   a rank in it
+     * @param[in]  bridge         read by the leader only, checked
+     * @param[in]  remote_leader  likewise
+     * @param[out] newcomm        set on success, if served
+     * @param[out] served         false: go on with Open MPI's own
+     * @param[out] error          what was in the way of endpoints, or MPIX_ENDPOINTS_OK
+     *
+     * @return OMPI_SUCCESS, or an error, the same on all members of a side
+     */
+    int (*intercomm_create)(ompi_communicator_t *local_comm, int local_leader,
+                            ompi_communicator_t *bridge, int remote_leader, int tag,
+                            ompi_communicator_t **newcomm, bool *served,
+                            mpix_endpoints_error_t *error);
 } mpix_endpoints_pml_t;
 
 /**

@@ -39,7 +39,7 @@ BEGIN_C_DECLS
 /** One constant for each seam, MPIX_ENDPOINTS_SEAM_<name of the function>. */
 typedef enum mpix_endpoints_seam_t {
     MPIX_ENDPOINTS_SEAMS_REQUIRED(MPIX_ENDPOINTS_SEAM_ID)
-    MPIX_ENDPOINTS_SEAMS_REFUSED(MPIX_ENDPOINTS_SEAM_ID)
+    MPIX_ENDPOINTS_SEAMS_OPTIONAL(MPIX_ENDPOINTS_SEAM_ID)
     MPIX_ENDPOINTS_SEAM_COUNT
 } mpix_endpoints_seam_t;
 

@@ -12,7 +12,7 @@
  * @file
  *
  * The published table: pml/epml puts it here when it is selected, everything else in this library
- * finds it here.  And what we have to say to the user.
+ * finds it here.  And what we have to say to the user, and whom we stand before.
  */
 
 #include "ompi_config.h"
@@ -20,6 +20,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -66,6 +67,18 @@ const mpix_endpoints_pml_t *mpix_endpoints_table(void)
     /* Acquire: orders the pointer before the table's contents; partner:
      * mpix_endpoints_register_pml. */
     return atomic_load_explicit(&registered_table, memory_order_acquire);
+}
+
+void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
+{
+    /* Relaxed: the pointer is all that is passed on. */
+    void *function = atomic_load_explicit(found, memory_order_relaxed);
+
+    if (NULL == function) {
+        function = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(found, function, memory_order_relaxed);
+    }
+    return function;
 }
 
 MPIX_ENDPOINTS_EXPORT void mpix_endpoints_help_lock(void)

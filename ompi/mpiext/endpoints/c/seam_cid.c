@@ -25,8 +25,7 @@
  *                 seen from both, draws and broadcasts to both sides
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
  *                 draws; messages along a binomial tree
- *   INTRA_BRIDGE  intercomm_create: both leaders draw and exchange over the bridge, the smaller id
- *                 wins; each broadcasts on its own side
+ * MPI_Intercomm_create does not come here (seam_intercomm.c).
  * A split makes several communicators in one call.  Each takes its id from the block by the rank in
  * comm of one of its own members, which no two of them can share.
  *
@@ -228,56 +227,6 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     return OMPI_SUCCESS == rc ? cid_place(newcomm, comm, words[CID_ID], 0) : rc;
 }
 
-/** Mode INTRA_BRIDGE, the leaders' part.  The bridge may be an ordinary communicator. */
-static int cid_bridge_exchange(ompi_communicator_t *bridgecomm, int remote_leader, uint64_t *id)
-{
-    uint64_t remote[CID_WORDS] = {0, 0};
-    ompi_status_public_t status;
-    ompi_request_t *request;
-    int rc, send_rc;
-
-    rc = MCA_PML_CALL(irecv(remote, CID_WORDS, MPI_UINT64_T, remote_leader,
-                            OMPI_COMM_ALLREDUCE_TAG, bridgecomm, &request));
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    send_rc = MCA_PML_CALL(send((uint64_t[CID_WORDS]){*id, 0}, CID_WORDS, MPI_UINT64_T,
-                                remote_leader, OMPI_COMM_ALLREDUCE_TAG,
-                                MCA_PML_BASE_SEND_STANDARD, bridgecomm));
-    rc = ompi_request_wait(&request, &status);
-    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != send_rc) {
-        return OMPI_SUCCESS != rc ? rc : send_rc;
-    }
-    /* A shorter message comes from libmpi's own agreement: the other side is no endpoint
-     * communicator, and such intercommunicators do not exist yet. */
-    if (sizeof(remote) != status._ucount) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    *id = remote[CID_ID] < *id ? remote[CID_ID] : *id;
-    return OMPI_SUCCESS;
-}
-
-static int cid_bridge(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                      ompi_communicator_t *bridgecomm, int local_leader, int remote_leader)
-{
-    uint64_t words[CID_WORDS] = {0, 0};
-    int rc, exchange_rc = OMPI_SUCCESS;
-
-    if (ompi_comm_rank(comm) == local_leader) {
-        words[CID_ID] = mpix_endpoints_table()->context_ids(1);
-        exchange_rc = cid_bridge_exchange(bridgecomm, remote_leader, &words[CID_ID]);
-        words[CID_STATUS] = OMPI_SUCCESS != exchange_rc;
-    }
-    rc = cid_bcast(words, CID_WORDS, local_leader, comm);
-    if (OMPI_SUCCESS != exchange_rc) {
-        return exchange_rc;
-    }
-    if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    return OMPI_SUCCESS == rc ? cid_place(newcomm, comm, words[CID_ID], 0) : rc;
-}
-
 /* ---- the seam -------------------------------------------------------------------------------- */
 
 /** Has this group members that no launcher knows? */
@@ -326,8 +275,6 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
         return cid_inter(newcomm, comm);
     case OMPI_COMM_CID_GROUP:
         return cid_group(newcomm, comm, *(const int *) arg0);
-    case OMPI_COMM_CID_INTRA_BRIDGE:
-        return cid_bridge(newcomm, comm, bridgecomm, *(const int *) arg0, *(const int *) arg1);
     default:
         /* Connected and spawned jobs, and what survives a failed member: not with endpoints. */
         return MPI_ERR_UNSUPPORTED_OPERATION;

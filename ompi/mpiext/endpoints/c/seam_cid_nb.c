@@ -352,8 +352,7 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
         }
         break; /* a merge, which is blocking */
     case OMPI_COMM_CID_GROUP:
-    case OMPI_COMM_CID_INTRA_BRIDGE:
-        break; /* blocking, and with a tag or a bridge of the user's */
+        break; /* blocking, and with a tag of the user's */
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

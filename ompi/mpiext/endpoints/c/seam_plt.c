@@ -60,7 +60,7 @@
 #define SEAM_DECLARE(name) \
     extern __typeof__(name) MPIX_ENDPOINTS_OWN(name) __attribute__((visibility("hidden")));
 MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_DECLARE)
-MPIX_ENDPOINTS_SEAMS_REFUSED(SEAM_DECLARE)
+MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_DECLARE)
 
 _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
 
@@ -71,9 +71,9 @@ static const struct {
     bool required;
 } seams[MPIX_ENDPOINTS_SEAM_COUNT] = {
 #define SEAM_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
-#define SEAM_REFUSED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
+#define SEAM_OPTIONAL(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
     MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_REQUIRED)
-    MPIX_ENDPOINTS_SEAMS_REFUSED(SEAM_REFUSED)
+    MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_OPTIONAL)
 };
 
 /** A call slot of libmpi. */

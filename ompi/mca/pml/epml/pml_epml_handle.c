@@ -1,0 +1,110 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Handles that Open MPI did not make: communicators of endpoints put together from lists of peers,
+ * without a message.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/coll/base/base.h"
+
+/** The group of all peers of a list.
+ *
+ * @param[in] rank  whose group it is, or MPI_UNDEFINED: nobody's (the remote group) */
+static ompi_group_t *make_group(ompi_group_t *like, const mca_pml_epml_peers_t *peers, int rank)
+{
+    ompi_group_t *group = ompi_group_allocate(like, peers->count);
+
+    if (NULL == group) {
+        return NULL;
+    }
+    for (int i = 0; i < peers->count; ++i) {
+        group->grp_proc_pointers[i] = peers->peer[i]->proc;
+    }
+    ompi_group_increment_proc_count(group);
+    group->grp_my_rank = rank;
+    return group;
+}
+
+/** Give a communicator with groups its place, our state and its collectives; releases it if that
+ * fails. */
+static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t context,
+                  mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)
+{
+    int rc = mca_pml_epml_comm_place(comm, context);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_comm_attach(comm, ep, context, peers, local);
+    }
+    if (OMPI_SUCCESS == rc) {
+        OMPI_COMM_SET_PML_ADDED(comm);
+        rc = mca_pml_epml_comm_restrict_coll(comm);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_base_comm_select(comm);
+    }
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(comm);
+    }
+    return rc;
+}
+
+int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep, uint64_t context,
+                              mca_pml_epml_peers_t *members, int rank,
+                              ompi_communicator_t **comm_p)
+{
+    ompi_group_t *group = make_group(parent->c_local_group, members, rank);
+    ompi_communicator_t *comm = NULL;
+    int rc;
+
+    if (NULL == group) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = ompi_comm_set(&comm, parent, 0, NULL, 0, NULL, NULL, parent->error_handler, group, NULL,
+                       0);
+    OBJ_RELEASE(group);
+    if (OMPI_SUCCESS == rc) {
+        rc = finish(comm, ep, context, members, members);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *comm_p = comm;
+    }
+    return rc;
+}
+
+int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
+                              mca_pml_epml_peers_t *remote, ompi_communicator_t **comm_p)
+{
+    const mca_pml_epml_comm_t *state = mca_pml_epml_comm(local);
+    ompi_group_t *group = make_group(local->c_local_group, remote, MPI_UNDEFINED);
+    ompi_communicator_t *comm = NULL;
+    int rc;
+
+    if (NULL == group) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = ompi_comm_set(&comm, local, 0, NULL, 0, NULL, NULL, local->error_handler,
+                       local->c_local_group, group, OMPI_COMM_SET_FLAG_LOCAL_COMM_NODUP);
+    OBJ_RELEASE(group);
+    if (OMPI_SUCCESS == rc) {
+        rc = finish(comm, state->ep, context, remote, state->local);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *comm_p = comm;
+    }
+    return rc;
+}

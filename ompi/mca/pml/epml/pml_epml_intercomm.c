@@ -1,0 +1,392 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Intercomm_create where at least one of the two groups is of endpoints.
+ *
+ * Endpoints of different creations have never heard of each other, and processes have no endpoint at
+ * all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
+ * Open MPI goes on as ever.  Otherwise everybody hands out a card with name and addresses, as in a
+ * creation; a process makes itself an endpoint for it, which lives as long as the communicators that
+ * come of it.  The local communicators inside the new handles are of endpoints on both sides, so
+ * that nothing that comes after has to tell the two kinds apart.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_meeting.h"
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "opal/class/opal_hash_table.h"
+
+/** "EPML", and a number that is raised whenever what follows changes. */
+#define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 1)
+
+/** Members in more than one process. */
+#define HELLO_SEVERAL_PROCESSES UINT32_MAX
+
+/** What leaders tell each other, and then their sides. */
+typedef struct hello_t {
+    uint64_t mark;
+    uint64_t contexts;  /**< first of two ids: for the new communicator, for own side's local one */
+    int32_t size;       /**< members */
+    int32_t endpoints;  /**< 1: a communicator of endpoints */
+    uint32_t process;   /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
+    int32_t error;      /**< between leader and own side only */
+} hello_t;
+
+/** At one member. */
+typedef struct bridging_t {
+    ompi_communicator_t *comm;
+    mca_pml_epml_meeting_t meeting;
+    hello_t mine, theirs;
+
+    mca_pml_epml_ep_t *ep;      /**< a reference of ours */
+    mpix_endpoints_error_t error;
+    size_t card_size;
+    unsigned char *cards;       /**< of own side, then of theirs */
+    mca_pml_epml_peers_t *local, *remote;
+} bridging_t;
+
+/* ---- hello ----------------------------------------------------------------------------------- */
+
+/** The one process that all members of a group are in. */
+static uint32_t common_process(ompi_group_t *group)
+{
+    opal_process_name_t first = ompi_group_get_proc_name(group, 0);
+
+    for (int i = 1; i < group->grp_proc_count; ++i) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
+
+        if (!mca_pml_epml_same_process(&name, &first)) {
+            return HELLO_SEVERAL_PROCESSES;
+        }
+    }
+    return first.vpid % ompi_process_info.num_procs;
+}
+
+/** The leader's arguments, which nobody else's need to be like. */
+static int check_bridge(const mca_pml_epml_meeting_t *meeting)
+{
+    if (ompi_comm_invalid(meeting->bridge) || OMPI_COMM_IS_INTER(meeting->bridge)) {
+        return MPI_ERR_COMM;
+    }
+    if (0 > meeting->remote_leader
+        || ompi_comm_size(meeting->bridge) <= meeting->remote_leader) {
+        return MPI_ERR_RANK;
+    }
+    return OMPI_SUCCESS;
+}
+
+/** Learn who the others are.  @return the same on all members of a side */
+static int say_hello(bridging_t *bridging)
+{
+    const mca_pml_epml_meeting_t *meeting = &bridging->meeting;
+    ompi_communicator_t *comm = bridging->comm;
+    hello_t hellos[2];
+    int rc;
+
+    if (ompi_comm_rank(comm) == meeting->leader) {
+        bridging->mine = (hello_t){.mark = HELLO_MARK,
+                                   .contexts = mca_pml_epml_context_ids(2),
+                                   .size = ompi_comm_size(comm),
+                                   .endpoints = mca_pml_epml_is_endpoint_comm(comm),
+                                   .process = common_process(comm->c_local_group)};
+        rc = check_bridge(meeting);
+        if (OMPI_SUCCESS == rc) {
+            rc = mca_pml_epml_meeting_exchange(meeting, &bridging->mine, sizeof(bridging->mine),
+                                               &bridging->theirs, sizeof(bridging->theirs));
+        }
+        if (OMPI_SUCCESS == rc
+            && (HELLO_MARK != bridging->theirs.mark || 0 >= bridging->theirs.size)) {
+            rc = MPI_ERR_UNSUPPORTED_OPERATION;
+        }
+        hellos[0] = bridging->mine;
+        hellos[0].error = rc;
+        hellos[1] = bridging->theirs;
+    }
+    rc = mca_pml_epml_meeting_pass_on(meeting, hellos, sizeof(hellos));
+    if (OMPI_SUCCESS == rc) {
+        bridging->mine = hellos[0];
+        bridging->theirs = hellos[1];
+        rc = hellos[0].error;
+    }
+    return rc;
+}
+
+/* ---- own endpoint ---------------------------------------------------------------------------- */
+
+/** Have an endpoint that reaches everybody. */
+static int prepare_endpoint(bridging_t *bridging)
+{
+    const bool with_net = HELLO_SEVERAL_PROCESSES == bridging->mine.process
+                          || bridging->mine.process != bridging->theirs.process;
+    int rc;
+
+    if (mca_pml_epml_refused()) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    rc = mca_pml_epml_transports_open(with_net);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (!bridging->mine.endpoints) {
+        return mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, with_net, &bridging->ep);
+    }
+    bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
+    mca_pml_epml_ep_retain(bridging->ep);
+    return with_net ? mca_pml_epml_ep_need_net(bridging->ep) : OMPI_SUCCESS;
+}
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+/** @param[in] rank  own side's, then theirs */
+static mca_pml_epml_card_t *card_of(const bridging_t *bridging, int rank)
+{
+    return (mca_pml_epml_card_t *) (bridging->cards + (size_t) rank * bridging->card_size);
+}
+
+/** Agree on the size of a card, and that everybody has come so far. */
+static int agree(bridging_t *bridging)
+{
+    const size_t members = (size_t) bridging->mine.size + (size_t) bridging->theirs.size;
+    int64_t values[] = {MPIX_ENDPOINTS_OK, sizeof(mca_pml_epml_card_t)}, failed;
+    int rc = prepare_endpoint(bridging);
+
+    if (OMPI_SUCCESS == rc) {
+        values[1] = (int64_t) mca_pml_epml_card_size(bridging->ep);
+    } else {
+        values[0] = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
+    rc = mca_pml_epml_meeting_max(&bridging->meeting, values, 2, NULL);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    bridging->error = (mpix_endpoints_error_t) values[0];
+    if (MPIX_ENDPOINTS_OK != bridging->error) {
+        return OMPI_ERROR;
+    }
+    bridging->card_size = (size_t) values[1];
+    bridging->cards = calloc(members, bridging->card_size);
+    failed = NULL == bridging->cards || INT_MAX / bridging->card_size < members;
+    rc = mca_pml_epml_meeting_max(&bridging->meeting, &failed, 1, NULL);
+    if (OMPI_SUCCESS == rc && 0 != failed) {
+        bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    return rc;
+}
+
+static int gather_cards(bridging_t *bridging)
+{
+    ompi_communicator_t *comm = bridging->comm;
+    const int rank = ompi_comm_rank(comm);
+    opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+    int rc = OMPI_SUCCESS;
+
+    mca_pml_epml_card_write(card_of(bridging, rank), bridging->ep, &name);
+    if (1 < bridging->mine.size) {
+        rc = comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bridging->cards,
+                                          (int) bridging->card_size, MPI_BYTE, comm,
+                                          comm->c_coll->coll_allgather_module);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_meeting_swap(&bridging->meeting, bridging->cards,
+                                       (size_t) bridging->mine.size * bridging->card_size,
+                                       card_of(bridging, bridging->mine.size),
+                                       (size_t) bridging->theirs.size * bridging->card_size);
+    }
+    return rc;
+}
+
+/** Is somebody on both sides?  Index 0 of every creation is its parent's member itself. */
+static bool sides_overlap(const bridging_t *bridging)
+{
+    for (int i = 0; i < bridging->theirs.size; ++i) {
+        const mca_pml_epml_card_t *theirs = card_of(bridging, bridging->mine.size + i);
+
+        for (int j = 0; j < bridging->mine.size; ++j) {
+            const mca_pml_epml_card_t *mine = card_of(bridging, j);
+
+            if (theirs->name.vpid == mine->name.vpid && theirs->name.jobid == mine->name.jobid) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static void note_peers(opal_hash_table_t *known, const mca_pml_epml_peers_t *peers)
+{
+    for (int i = 0; NULL != peers && i < peers->count; ++i) {
+        /* If there is no memory for it, the peer is made anew. */
+        (void) opal_hash_table_set_value_uint64(known, peers->peer[i]->uid, peers->peer[i]);
+    }
+}
+
+/** The peers that this endpoint knows already, by uid: no second connection to the same one. */
+static void note_known_peers(bridging_t *bridging, opal_hash_table_t *known)
+{
+    const mca_pml_epml_comm_t *state = mca_pml_epml_comm(bridging->comm);
+
+    note_peers(known, bridging->ep->family);
+    note_peers(known, state->peers);
+}
+
+/** The peers of count cards, from the first one on. */
+static mca_pml_epml_peers_t *make_peers(const bridging_t *bridging, opal_hash_table_t *known,
+                                        int first, int count)
+{
+    mca_pml_epml_peers_t *peers = mca_pml_epml_peers_create(count);
+
+    for (int i = 0; NULL != peers && i < count; ++i) {
+        const mca_pml_epml_card_t *card = card_of(bridging, first + i);
+        void *found;
+
+        if (!mca_pml_epml_card_is_sound(card, bridging->card_size)) {
+            goto err_release;
+        }
+        if (OPAL_SUCCESS == opal_hash_table_get_value_uint64(known, card->uid, &found)) {
+            peers->peer[i] = found;
+            mca_pml_epml_peer_retain(peers->peer[i]);
+        } else {
+            peers->peer[i] = mca_pml_epml_card_peer(card, bridging->ep);
+        }
+        if (NULL == peers->peer[i]) {
+            goto err_release;
+        }
+    }
+    return peers;
+
+err_release:
+    mca_pml_epml_peers_release(peers);
+    return NULL;
+}
+
+static int make_sides(bridging_t *bridging)
+{
+    opal_hash_table_t known;
+
+    OBJ_CONSTRUCT(&known, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&known, 64)) {
+        OBJ_DESTRUCT(&known);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (bridging->mine.endpoints) {
+        note_known_peers(bridging, &known);
+        bridging->local = mca_pml_epml_comm(bridging->comm)->local;
+        mca_pml_epml_peers_retain(bridging->local);
+    } else {
+        bridging->local = make_peers(bridging, &known, 0, bridging->mine.size);
+    }
+    bridging->remote = make_peers(bridging, &known, bridging->mine.size, bridging->theirs.size);
+    OBJ_DESTRUCT(&known);
+    return NULL != bridging->local && NULL != bridging->remote ? OMPI_SUCCESS
+                                                               : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+static int make_handle(const bridging_t *bridging, ompi_communicator_t **newcomm)
+{
+    const int rank = ompi_comm_rank(bridging->comm);
+    const uint64_t mine = bridging->mine.contexts, theirs = bridging->theirs.contexts;
+    ompi_communicator_t *local = NULL;
+    int rc;
+
+    rc = mca_pml_epml_handle_intra(bridging->comm, bridging->ep, mine + 1, bridging->local, rank,
+                                   &local);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (!bridging->mine.endpoints) {
+        mca_pml_epml_ep_introduce(bridging->ep, bridging->local, rank);
+    }
+    rc = mca_pml_epml_handle_inter(local, mine < theirs ? mine : theirs, bridging->remote,
+                                   newcomm);
+    if (OMPI_SUCCESS != rc) {
+        (void) ompi_comm_free(&local);
+    }
+    return rc;
+}
+
+/** From the cards to the handle.  @return OMPI_SUCCESS only if every member has its handle */
+static int build(bridging_t *bridging, ompi_communicator_t **newcomm)
+{
+    int64_t failed;
+    int rc = gather_cards(bridging);
+
+    if (OMPI_SUCCESS == rc && sides_overlap(bridging)) {
+        return MPI_ERR_COMM; /* everybody sees the same cards */
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = make_sides(bridging);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = make_handle(bridging, newcomm);
+    }
+    failed = OMPI_SUCCESS != rc;
+    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&bridging->meeting, &failed, 1, NULL)) {
+        failed = 1;
+    }
+    if (0 == failed) {
+        return OMPI_SUCCESS;
+    }
+    bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    if (NULL != *newcomm) {
+        (void) ompi_comm_free(newcomm);
+    }
+    return OMPI_SUCCESS != rc ? rc : OMPI_ERROR;
+}
+
+int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_leader,
+                                  ompi_communicator_t *bridge, int remote_leader, int tag,
+                                  ompi_communicator_t **newcomm, bool *served,
+                                  mpix_endpoints_error_t *error)
+{
+    bridging_t bridging = {.comm = local_comm,
+                           .meeting = {.comm = local_comm,
+                                       .leader = local_leader,
+                                       .two_sided = true,
+                                       .bridge = bridge,
+                                       .remote_leader = remote_leader,
+                                       .tag = tag}};
+    ompi_communicator_t *handle = NULL;
+    int rc = say_hello(&bridging);
+
+    *served = OMPI_SUCCESS != rc || bridging.mine.endpoints || bridging.theirs.endpoints;
+    if (!*served || OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = agree(&bridging);
+    if (OMPI_SUCCESS == rc) {
+        rc = build(&bridging, &handle);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *newcomm = handle;
+    }
+    if (NULL != bridging.local) {
+        mca_pml_epml_peers_release(bridging.local);
+    }
+    if (NULL != bridging.remote) {
+        mca_pml_epml_peers_release(bridging.remote);
+    }
+    if (NULL != bridging.ep) {
+        mca_pml_epml_ep_release(bridging.ep);
+    }
+    free(bridging.cards);
+    *error = bridging.error;
+    return rc;
+}

@@ -1,0 +1,96 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A meeting: one group of processes or endpoints, or two that do not know each other yet, agree on
+ * something and tell each other who they are.
+ *
+ * One group: the parent of new endpoints.  Two: the sides of an intercommunicator that is a parent,
+ * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
+ * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
+ *
+ * All functions are collective over all members of the meeting and block.
+ */
+
+#ifndef MCA_PML_EPML_MEETING_H
+#define MCA_PML_EPML_MEETING_H
+
+#include "pml_epml_types.h"
+
+BEGIN_C_DECLS
+
+typedef struct mca_pml_epml_meeting_t {
+    ompi_communicator_t *comm;   /**< own side */
+    int leader;                  /**< rank in comm that speaks for it */
+    bool two_sided;
+    ompi_communicator_t *bridge; /**< the leader's, if two_sided */
+    int remote_leader;           /**< rank in bridge */
+    int tag;                     /**< of the leaders' messages */
+} mca_pml_epml_meeting_t;
+
+/** What a member tells the others of its endpoint; on the wire followed by padding up to the agreed
+ * size. */
+typedef struct mca_pml_epml_card_t {
+    opal_process_name_t name;
+    uint64_t uid;
+    uint16_t shm_length;
+    uint16_t net_length;
+    uint32_t unused;
+    unsigned char addresses[]; /**< shm_length bytes, then net_length bytes */
+} mca_pml_epml_card_t;
+
+/**
+ * The maximum of each value over all members.
+ *
+ * @param[in,out] values
+ * @param[out]    own_side  the same over own side only, count values; or NULL
+ *
+ * @return OMPI_SUCCESS on all members of a side, or an error on all of them
+ */
+int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
+                             int64_t *own_side);
+
+/**
+ * The sides exchange something of which each member of a side has the same copy (only the leader's
+ * is read).  Two-sided meetings only.  Sizes in bytes, up to INT_MAX; each side knows both.
+ *
+ * @return as mca_pml_epml_meeting_max
+ */
+int mca_pml_epml_meeting_swap(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                              size_t my_size, void *theirs, size_t their_size);
+
+/** The leaders' part of a swap alone: between the leaders only, called by them only. */
+int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                                  size_t my_size, void *theirs, size_t their_size);
+
+/** The other part: from the leader to its side, up to INT_MAX bytes. */
+int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *data, size_t size);
+
+/** Bytes that the card of an endpoint needs. */
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep);
+
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
+                             const opal_process_name_t *name);
+
+/** Does the card make sense, having come from a process?  Nothing in it is used before. */
+bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);
+
+/** The peer that a sound card describes.
+ *
+ * @param[in] any  some endpoint of this process, for its transports
+ * @return with one reference, or NULL (no memory, not to be reached) */
+mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,
+                                            const mca_pml_epml_ep_t *any);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_MEETING_H */

@@ -1,0 +1,34 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Abort, and errors that are fatal: libmpi would have the launcher end the processes whose names
+ * are in the communicator's groups.  The launcher knows no endpoints; so that nobody is left over,
+ * an endpoint takes the whole job with it, which the standard allows (MPI 4.1, section 9.4).
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/runtime/mpiruntime.h"
+
+MPIX_ENDPOINTS_EXPORT int ompi_mpi_abort(ompi_communicator_t *comm, int errcode)
+{
+    if (mpix_endpoints_is_endpoint_comm(comm)) {
+        comm = &ompi_mpi_comm_world.comm;
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_mpi_abort)(comm, errcode);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_mpi_abort);

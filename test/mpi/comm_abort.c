@@ -1,0 +1,80 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * One endpoint ends the job, whatever the others are at: MPI_Abort with its code, and error handlers
+ * that end it.  The runner expects this program to fail and looks at its status and at what it
+ * prints (test/lib/Ept/Job.pm); so it has a main() of its own and no TAP.
+ *
+ *   --way abort | fatal | errors_abort
+ */
+
+#include <mpi.h>
+#if defined(HAVE_EP)
+#include <mpi-ext.h>
+#endif
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUM_EP 3
+
+static const char *way = "abort";
+
+/* The endpoint of rank 1 ends it all; the others wait for a message that nobody sends. */
+static void *endpoint(void *context)
+{
+    MPI_Comm comm = *(MPI_Comm *) context;
+    int rank, value = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    if (0 == strcmp(way, "errors_abort")) {
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT);
+    }
+    MPI_Barrier(comm);
+    if (1 == rank && 0 == strcmp(way, "abort")) {
+        MPI_Abort(comm, 42);
+    } else if (1 == rank) {
+        MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);
+    }
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE);
+    printf("still here after the end\n");
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comms[NUM_EP];
+    pthread_t threads[NUM_EP];
+    int provided;
+
+    alarm(30);
+    for (int i = 1; i < argc - 1; ++i) {
+        if (0 == strcmp(argv[i], "--way")) {
+            way = argv[i + 1];
+        }
+    }
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+#if defined(HAVE_EP)
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, NUM_EP, MPI_INFO_NULL, comms);
+    for (int i = 0; i < NUM_EP; ++i) {
+        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
+    }
+    for (int i = 0; i < NUM_EP; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+#endif
+    MPI_Finalize();
+    return 0;
+}
