@@ -131,9 +131,11 @@ void ept_phase(struct ept *t, const char *format, ...)
     va_list args;
 
     va_start(args, format);
+    pthread_mutex_lock(&t->lock); /* a rank may use several threads */
     vsnprintf(t->phase, sizeof(t->phase), format, args);
-    va_end(args);
     t->phase_since = ept_time();
+    pthread_mutex_unlock(&t->lock);
+    va_end(args);
 }
 
 /* The time-out: every process says where its ranks are, waits until the others have done so too,

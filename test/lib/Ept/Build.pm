@@ -21,6 +21,8 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(stat);
 
+use Ept::Tsan;
+
 my @C_FLAGS = qw(-std=gnu11 -O1 -g -Wall -Wextra -pthread);
 my @HARNESS = qw(ept ept_data ept_comm);
 my %FLAVOURS = (
@@ -47,6 +49,7 @@ sub mpi_builds
 
     return () if 'unit' eq $job->{kind};
     return (['plain', $job->{program}]) if 'plain' eq $job->{kind};
+    return (['tsan', $job->{program}]) if 'tsan' eq $job->{kind};
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);
 }
@@ -121,7 +124,12 @@ sub _mpi_tasks
     my ($top, $build, $way, $program) = @_;
     my $folder = "$top/test/mpi";
     my $source = "$folder/$program.c";
-    my @cc = ('ep' eq $way ? qw(epmpicc -DHAVE_EP) : 'mpicc', @C_FLAGS);
+    my %compiler = (
+        ep => [qw(epmpicc -DHAVE_EP)],
+        plain => ['mpicc'],
+        tsan => [Ept::Tsan::prefix($build) . '/bin/epmpicc', qw(-DHAVE_EP -fsanitize=thread)],
+    );
+    my @cc = (@{ $compiler{$way} }, @C_FLAGS);
     my @own = (@cc, _declared($source, 'CFLAGS'));
     my @objects = ("$build/$way/$program.o");
     my @tasks = (_compile_task($objects[0], $source, @own));
@@ -169,6 +177,13 @@ sub flavour_works
     return 0 == system("$cc @{ $FLAVOURS{$flavour} } -o '$probe' '$probe.c' >/dev/null 2>&1");
 }
 
+sub _cores
+{
+    my $cores = () = _read('/proc/cpuinfo') =~ /^processor\s*:/mg;
+
+    return $cores || 1;
+}
+
 # Run the tasks, as many at a time as there are cores; what compilers say goes to the terminal.
 # Returns what could not be made.
 sub _run
@@ -176,10 +191,10 @@ sub _run
     my ($tasks, $verbose) = @_;
     my @waiting = @$tasks;
     my (%running, @failed);
-    my $cores = () = _read('/proc/cpuinfo') =~ /^processor\s*:/mg;
+    my $cores = _cores();
 
     while (@waiting || %running) {
-        while (@waiting && keys(%running) < ($cores || 1)) {
+        while (@waiting && keys(%running) < $cores) {
             my $task = shift @waiting;
             print STDERR "# @{ $task->{command} }\n" if $verbose;
             unlink $task->{out}, "$task->{out}.cmd";
@@ -226,8 +241,17 @@ sub build
     my ($top, $build, $jobs, $verbose) = @_;
     my (%tasks, %works, @wanted);
 
-    for my $folder ($build, map { "$build/$_" } qw(ep plain unit logs)) {
+    for my $folder ($build, map { "$build/$_" } qw(ep plain tsan unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
+    }
+    if (grep { 'tsan' eq $_->{kind} } @$jobs) {
+        # Without it the jobs skip themselves.
+        my $problem = flavour_works($build, 'tsan') ? Ept::Tsan::build($top, $build, _cores())
+                                                    : 'the compiler has no ThreadSanitizer';
+        if (defined $problem) {
+            print STDERR "# $problem\n";
+            $jobs = [grep { 'tsan' ne $_->{kind} } @$jobs];
+        }
     }
     for my $job (@$jobs) {
         push @wanted, map { _mpi_tasks($top, $build, @$_) } mpi_builds($job);

@@ -21,6 +21,7 @@ use POSIX qw(:sys_wait_h setsid);
 use Time::HiRes qw(time sleep);
 
 use Ept::Build;
+use Ept::Tsan;
 
 my $GRACE = 20;        # seconds that a program's own time-out gets to report where its ranks are
 my $running_session;   # of the command in progress
@@ -165,6 +166,8 @@ sub command_of
                 '--num-callers=30', "--log-file=$build/logs/valgrind.%p",
                 _program($build, 'ep', $job));
     }
+    return Ept::Tsan::command($build, $job, [_launch('epmpirun', $job)],
+                              _program($build, 'tsan', $job)) if 'tsan' eq $kind;
     return (_launch('epmpirun', $job), _program($build, 'ep', $job));
 }
 
@@ -386,6 +389,28 @@ sub _run_valgrind
     return $failed ? 1 : 0;
 }
 
+sub _run_tsan
+{
+    my ($build, $job) = @_;
+    my $limit = $job->{timeout} + $GRACE;
+
+    if (!-x Ept::Tsan::prefix($build) . '/bin/epmpirun') {
+        print "1..0 # SKIP no build with ThreadSanitizer\n";
+        return 0;
+    }
+    Ept::Tsan::prepare($build);
+    my $result = _run([command_of($build, $job)], $limit);
+    my @reports = Ept::Tsan::reports($build);
+    my $failed = _tap([
+        [!$result->{timed_out}, 'runs under ThreadSanitizer: ' . _status_words($result, $limit)],
+        [$result->{out} =~ /^1\.\.\d+$/m && $result->{out} !~ /^not ok/m, 'and passes'],
+        [!@reports, 'no data race of ours'],
+    ]);
+    print STDERR map { "# $_\n" } map { split /\n/ } @reports[0 .. (3 < @reports ? 2 : $#reports)];
+    _explain($build, $job, $result, scalar(@reports) . ' data races') if $failed;
+    return $failed ? 1 : 0;
+}
+
 sub _run_unit
 {
     my ($build, $job) = @_;
@@ -407,6 +432,7 @@ my %KINDS = (
     unit => \&_run_unit,
     fatal => \&_run_fatal,
     ratio => \&_run_ratio,
+    tsan => \&_run_tsan,
     valgrind => \&_run_valgrind,
 );
 
@@ -417,7 +443,7 @@ sub run
     local $| = 1;
     for my $want (Ept::Build::mpi_builds($job)) {
         my ($way, $program) = @$want;
-        next if -x "$build/$way/$program";
+        next if -x "$build/$way/$program" || 'tsan' eq $way;
         print "1..1\nnot ok 1 - $program was compiled\n";
         return 1;
     }

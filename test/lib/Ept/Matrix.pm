@@ -132,6 +132,13 @@ my @TABLE = (
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
+    # Data races of ours.
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp)],
+              quick => [], plain => 0, timeout => 240 } }
+        qw(comm_ops comm_bridge p2p_requests shared_endpoint)),
+    { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], plain => 0, timeout => 240 },
+
     # Leaks and invalid accesses of ours.
     { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },

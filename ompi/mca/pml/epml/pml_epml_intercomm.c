@@ -318,8 +318,11 @@ static int make_handle(const bridging_t *bridging, ompi_communicator_t **newcomm
                                    newcomm);
     if (OMPI_SUCCESS != rc) {
         (void) ompi_comm_free(&local);
+        return rc;
     }
-    return rc;
+    snprintf((*newcomm)->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s INTERCOMM FROM %s",
+             ompi_comm_print_cid(*newcomm), ompi_comm_print_cid(bridging->comm));
+    return OMPI_SUCCESS;
 }
 
 /** From the cards to the handle.  @return OMPI_SUCCESS only if every member has its handle */

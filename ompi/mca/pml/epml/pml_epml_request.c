@@ -83,8 +83,8 @@ static inline void complete(mca_pml_epml_request_t *request)
 
     if (OPAL_LIKELY(REQUEST_PENDING == __atomic_load_n(flag, __ATOMIC_RELAXED)
                     && NULL == request->req_ompi.req_complete_cb)) {
-        /* Release: orders the data and the status before the flag; partners: the barriers behind
-         * Open MPI's looks at it, and the fence in epml_wait_all. */
+        /* Release: orders the data and the status before the flag; partners: is_complete
+         * (pml_epml_wait.c), and the barriers behind Open MPI's looks at it. */
         __atomic_store_n(flag, REQUEST_COMPLETED, __ATOMIC_RELEASE);
         return;
     }

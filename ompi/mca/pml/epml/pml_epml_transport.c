@@ -107,14 +107,16 @@ err_close:
 
 int mca_pml_epml_transports_open(bool with_net)
 {
+    bool first;
     int rc;
 
     opal_mutex_lock(&transports.lock);
+    first = NULL == transports.shm.component;
     rc = transport_open(&transports.shm);
     if (OMPI_SUCCESS == rc && with_net) {
         rc = transport_open(&transports.net);
     }
-    if (OMPI_SUCCESS == rc) {
+    if (first && NULL != transports.shm.component) {
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = mca_pml_epml_arrived;
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbdata = NULL;
     }

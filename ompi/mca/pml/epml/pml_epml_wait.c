@@ -47,10 +47,19 @@ static inline mca_pml_epml_ep_t *request_ep(const ompi_request_t *request)
     return NULL;
 }
 
+/** Open MPI's flag is no atomic type, but is written as one, here and there. */
+static inline bool is_complete(const ompi_request_t *request)
+{
+    /* Acquire: orders the flag before the data and the status; partners: the store in complete
+     * (pml_epml_request.c), and Open MPI's swap. */
+    return REQUEST_COMPLETED
+           == __atomic_load_n((void *const *) &request->req_complete, __ATOMIC_ACQUIRE);
+}
+
 /** Complete or inactive: nothing to wait for. */
 static inline bool is_through(const ompi_request_t *request)
 {
-    return REQUEST_COMPLETE(request) || OMPI_REQUEST_INACTIVE == request->req_state;
+    return is_complete(request) || OMPI_REQUEST_INACTIVE == request->req_state;
 }
 
 /** One turn for a request that is not through. */
@@ -154,14 +163,12 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
                 turn(requests[i], ep, &waiter);
             } while (!is_through(requests[i]));
         }
-        plain = plain && REQUEST_COMPLETE(requests[i]) && is_plain(requests[i]);
+        plain = plain && is_complete(requests[i]) && is_plain(requests[i]);
     }
     mca_pml_epml_wait_over(&waiter);
     if (!plain) {
         return original.req_wait_all(count, requests, statuses);
     }
-    /* The statuses and data were written before the completion that we have seen. */
-    atomic_thread_fence(memory_order_acquire);
     finish_all(count, requests, statuses);
     return OMPI_SUCCESS;
 }
@@ -178,7 +185,7 @@ static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours
         if (OMPI_REQUEST_INACTIVE == requests[i]->req_state) {
             continue;
         }
-        if (REQUEST_COMPLETE(requests[i])) {
+        if (is_complete(requests[i])) {
             return i;
         }
         *ours_p = *ours_p || NULL != request_ep(requests[i]);

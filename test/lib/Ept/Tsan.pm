@@ -1,0 +1,97 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# The whole stack under ThreadSanitizer: a second build of our library and components, loaded into the
+# stock Open MPI, which is not instrumented.  So what is seen is what is ours.
+
+package Ept::Tsan;
+
+use strict;
+use warnings;
+
+use File::Path qw(make_path);
+
+# Why it is no race:
+#   ompi_comm_activate_nb, cid_agreed: steps of libmpi's nonblocking constructors run in whatever
+#     thread progresses them, and libmpi, which is not seen, hands the result over.
+#   opal_lifo, opal_read_counted_pointer, wrap: OPAL's free lists, which work by a compare-and-swap of
+#     128 bits, and the message objects that come out of them.
+my $SUPPRESSIONS = join '', map { "race:$_\n" }
+    qw(ompi_comm_activate_nb cid_agreed opal_lifo_ opal_read_counted_pointer wrap);
+
+sub prefix
+{
+    my ($build) = @_;
+
+    return "$build/tsan-install";
+}
+
+# Configure, build and install; quick if nothing has changed.  Returns an error message, or undef.
+sub build
+{
+    my ($top, $build, $cores) = @_;
+    my ($tree, $prefix, $log) = ("$build/tsan-build", prefix($build), "$build/logs/tsan-build");
+    my $configure = "cd '$tree' && '$top/configure' -q --prefix='$prefix'"
+        . " CFLAGS='-fsanitize=thread -g -O1'";
+    my $make = "make -s -C '$tree' -j $cores && make -s -C '$tree' install";
+
+    return "$top/configure is missing: run autogen.pl" if !-x "$top/configure";
+    make_path($tree);
+    print STDERR "# building with ThreadSanitizer\n" if !-f "$tree/config.status";
+    # One from a configure that has changed since is of no use.
+    unlink "$tree/config.status"
+        if -f "$tree/config.status" && -M "$tree/config.status" > -M "$top/configure";
+    my $command = -f "$tree/config.status" ? $make : "($configure) && $make";
+    return 0 == system("{ $command; } >'$log' 2>&1") ? undef : "no build, see $log";
+}
+
+# Environment and command of a job: ob1 as the base, because Open MPI's hooks into mmap, which UCX
+# wants, and ThreadSanitizer's do not go together; no randomized addresses, which PMIx's shared memory
+# and ThreadSanitizer's own need each for themselves.
+sub command
+{
+    my ($build, $job, $launch, @program) = @_;
+    my ($epmpirun, @launch) = @$launch;
+
+    return ('env', 'PMIX_MCA_gds=hash',
+            'TSAN_OPTIONS=' . join(':', 'ignore_noninstrumented_modules=1', 'history_size=7',
+                                   'report_thread_leaks=0', 'report_signal_unsafe=0',
+                                   "suppressions=$build/tsan.supp",
+                                   "log_path=$build/logs/tsan-log"),
+            'setarch', '-R', prefix($build) . '/bin/epmpirun', @launch,
+            qw(--mca pml_epml_base ob1 --mca memory ^patcher), @program);
+}
+
+sub prepare
+{
+    my ($build) = @_;
+
+    unlink glob "$build/logs/tsan-log.*";
+    open my $out, '>', "$build/tsan.supp" or die "$build/tsan.supp: $!\n";
+    print $out $SUPPRESSIONS;
+    close $out;
+}
+
+# The reports of a run, without the suppressed ones.
+sub reports
+{
+    my ($build) = @_;
+    my @reports;
+
+    for my $log (sort glob "$build/logs/tsan-log.*") {
+        open my $in, '<', $log or next;
+        local $/;
+        my $text = <$in>;
+        close $in;
+        push @reports, $text =~ /^(WARNING: ThreadSanitizer:.*?^SUMMARY:[^\n]*)/msg;
+    }
+    return @reports;
+}
+
+1;
