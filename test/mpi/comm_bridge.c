@@ -34,6 +34,21 @@ struct sides {
     int local[MAX_RANKS], remote[MAX_RANKS];
 };
 
+/* Those of 0 ... num - 1 that are as even as mine is, in order, and the others. */
+static struct sides even_and_odd(int num, int mine)
+{
+    struct sides s = {0, 0, {0}, {0}};
+
+    for (int i = 0; i < num; ++i) {
+        if (mine % 2 == i % 2) {
+            s.local[s.num_local++] = i;
+        } else {
+            s.remote[s.num_remote++] = i;
+        }
+    }
+    return s;
+}
+
 /* Point to point with every remote member, with a wildcard and without. */
 static void check_messages(struct ept *t, MPI_Comm inter, int id, const struct sides *s)
 {
@@ -301,15 +316,8 @@ static void case_two_creations(MPI_Comm comm, struct ept *t)
 {
     const int mine = t->rank % 2;
     MPI_Comm half, own[1], inter;
-    struct sides s = {0, 0, {0}, {0}};
+    const struct sides s = even_and_odd(t->size, mine);
 
-    for (int i = 0; i < t->size; ++i) {
-        if (mine == i % 2) {
-            s.local[s.num_local++] = i;
-        } else {
-            s.remote[s.num_remote++] = i;
-        }
-    }
     EPT_OK(t, MPI_Comm_split(comm, mine, t->rank, &half));
     ept_phase(t, "create");
     EPT_OK(t, ept_create_endpoints(half, 1, MPI_INFO_NULL, own));
@@ -575,15 +583,8 @@ static void case_create_from_endpoints(MPI_Comm comm, struct ept *t)
 {
     const int mine = t->rank % 2;
     MPI_Comm half, inter;
-    struct sides s = {0, 0, {0}, {0}};
+    const struct sides s = even_and_odd(t->size, mine);
 
-    for (int i = 0; i < t->size; ++i) {
-        if (mine == i % 2) {
-            s.local[s.num_local++] = i;
-        } else {
-            s.remote[s.num_remote++] = i;
-        }
-    }
     EPT_OK(t, MPI_Comm_split(comm, mine, t->rank, &half));
     EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 1 - mine, 18, &inter));
     EPT_OK(t, MPI_Comm_free(&half));
@@ -598,15 +599,8 @@ static void case_create_from_processes(MPI_Comm comm, struct ept *t)
     if (0 == t->local) {
         const int mine = t->proc % 2;
         MPI_Comm half, inter;
-        struct sides s = {0, 0, {0}, {0}};
+        const struct sides s = even_and_odd(t->nprocs, mine);
 
-        for (int i = 0; i < t->nprocs; ++i) {
-            if (mine == i % 2) {
-                s.local[s.num_local++] = i;
-            } else {
-                s.remote[s.num_remote++] = i;
-            }
-        }
         EPT_OK(t, MPI_Comm_split(MPI_COMM_WORLD, mine, t->proc, &half));
         EPT_OK(t, MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - mine, 19, &inter));
         EPT_OK(t, MPI_Comm_free(&half));
