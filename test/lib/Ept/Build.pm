@@ -11,6 +11,7 @@
 #
 #   BUILD/ep/      MPI tests with endpoints (epmpicc -DHAVE_EP)
 #   BUILD/plain/   the same without (mpicc)
+#   BUILD/example/ the examples (epmpicc)
 #   BUILD/unit/    unit tests, one program per flavour
 
 package Ept::Build;
@@ -42,14 +43,13 @@ sub on_path
     return undef;
 }
 
-# Which of the two builds of the MPI tests a job wants, with the program's base name.
+# Which builds of a program a job wants, with the program's base name.
 sub mpi_builds
 {
     my ($job) = @_;
 
     return () if 'unit' eq $job->{kind};
-    return (['plain', $job->{program}]) if 'plain' eq $job->{kind};
-    return (['tsan', $job->{program}]) if 'tsan' eq $job->{kind};
+    return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);
 }
@@ -122,14 +122,15 @@ sub _link_task
 sub _mpi_tasks
 {
     my ($top, $build, $way, $program) = @_;
-    my $folder = "$top/test/mpi";
+    my $folder = 'example' eq $way ? "$top/examples" : "$top/test/mpi";
     my $source = "$folder/$program.c";
-    my %compiler = (
+    my %compilers = (
         ep => [qw(epmpicc -DHAVE_EP)],
         plain => ['mpicc'],
+        example => [qw(epmpicc -fopenmp)],
         tsan => [Ept::Tsan::prefix($build) . '/bin/epmpicc', qw(-DHAVE_EP -fsanitize=thread)],
     );
-    my @cc = (@{ $compiler{$way} }, @C_FLAGS);
+    my @cc = (@{ $compilers{$way} }, @C_FLAGS);
     my @own = (@cc, _declared($source, 'CFLAGS'));
     my @objects = ("$build/$way/$program.o");
     my @tasks = (_compile_task($objects[0], $source, @own));
@@ -241,7 +242,7 @@ sub build
     my ($top, $build, $jobs, $verbose) = @_;
     my (%tasks, %works, @wanted);
 
-    for my $folder ($build, map { "$build/$_" } qw(ep plain tsan unit logs)) {
+    for my $folder ($build, map { "$build/$_" } qw(ep plain example tsan unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
     }
     if (grep { 'tsan' eq $_->{kind} } @$jobs) {

@@ -160,6 +160,10 @@ sub command_of
     }
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
+    if ('example' eq $kind) {
+        return ('env', "OMP_NUM_THREADS=$job->{ep}", _launch('epmpirun', $job),
+                "$build/example/$job->{program}", split(' ', $job->{args}));
+    }
     if ('valgrind' eq $kind) {
         return (_launch('epmpirun', $job), 'valgrind', '--leak-check=full',
                 '--show-leak-kinds=definite', '--keep-debuginfo=yes', '--fair-sched=yes',
@@ -281,6 +285,23 @@ sub _run_fatal
     ]);
 
     _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;
+    return $failed ? 1 : 0;
+}
+
+# Examples check themselves and say so by their status; nothing but their result is printed.
+sub _run_example
+{
+    my ($build, $job) = @_;
+    my $result = _run([command_of($build, $job)], $job->{timeout});
+    my @noise = _noise($result);
+    my $failed = _tap([
+        [0 == $result->{status}, _status_words($result, $job->{timeout})],
+        ['' ne $result->{out}, 'prints its result'],
+        [!@noise, 'and nothing else'],
+    ]);
+
+    _explain($build, $job, { err => $result->{out} . $result->{err} },
+             'an example does not work as it should') if $failed;
     return $failed ? 1 : 0;
 }
 
@@ -431,6 +452,7 @@ my %KINDS = (
     unselected => \&_run_tap,
     unit => \&_run_unit,
     fatal => \&_run_fatal,
+    example => \&_run_example,
     ratio => \&_run_ratio,
     tsan => \&_run_tsan,
     valgrind => \&_run_valgrind,

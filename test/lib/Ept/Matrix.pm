@@ -33,7 +33,7 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
     'btl_epofi_max_send_buffers 4';
 
 # One entry per program and purpose:
-#   program the source test/mpi/PROGRAM.c
+#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c
 #   configs where it runs
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
@@ -139,6 +139,14 @@ my @TABLE = (
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, timeout => 240 },
 
+    # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
+    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [],
+      plain => 0 },
+    { program => 'openmp_allreduce', kind => 'example', configs => [qw(1x4 2x4/tcp)], plain => 0 },
+    { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
+    { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
+      quick => ['3x5/tcp'], plain => 0 },
+
     # Leaks and invalid accesses of ours.
     { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
@@ -175,7 +183,9 @@ sub _jobs_of_config
     my ($entry, $config, $options) = @_;
     my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
     my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm)) : (undef);
-    my $name = $entry->{program} . ($entry->{variant} ? ":$entry->{variant}" : '');
+    my $kind = $entry->{kind} // 'mpi';
+    my $name = ('example' eq $kind ? 'example/' : '') . $entry->{program}
+        . ($entry->{variant} ? ":$entry->{variant}" : '');
     my $mca = $entry->{mca} // '';
     my @jobs;
 
@@ -185,7 +195,7 @@ sub _jobs_of_config
         next if defined $p && $options->{provider} && $p ne $options->{provider};
         push @jobs, {
             name => "$name/$config" . (defined $p && $config !~ m{/} ? "/$p" : ''),
-            kind => $entry->{kind} // 'mpi',
+            kind => $kind,
             program => $entry->{program},
             np => $np,
             ep => $ep,
