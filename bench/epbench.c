@@ -34,8 +34,9 @@ static const char usage_text[] =
     "usage: epbench --way WAY --points MEASURE:SIZE[:WINDOW],... [options]\n"
     "  --way WAY         %s\n"
     "  --pairs N         pairs of workers (1)\n"
-    "  --points LIST     lat rate birate bw bibw barrier allreduce bcast posted unexpected,\n"
-    "                    each with a size in bytes (posted, unexpected: messages that wait)\n"
+    "  --points LIST     lat rate birate bw bibw barrier allreduce bcast dup split create free\n"
+    "                    posted unexpected, each with a size in bytes (posted, unexpected:\n"
+    "                    messages that wait)\n"
     "  --budget MS       timed work per point, milliseconds (50)\n"
     "  --blocks N        timed blocks per point, median reported (11)\n"
     "  --window N        messages in flight (64, fewer where they pass 16 MiB)\n"
@@ -65,6 +66,7 @@ void epbench_fail(const char *format, ...)
 static const epbench_measure_t *find_measure(const char *name)
 {
     static const epbench_measure_t *const tables[] = {epbench_p2p_measures, epbench_coll_measures,
+                                                      epbench_comm_measures,
                                                       epbench_queue_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
@@ -162,17 +164,21 @@ static void parse(epbench_options_t *options, int argc, char **argv)
     }
 }
 
-/** Times one block of n iterations.  The clock is read outside of the iterations only. */
+/** Times one block of n iterations.  The clock is read outside of the iterations only, but by
+ * measurements that say what of a block does not count. */
 static epbench_elapsed_t time_block(epbench_worker_t *worker, const epbench_point_t *point, long n)
 {
     epbench_elapsed_t elapsed;
     double start;
     double mine;
 
+    worker->uncounted = 0.0;
     epbench_team_sync(worker);
     start = epbench_now();
     point->measure->block(worker, point, n);
     mine = epbench_now() - start;
+    elapsed.wall = epbench_team_max(worker, mine);
+    mine -= worker->uncounted;
     elapsed.longest = epbench_team_max(worker, mine);
     elapsed.mean = epbench_team_sum(worker, worker->first ? mine : 0.0) / (worker->size / 2);
     return elapsed;
@@ -199,15 +205,15 @@ static int time_blocks(epbench_worker_t *worker, const epbench_point_t *point, d
     while (blocks < options->blocks && spent < 4.0 * options->budget) {
         epbench_elapsed_t elapsed = time_block(worker, point, n);
 
-        if (elapsed.longest < wanted / 2.0) {
-            double factor = (0.0 < elapsed.longest) ? wanted / elapsed.longest : 8.0;
+        if (elapsed.wall < wanted / 2.0) {
+            double factor = (0.0 < elapsed.wall) ? wanted / elapsed.wall : 8.0;
 
             n = (long) ((double) n * ((8.0 < factor) ? 8.0 : factor)) + 1;
             blocks = 0;
             spent = 0.0;
             continue;
         }
-        spent += elapsed.longest;
+        spent += elapsed.wall;
         values[blocks++] = point->measure->value(worker, point, n, elapsed);
     }
     *n_p = n;
@@ -279,7 +285,9 @@ void epbench_worker_run(epbench_worker_t *worker)
     worker->queued_buffer = allocate(queued * EPBENCH_LINE);
 
     for (int i = 0; i < options->points; ++i) {
-        if (worker->collective || !options->point[i].measure->collective) {
+        const unsigned needs = options->point[i].measure->needs;
+
+        if (needs == (needs & worker->can)) {
             run_point(worker, &options->point[i]);
         }
     }

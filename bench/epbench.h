@@ -79,10 +79,17 @@ typedef struct epbench_team_t {
     epbench_team_slot_t slot[EPBENCH_MAX_THREADS]; /**< each written by its own thread */
 } epbench_team_t;
 
+/** What a worker's communicator can do, and a measurement may need. */
+typedef enum epbench_can_t {
+    EPBENCH_COLLECTIVE = 1, /**< holds all workers, one rank each */
+    EPBENCH_SPLIT = 2,      /**< can be split */
+    EPBENCH_MAKE = 4        /**< another one of its kind can be made (epbench_ways_make) */
+} epbench_can_t;
+
 /** One communicating party. */
 typedef struct epbench_worker_t {
     MPI_Comm comm;      /**< carries everything that is timed */
-    bool collective;    /**< comm holds all workers, one rank each */
+    unsigned can;       /**< of epbench_can_t */
     int rank;           /**< 0 .. size-1, the same numbering in every way */
     int size;           /**< workers of the job */
     int pair;           /**< my pair */
@@ -92,6 +99,8 @@ typedef struct epbench_worker_t {
     int tag_in;         /**< tag of what I receive */
     int thread;         /**< my number within the process */
     epbench_team_t *team;
+    struct job_t *job;  /**< for epbench_ways.c */
+    double uncounted;   /**< seconds of the block that are not the measurement's, if any */
     unsigned char *send_buffer;
     unsigned char *recv_buffer;
     size_t send_bytes;
@@ -105,6 +114,7 @@ typedef struct epbench_worker_t {
 typedef struct epbench_elapsed_t {
     double longest; /**< seconds */
     double mean;    /**< seconds */
+    double wall;    /**< seconds of the latest worker with what it did not count */
 } epbench_elapsed_t;
 
 /** One kind of measurement. */
@@ -112,7 +122,7 @@ struct epbench_measure_t {
     const char *name;
     const char *unit;
     bool higher_is_better;
-    bool collective;  /**< needs worker->collective */
+    unsigned needs;   /**< of epbench_can_t; left out where the worker cannot */
     bool windowed;    /**< has a window */
     size_t fixed;     /**< bytes per message where size means something else, or 0 */
 
@@ -147,10 +157,23 @@ int epbench_ways_run(const epbench_options_t *options, int *argc, char ***argv);
 /** Names of the ways this program was built with, for messages. */
 const char *epbench_ways_names(void);
 
+/** Makes one more communicator of all workers as the way makes them; all workers call it.  It may
+ * be used after an epbench_team_sync. */
+void epbench_ways_make(epbench_worker_t *worker);
+
+/** @return this worker's handle of what was made */
+MPI_Comm epbench_ways_made(epbench_worker_t *worker);
+
+/** Frees what was made; all workers call it. */
+void epbench_ways_unmake(epbench_worker_t *worker);
+
 /* epbench_team.c */
 
 /** All workers of the job meet.  Not timed; waiting threads yield. */
 void epbench_team_sync(epbench_worker_t *worker);
+
+/** The workers of this process meet. */
+void epbench_team_local_sync(epbench_team_t *team);
 
 /** Largest value of all workers, the same on all of them. */
 double epbench_team_max(epbench_worker_t *worker, double value);
@@ -164,10 +187,11 @@ void epbench_cores_init(void);
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, epbench_coll.c, epbench_queue.c: tables that end with a NULL name */
+/* epbench_p2p.c, _coll.c, _comm.c, _queue.c: tables that end with a NULL name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
 extern const epbench_measure_t epbench_coll_measures[];
+extern const epbench_measure_t epbench_comm_measures[];
 extern const epbench_measure_t epbench_queue_measures[];
 
 /** Bytes between messages in a receive buffer: the size rounded up to whole lines. */

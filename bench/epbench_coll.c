@@ -112,10 +112,10 @@ static size_t check_bcast(epbench_worker_t *worker, const epbench_point_t *point
 }
 
 const epbench_measure_t epbench_coll_measures[] = {
-    {"barrier", "us", false, true, false, 0, prepare_nothing, block_barrier, check_nothing,
+    {"barrier", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_barrier,
+     check_nothing, value_collective},
+    {"allreduce", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_allreduce, block_allreduce,
+     check_allreduce, value_collective},
+    {"bcast", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_bcast, block_bcast, check_bcast,
      value_collective},
-    {"allreduce", "us", false, true, false, 0, prepare_allreduce, block_allreduce, check_allreduce,
-     value_collective},
-    {"bcast", "us", false, true, false, 0, prepare_bcast, block_bcast, check_bcast,
-     value_collective},
-    {NULL, NULL, false, false, false, 0, NULL, NULL, NULL, NULL}};
+    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL}};

@@ -40,9 +40,9 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/** The threads of this process meet.  The release of turn by the last one orders what all of them
- * wrote before (acquired through arrived) with what each reads after. */
-static void local_sync(epbench_team_t *team)
+/* The release of turn by the last one orders what all of them wrote before (acquired
+ * through arrived) with what each reads after. */
+void epbench_team_local_sync(epbench_team_t *team)
 {
     int turn = atomic_load_explicit(&team->turn, memory_order_relaxed);
     int spins = 0;
@@ -67,12 +67,12 @@ void epbench_team_sync(epbench_worker_t *worker)
     epbench_team_t *team = worker->team;
 
     if (1 < team->procs) {
-        local_sync(team);
+        epbench_team_local_sync(team);
         if (0 == worker->thread) {
             MPI_Barrier(team->control);
         }
     }
-    local_sync(team);
+    epbench_team_local_sync(team);
 }
 
 static double reduce(epbench_worker_t *worker, double value, bool sum)
@@ -80,7 +80,7 @@ static double reduce(epbench_worker_t *worker, double value, bool sum)
     epbench_team_t *team = worker->team;
 
     team->slot[worker->thread].value = value;
-    local_sync(team);
+    epbench_team_local_sync(team);
     if (0 == worker->thread) {
         double result = value;
 
@@ -99,7 +99,7 @@ static double reduce(epbench_worker_t *worker, double value, bool sum)
         }
         team->result = result;
     }
-    local_sync(team);
+    epbench_team_local_sync(team);
     return team->result;
 }
 

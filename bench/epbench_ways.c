@@ -43,10 +43,13 @@ typedef struct way_t {
     const char *name;
     int thread_level;
     bool threaded; /**< several workers in a process */
+    unsigned can;  /**< of epbench_can_t */
     void (*create)(job_t *job);                             /**< once, by the main thread */
     void (*enter)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
     void (*leave)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
     void (*destroy)(job_t *job);                            /**< once, by the main thread */
+    void (*make)(job_t *job, epbench_worker_t *worker);     /**< once more, by all workers */
+    void (*unmake)(job_t *job, epbench_worker_t *worker);   /**< by all workers */
 } way_t;
 
 struct job_t {
@@ -54,6 +57,7 @@ struct job_t {
     epbench_team_t *team;
     int workers;
     MPI_Comm *comm; /**< one per thread, per pair, or a single one: the way knows */
+    MPI_Comm *made; /**< one per thread, or a single one, by make */
 };
 
 typedef struct thread_t {
@@ -89,7 +93,7 @@ static void set_from_comm(job_t *job, epbench_worker_t *worker, MPI_Comm comm)
         epbench_fail("way %s has %d workers instead of %d", job->way->name, size, job->workers);
     }
     worker->comm = comm;
-    worker->collective = true;
+    worker->can = job->way->can;
     set_rank(worker, rank, size);
 }
 
@@ -135,7 +139,7 @@ static void thread_enter(job_t *job, epbench_worker_t *worker)
 {
     set_rank(worker, job->team->proc * job->team->threads + worker->thread, job->workers);
     worker->comm = job->comm[worker->pair];
-    worker->collective = false;
+    worker->can = job->way->can;
     worker->peer = (1 == job->team->procs) ? 0 : 1 - job->team->proc;
 }
 
@@ -148,7 +152,7 @@ static void thread_destroy(job_t *job)
 
 #if defined(HAVE_EP)
 
-static void ep_create(job_t *job)
+static void create_endpoints(job_t *job, MPI_Comm *comm)
 {
     const char *text = job->team->options->info;
     MPI_Info info = MPI_INFO_NULL;
@@ -165,10 +169,15 @@ static void ep_create(job_t *job)
         MPI_Info_create(&info);
         MPI_Info_set(info, key, value + 1);
     }
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, job->team->threads, info, job->comm);
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, job->team->threads, info, comm);
     if (MPI_INFO_NULL != info) {
         MPI_Info_free(&info);
     }
+}
+
+static void ep_create(job_t *job)
+{
+    create_endpoints(job, job->comm);
 }
 
 static void ep_enter(job_t *job, epbench_worker_t *worker)
@@ -184,6 +193,19 @@ static void ep_leave(job_t *job, epbench_worker_t *worker)
 static void ep_destroy(job_t *job)
 {
     (void) job;
+}
+
+/** One thread makes all handles of its process, so its time is the creation's. */
+static void ep_make(job_t *job, epbench_worker_t *worker)
+{
+    if (0 == worker->thread) {
+        create_endpoints(job, job->made);
+    }
+}
+
+static void ep_unmake(job_t *job, epbench_worker_t *worker)
+{
+    MPI_Comm_free(&job->made[worker->thread]);
 }
 
 #endif /* HAVE_EP */
@@ -213,20 +235,40 @@ static void threadcomm_destroy(job_t *job)
     MPIX_Threadcomm_free(&job->comm[0]);
 }
 
+static void threadcomm_make(job_t *job, epbench_worker_t *worker)
+{
+    if (0 == worker->thread) {
+        MPIX_Threadcomm_init(MPI_COMM_WORLD, job->team->threads, &job->made[0]);
+    }
+    epbench_team_local_sync(job->team);
+    MPIX_Threadcomm_start(job->made[0]);
+}
+
+static void threadcomm_unmake(job_t *job, epbench_worker_t *worker)
+{
+    MPIX_Threadcomm_finish(job->made[0]);
+    epbench_team_local_sync(job->team);
+    if (0 == worker->thread) {
+        MPIX_Threadcomm_free(&job->made[0]);
+    }
+}
+
 #endif /* HAVE_THREADCOMM */
 
 static const way_t ways[] = {
-    {"proc", MPI_THREAD_SINGLE, false, proc_create, proc_enter, leave_nothing, proc_destroy},
-    {"proc-multiple", MPI_THREAD_MULTIPLE, false, proc_create, proc_enter, leave_nothing,
-     proc_destroy},
-    {"thread", MPI_THREAD_MULTIPLE, true, thread_create, thread_enter, leave_nothing,
-     thread_destroy},
+    {"proc", MPI_THREAD_SINGLE, false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, proc_create, proc_enter,
+     leave_nothing, proc_destroy, NULL, NULL},
+    {"proc-multiple", MPI_THREAD_MULTIPLE, false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, proc_create,
+     proc_enter, leave_nothing, proc_destroy, NULL, NULL},
+    {"thread", MPI_THREAD_MULTIPLE, true, 0, thread_create, thread_enter, leave_nothing,
+     thread_destroy, NULL, NULL},
 #if defined(HAVE_EP)
-    {"ep", MPI_THREAD_MULTIPLE, true, ep_create, ep_enter, ep_leave, ep_destroy},
+    {"ep", MPI_THREAD_MULTIPLE, true, EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE, ep_create,
+     ep_enter, ep_leave, ep_destroy, ep_make, ep_unmake},
 #endif
 #if defined(HAVE_THREADCOMM)
-    {"threadcomm", MPI_THREAD_MULTIPLE, true, threadcomm_create, threadcomm_enter,
-     threadcomm_leave, threadcomm_destroy},
+    {"threadcomm", MPI_THREAD_MULTIPLE, true, EPBENCH_COLLECTIVE | EPBENCH_MAKE, threadcomm_create,
+     threadcomm_enter, threadcomm_leave, threadcomm_destroy, threadcomm_make, threadcomm_unmake},
 #endif
 };
 
@@ -242,11 +284,28 @@ const char *epbench_ways_names(void)
     return names;
 }
 
+void epbench_ways_make(epbench_worker_t *worker)
+{
+    worker->job->way->make(worker->job, worker);
+}
+
+MPI_Comm epbench_ways_made(epbench_worker_t *worker)
+{
+    const job_t *job = worker->job;
+
+    return job->made[MPI_COMM_NULL == job->made[worker->thread] ? 0 : worker->thread];
+}
+
+void epbench_ways_unmake(epbench_worker_t *worker)
+{
+    worker->job->way->unmake(worker->job, worker);
+}
+
 static void *worker_main(void *argument)
 {
     thread_t *thread = argument;
     job_t *job = thread->job;
-    epbench_worker_t worker = {.thread = thread->number, .team = job->team};
+    epbench_worker_t worker = {.thread = thread->number, .team = job->team, .job = job};
 
     job->way->enter(job, &worker);
     epbench_worker_run(&worker);
@@ -283,8 +342,12 @@ static void run_way(const way_t *way, const epbench_options_t *options)
     epbench_team_t *team = aligned_alloc(EPBENCH_LINE, sizeof(*team));
 
     job.comm = calloc((size_t) job.workers, sizeof(*job.comm));
-    if (NULL == team || NULL == job.comm) {
+    job.made = malloc((size_t) job.workers * sizeof(*job.made));
+    if (NULL == team || NULL == job.comm || NULL == job.made) {
         epbench_fail("no memory");
+    }
+    for (int i = 0; i < job.workers; ++i) {
+        job.made[i] = MPI_COMM_NULL;
     }
     memset(team, 0, sizeof(*team));
     MPI_Comm_size(MPI_COMM_WORLD, &team->procs);
@@ -301,6 +364,7 @@ static void run_way(const way_t *way, const epbench_options_t *options)
     run_workers(&job);
     way->destroy(&job);
     MPI_Comm_free(&team->control);
+    free(job.made);
     free(job.comm);
     free(team);
 }

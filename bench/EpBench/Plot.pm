@@ -159,16 +159,23 @@ sub scenario_figure {
     return @panels ? figure($data, $scenario, \@ORDER, '', @panels) : '';
 }
 
-# Totals over the number of pairs.
+# Over the number of pairs: totals of messages, and what communicators cost.
+my @TOTALS = (
+    ['rate', 8, '8 B message rate, all pairs', 'million messages/s'],
+    ['bw', 65536, '64 KiB bandwidth, all pairs', 'GB/s'],
+    ['lat', 8, '8 B one way', 'µs'],
+    ['barrier', 0, 'Barrier of all workers', 'µs'],
+);
+# Gnuplot takes a bare _ for the beginning of an index.
+my @COMMUNICATORS = map { [$_, 0, $EpBench::Data::MEASURE{$_}{title} =~ s/_/\\_/gr, 'µs'] }
+    qw(dup split create free);
+
 sub pairs_figure {
-    my ($data, $scenario) = @_;
+    my ($data, $scenario, @entries) = @_;
     my @pairs = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
     return '' if 2 > @pairs;
     my @panels;
-    for my $entry (['rate', 8, '8 B message rate, all pairs', 'million messages/s'],
-                   ['bw', 65536, '64 KiB bandwidth, all pairs', 'GB/s'],
-                   ['lat', 8, '8 B one way', 'µs'],
-                   ['barrier', 0, 'Barrier of all workers', 'µs']) {
+    for my $entry (@entries) {
         my ($measure, $size, $title, $label) = @$entry;
         my $x = { values => \@pairs, at => sub { ($scenario, $_[0], $measure, $size) } };
         my ($text, @with) = blocks($data, $measure, $x);
@@ -224,7 +231,8 @@ sub draw {
         my ($fewest) = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
         my $name = { in => 'in-process', tcp => 'across-tcp', shm => 'across-shm' }->{$scenario};
         $figure{$name} = scenario_figure($data, $scenario, $fewest);
-        $figure{"$name-pairs"} = pairs_figure($data, $scenario);
+        $figure{"$name-pairs"} = pairs_figure($data, $scenario, @TOTALS);
+        $figure{"$name-communicators"} = pairs_figure($data, $scenario, @COMMUNICATORS);
     }
     my @paths;
     for my $name (sort grep { length $figure{$_} } keys %figure) {

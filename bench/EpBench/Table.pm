@@ -31,6 +31,10 @@ my %SHOWN = (
     barrier    => [0],
     allreduce  => [8, 4096, 65536],
     bcast      => [8, 4096, 65536],
+    dup        => [0],
+    split      => [0],
+    create     => [0],
+    free       => [0],
     posted     => [0, 256, 4096],
     unexpected => [0, 256, 4096],
 );
