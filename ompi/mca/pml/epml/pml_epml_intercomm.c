@@ -83,7 +83,8 @@ static int check_bridge(const mca_pml_epml_meeting_t *meeting)
     }
     if (0 > meeting->remote_leader
         || ompi_comm_size(meeting->bridge) <= meeting->remote_leader) {
-        return MPI_ERR_RANK;
+        /* To processes, what Open MPI says. */
+        return mca_pml_epml_is_endpoint_comm(meeting->comm) ? MPI_ERR_RANK : OMPI_ERR_BAD_PARAM;
     }
     return OMPI_SUCCESS;
 }

@@ -281,11 +281,26 @@ static int cid_agree_inter(ompi_comm_request_t *request)
 
 /* ---- activation ------------------------------------------------------------------------------ */
 
+/**
+ * Where the slot of an intercommunicator is below that of its local communicator, libmpi gives it a
+ * second reference, and frees it twice: the second time it looks the communicator up by its slot,
+ * and then once more, after its end.  By then the slot may be another thread's.  Nothing depends on
+ * the reference for ours.
+ */
+static void cid_drop_extra_reference(ompi_communicator_t *comm)
+{
+    if (OMPI_COMM_IS_EXTRA_RETAIN(comm)) {
+        comm->c_flags &= ~(uint32_t) OMPI_COMM_EXTRA_RETAIN;
+        OBJ_RELEASE(comm);
+    }
+}
+
 static int cid_activated(ompi_comm_request_t *request)
 {
     if (OMPI_SUCCESS != request->super.req_status.MPI_ERROR) {
         return request->super.req_status.MPI_ERROR;
     }
+    cid_drop_extra_reference(cid_of(request)->newcomm);
     return 0 == cid_of(request)->words[CID_STATUS] ? OMPI_SUCCESS : OMPI_ERROR;
 }
 

@@ -52,13 +52,14 @@ MPIX_ENDPOINTS_EXPORT int ompi_intercomm_create(ompi_communicator_t *local_comm,
                                                 int tag, ompi_communicator_t **newcomm)
 {
     const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+    bool leader_is_bad = 0 > local_leader || ompi_comm_size(local_comm) <= local_leader;
 
-    if (NULL == table) {
+    if (NULL == table || (leader_is_bad && !mpix_endpoints_is_endpoint_comm(local_comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_intercomm_create)(local_comm, local_leader, bridge,
                                                               remote_leader, tag, newcomm);
     }
     *newcomm = MPI_COMM_NULL;
-    if (0 > local_leader || ompi_comm_size(local_comm) <= local_leader) {
+    if (leader_is_bad) {
         return MPI_ERR_RANK; /* on every member: all have to give the same */
     }
     return intercomm_create(table, local_comm, local_leader, bridge, remote_leader, tag, newcomm);
