@@ -12,8 +12,8 @@
  * @file
  *
  * Communicators made from the run's communicator by all ranks, threads of one process among them,
- * at the same time: dup, idup, split, create, create_group, cart; intercommunicators; names,
- * attributes, error handlers and infos, which each handle has for itself.
+ * at the same time: dup, idup, split, create, create_group, intercommunicators. The first look;
+ * comm_tree.c goes on from here.
  */
 
 #include "ept.h"
@@ -167,125 +167,6 @@ static void case_intercomm(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
-/* Names belong to handles. */
-static void case_names(MPI_Comm comm, struct ept *t)
-{
-    char name[MPI_MAX_OBJECT_NAME + 1], got[MPI_MAX_OBJECT_NAME + 1] = "";
-    int length = -1;
-
-    snprintf(name, sizeof(name), "endpoint %d of %d", t->rank, t->size);
-    EPT_OK(t, MPI_Comm_set_name(comm, name));
-    EPT_OK(t, MPI_Barrier(comm));
-    EPT_OK(t, MPI_Comm_get_name(comm, got, &length));
-    EPT_STREQ(t, name, got);
-    EPT_EQ(t, strlen(name), length);
-}
-
-struct attribute {
-    int value;
-    atomic_int copies, deletes;
-};
-
-static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
-{
-    struct attribute *a = in;
-
-    (void) comm;
-    (void) key;
-    (void) extra;
-    atomic_fetch_add(&a->copies, 1);
-    *(void **) out = in;
-    *flag = 1;
-    return MPI_SUCCESS;
-}
-
-static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
-{
-    struct attribute *a = value;
-
-    (void) comm;
-    (void) key;
-    (void) extra;
-    atomic_fetch_add(&a->deletes, 1);
-    return MPI_SUCCESS;
-}
-
-/* One key per process, one value per handle. */
-static int shared_key = MPI_KEYVAL_INVALID;
-
-static void case_attributes(MPI_Comm comm, struct ept *t)
-{
-    struct attribute mine = {.value = 1000 + t->rank}, *got = NULL;
-    MPI_Comm copy;
-    int flag = 0;
-
-    if (0 == t->local) {
-        EPT_OK(t, MPI_Comm_create_keyval(copy_attribute, delete_attribute, &shared_key, NULL));
-    }
-    ept_local_barrier(t);
-    EPT_OK(t, MPI_Comm_get_attr(comm, shared_key, &got, &flag));
-    EPT_EQ(t, 0, flag);
-    EPT_OK(t, MPI_Comm_set_attr(comm, shared_key, &mine));
-    EPT_OK(t, MPI_Barrier(comm));
-    EPT_OK(t, MPI_Comm_get_attr(comm, shared_key, &got, &flag));
-    EPT_EQ(t, 1, flag);
-    EPT_CHECK(t, &mine == got, "another handle's attribute");
-    EPT_OK(t, MPI_Comm_dup(comm, &copy));
-    EPT_EQ(t, 1, atomic_load(&mine.copies));
-    EPT_OK(t, MPI_Comm_get_attr(copy, shared_key, &got, &flag));
-    EPT_EQ(t, 1, flag);
-    EPT_CHECK(t, &mine == got, "the copy has another handle's attribute");
-    EPT_OK(t, MPI_Comm_free(&copy));
-    EPT_EQ(t, 1, atomic_load(&mine.deletes));
-    EPT_OK(t, MPI_Comm_delete_attr(comm, shared_key));
-    EPT_EQ(t, 2, atomic_load(&mine.deletes));
-    ept_local_barrier(t);
-    if (0 == t->local) {
-        EPT_OK(t, MPI_Comm_free_keyval(&shared_key));
-    }
-    ept_local_barrier(t);
-}
-
-/* Each handle has its own error handler, and duplicates inherit it. */
-static atomic_int errors_seen;
-
-static void see_error(MPI_Comm *comm, int *code, ...)
-{
-    (void) comm;
-    (void) code;
-    atomic_fetch_add(&errors_seen, 1);
-}
-
-static void case_errhandlers(MPI_Comm comm, struct ept *t)
-{
-    MPI_Errhandler handler;
-    MPI_Comm copy;
-    int value = 0;
-
-    if (0 == t->local) {
-        atomic_store(&errors_seen, 0);
-    }
-    ept_local_barrier(t);
-    EPT_OK(t, MPI_Comm_create_errhandler(see_error, &handler));
-    EPT_OK(t, MPI_Comm_set_errhandler(comm, 0 == t->rank % 2 ? handler : MPI_ERRORS_RETURN));
-    EPT_OK(t, MPI_Errhandler_free(&handler));
-    EPT_OK(t, MPI_Comm_dup(comm, &copy));
-    EPT_CLASS(t, MPI_ERR_RANK, MPI_Send(&value, 1, MPI_INT, t->size, 0, comm));
-    EPT_CLASS(t, MPI_ERR_RANK, MPI_Send(&value, 1, MPI_INT, t->size, 0, copy));
-    EPT_CLASS(t, MPI_ERR_TAG, MPI_Send(&value, 1, MPI_INT, 0, -5, copy));
-    ept_local_barrier(t);
-    if (0 == t->local) {
-        int even = 0;
-
-        for (int i = 0; i < t->nlocal; ++i) {
-            even += 0 == (t->rank + i) % 2;
-        }
-        EPT_EQ(t, 3 * even, atomic_load(&errors_seen));
-    }
-    EPT_OK(t, MPI_Comm_free(&copy));
-    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
-}
-
 /* Pairs make communicators of their own, again and again, all pairs at once and unequally fast:
  * nothing is collective over more than two ranks. */
 static void case_storm(MPI_Comm comm, struct ept *t)
@@ -317,9 +198,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     } else {
         ept_skip(t, "case_intercomm", "needs two ranks");
     }
-    EPT_CASE(t, case_names);
-    EPT_CASE(t, case_attributes);
-    EPT_CASE(t, case_errhandlers);
     EPT_CASE(t, case_storm);
     return 0;
 }

@@ -58,6 +58,7 @@ my @TABLE = (
     { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
     # Communicators.
     { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
+    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
     { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp)] },
     { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 4x2/tcp 4x4/tcp)] },
 
