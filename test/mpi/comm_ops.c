@@ -104,36 +104,6 @@ static void case_create(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Group_free(&all));
 }
 
-/* Set operations on the groups of endpoints. */
-static void case_groups(MPI_Comm comm, struct ept *t)
-{
-    MPI_Group all, first, rest, both, none;
-    int result = -1, rank = -1, size = -1, zero = 0;
-
-    EPT_OK(t, MPI_Comm_group(comm, &all));
-    EPT_OK(t, MPI_Group_incl(all, 1, &zero, &first));
-    EPT_OK(t, MPI_Group_difference(all, first, &rest));
-    EPT_OK(t, MPI_Group_rank(rest, &rank));
-    EPT_EQ(t, 0 == t->rank ? MPI_UNDEFINED : t->rank - 1, rank);
-    EPT_OK(t, MPI_Group_size(rest, &size));
-    EPT_EQ(t, t->size - 1, size);
-    EPT_OK(t, MPI_Group_union(rest, first, &both));
-    EPT_OK(t, MPI_Group_rank(both, &rank));
-    EPT_EQ(t, (t->rank - 1 + t->size) % t->size, rank);
-    EPT_OK(t, MPI_Group_compare(both, all, &result));
-    EPT_EQ(t, 1 == t->size ? MPI_IDENT : MPI_SIMILAR, result);
-    EPT_OK(t, MPI_Group_intersection(rest, first, &none));
-    EPT_OK(t, MPI_Group_size(none, &size));
-    EPT_EQ(t, 0, size);
-    EPT_OK(t, MPI_Group_free(&both));
-    EPT_OK(t, MPI_Group_free(&rest));
-    EPT_OK(t, MPI_Group_free(&first));
-    EPT_OK(t, MPI_Group_free(&all));
-    if (MPI_GROUP_EMPTY != none) {
-        EPT_OK(t, MPI_Group_free(&none));
-    }
-}
-
 /* Two halves, a bridge between them, and the whole again. */
 static void case_intercomm(MPI_Comm comm, struct ept *t)
 {
@@ -192,7 +162,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_dup);
     EPT_CASE(t, case_split);
     EPT_CASE(t, case_create);
-    EPT_CASE(t, case_groups);
     if (2 <= t->size) {
         EPT_CASE(t, case_intercomm);
     } else {
