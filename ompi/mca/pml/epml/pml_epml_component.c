@@ -82,7 +82,7 @@ static int component_register(void)
         version, "coll",
         "Comma separated list of the collective components that may serve endpoint communicators "
         "(those that use nothing but point-to-point messages)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_6,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_pml_epml_component.coll_components);
     return OMPI_SUCCESS;
 }

@@ -342,6 +342,9 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
 /** Restrict Open MPI's choice of collective components to those that serve on endpoints. */
 int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm);
 
+/** The PML goes. */
+void mca_pml_epml_comm_finalize(void);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_TYPES_H */

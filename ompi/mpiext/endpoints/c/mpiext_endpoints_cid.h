@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 
 BEGIN_C_DECLS
@@ -31,6 +32,31 @@ enum {
     MPIX_ENDPOINTS_CID_STATUS = 1, /**< 0, or 1: something failed, and so must the receiver */
     MPIX_ENDPOINTS_CID_WORDS = 2
 };
+
+/** The kinds of messages between members; part of the tag. */
+typedef enum mpix_endpoints_cid_kind_t {
+    MPIX_ENDPOINTS_CID_AGREE = 0,      /**< an id, along the tree */
+    MPIX_ENDPOINTS_CID_AGREE_INTER,    /**< an id, between the sides of an intercommunicator */
+    MPIX_ENDPOINTS_CID_ACTIVATE,       /**< everybody is ready, along a tree */
+    MPIX_ENDPOINTS_CID_ACTIVATE_INTER, /**< this side is ready */
+    MPIX_ENDPOINTS_CID_KINDS
+} mpix_endpoints_cid_kind_t;
+
+/** How many operations of a kind may be under way on one communicator. */
+#define MPIX_ENDPOINTS_CID_TAGS (1 << 24)
+
+/**
+ * The tag of a message.  Open MPI has a range of tags for coll/hcoll, which is never let onto
+ * communicators of endpoints.
+ *
+ * @param[in] key  the agreement's number, or the context id; those under way at a time differ in
+ *                 their low bits
+ */
+static inline int mpix_endpoints_cid_tag(mpix_endpoints_cid_kind_t kind, uint64_t key)
+{
+    return MCA_COLL_BASE_TAG_NEIGHBOR_END - 1
+           - (int) (key % MPIX_ENDPOINTS_CID_TAGS) * MPIX_ENDPOINTS_CID_KINDS - (int) kind;
+}
 
 /* ---- notes on a communicator ------------------------------------------------------------------
  *
@@ -112,6 +138,10 @@ int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t 
  */
 int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
                                    int *index_p);
+
+/** Rank in comm of a rank of newcomm, which is a part of it. */
+int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
+                                 const ompi_communicator_t *comm, int rank);
 
 /** Is newcomm to be made out of a group with endpoints alone, which cannot be done?  Any newcomm,
  * any comm. */

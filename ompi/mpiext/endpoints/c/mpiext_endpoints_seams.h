@@ -29,6 +29,7 @@
 
 #include <stdatomic.h>
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 
@@ -71,6 +72,10 @@ static inline void *mpix_endpoints_seam_original(mpix_endpoints_seam_t seam)
 #define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
     extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
         __attribute__((alias(#name), visibility("hidden")))
+
+/** Our nonblocking activation, for the blocking one (seam_cid_nb.c). */
+extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)
+    __attribute__((visibility("hidden")));
 
 /**
  * Does libmpi call our ompi_group_incl_plist?  The question is asked by calling a function of

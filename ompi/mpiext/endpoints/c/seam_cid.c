@@ -29,7 +29,7 @@
  * A split makes several communicators in one call.  Each takes its id from the block by the rank in
  * comm of one of its own members, which no two of them can share.
  *
- * Here is the blocking form; seam_cid_nb.c has the nonblocking one.
+ * Here is the blocking form; seam_cid_nb.c has the nonblocking one, seam_activate.c what follows.
  */
 
 #include "ompi_config.h"
@@ -93,6 +93,18 @@ int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_grou
         }
     }
     return lowest;
+}
+
+int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
+                                 const ompi_communicator_t *comm, int rank)
+{
+    int comm_rank = rank;
+
+    if (newcomm->c_local_group != comm->c_local_group) {
+        ompi_group_translate_ranks(newcomm->c_local_group, 1, &rank, comm->c_local_group,
+                                   &comm_rank);
+    }
+    return comm_rank;
 }
 
 /** Which id of the block is newcomm's; participants only.  @return MPI_UNDEFINED if none is */
@@ -185,15 +197,6 @@ static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
                : rc;
 }
 
-/** Rank in comm of a rank of newcomm. */
-static int cid_comm_rank(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank)
-{
-    int comm_rank = MPI_UNDEFINED;
-
-    ompi_group_translate_ranks(newcomm->c_local_group, 1, &rank, comm->c_local_group, &comm_rank);
-    return comm_rank;
-}
-
 /** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time. */
 static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag)
 {
@@ -209,7 +212,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
         words[CID_ID] = mpix_endpoints_table()->context_ids(1);
     } else {
         rc = MCA_PML_CALL(recv(words, CID_WORDS, MPI_UINT64_T,
-                               cid_comm_rank(newcomm, comm, rank - bit), tag, comm,
+                               mpix_endpoints_cid_comm_rank(newcomm, comm, rank - bit), tag, comm,
                                MPI_STATUS_IGNORE));
         if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
             rc = OMPI_ERROR;
@@ -219,7 +222,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     for (bit >>= 1; 0 < bit; bit >>= 1) {
         if (rank + bit < size) {
             int send_rc = MCA_PML_CALL(send(words, CID_WORDS, MPI_UINT64_T,
-                                            cid_comm_rank(newcomm, comm, rank + bit), tag,
+                                            mpix_endpoints_cid_comm_rank(newcomm, comm, rank + bit), tag,
                                             MCA_PML_BASE_SEND_STANDARD, comm));
             rc = OMPI_SUCCESS == rc ? send_rc : rc;
         }

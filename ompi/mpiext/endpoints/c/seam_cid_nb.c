@@ -43,30 +43,6 @@
 #define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
 #define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
 
-/** The kinds of messages between members; part of the tag. */
-typedef enum cid_kind_t {
-    CID_AGREE = 0,      /**< an id, along the tree */
-    CID_AGREE_INTER,    /**< an id, between the sides of an intercommunicator */
-    CID_ACTIVATE,       /**< everybody is ready, along libmpi's own tree */
-    CID_ACTIVATE_INTER, /**< this side is ready */
-    CID_KINDS
-} cid_kind_t;
-
-/** How many operations of a kind may be under way on one communicator. */
-#define CID_TAGS (1 << 24)
-
-/**
- * The tag of a message.  Open MPI has a range of tags for coll/hcoll, which is never let onto
- * communicators of endpoints.
- *
- * @param[in] key  the agreement's number, or the context id; those under way at a time differ in
- *                 their low bits
- */
-static int cid_tag(cid_kind_t kind, uint64_t key)
-{
-    return MCA_COLL_BASE_TAG_NEIGHBOR_END - 1 - (int) (key % CID_TAGS) * CID_KINDS - (int) kind;
-}
-
 /** An agreement or an activation; its request owns it. */
 typedef struct mpix_endpoints_cid_t {
     opal_object_t super;
@@ -247,7 +223,7 @@ static int cid_agree_intra(ompi_comm_request_t *request)
     ompi_request_t *receive;
 
     cid->number = mpix_endpoints_notes_count(cid->comm);
-    cid->tag = cid_tag(CID_AGREE, cid->number);
+    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE, cid->number);
     if (0 == rank) {
         cid->words[CID_ID] = mpix_endpoints_table()->context_ids(
             mpix_endpoints_cid_block(cid->newcomm, cid->comm));
@@ -271,7 +247,7 @@ static int cid_agree_inter(ompi_comm_request_t *request)
         || cid->comm->c_local_group->grp_proc_count != local->c_local_group->grp_proc_count) {
         return MPI_ERR_UNSUPPORTED_OPERATION; /* not idup; libmpi has nothing else nonblocking */
     }
-    cid->tag = cid_tag(CID_AGREE_INTER, mpix_endpoints_notes_number(local));
+    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE_INTER, mpix_endpoints_notes_number(local));
     cid->last = cid_agreed;
     if (0 == ompi_comm_rank(cid->comm)) {
         cid->words[CID_ID] = mpix_endpoints_table()->context_ids(1);
@@ -317,7 +293,7 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
 {
     ompi_communicator_t *newcomm = *newcomm_p;
     ompi_comm_request_t *request = cid_request(newcomm, comm, OMPI_COMM_CID_INTER);
-    int tag = cid_tag(CID_ACTIVATE, mpix_endpoints_notes_context(newcomm)), rc;
+    int tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, mpix_endpoints_notes_context(newcomm)), rc;
     mpix_endpoints_cid_t *cid;
     ompi_request_t *local;
 
@@ -325,7 +301,7 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     cid = cid_of(request);
-    cid->tag = cid_tag(CID_ACTIVATE_INTER, mpix_endpoints_notes_context(newcomm));
+    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE_INTER, mpix_endpoints_notes_context(newcomm));
     cid->last = cid_activated;
     /* The roots: found by rank in comm, for the order of the remote group see cid_offset. */
     (void) mpix_endpoints_cid_lowest_rank(newcomm->c_local_group,
@@ -357,7 +333,7 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
         /* As if by a group, which is along a tree of messages with this tag. */
-        tag = cid_tag(CID_ACTIVATE, mpix_endpoints_notes_context(*newcomm));
+        tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, mpix_endpoints_notes_context(*newcomm));
         arg0 = &tag;
         mode = OMPI_COMM_CID_GROUP;
         break;
@@ -426,23 +402,3 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate_nb(ompi_communicator_t **newcomm,
     return rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate_nb);
-
-MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
-                                             ompi_communicator_t *comm,
-                                             ompi_communicator_t *bridgecomm, const void *arg0,
-                                             const void *arg1, bool send_first, int mode)
-{
-    ompi_request_t *request;
-    int rc;
-
-    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate)(newcomm, comm, bridgecomm, arg0, arg1,
-                                                           send_first, mode);
-    }
-    /* libmpi's own would park this thread behind the process's progress; this way of waiting can be
-     * replaced, and pml/epml has replaced it. */
-    rc = MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0, arg1,
-                                                   send_first, mode, &request);
-    return OMPI_SUCCESS == rc ? ompi_request_wait(&request, MPI_STATUS_IGNORE) : rc;
-}
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate);
