@@ -21,75 +21,9 @@
 
 #define _GNU_SOURCE /* mallinfo2 */
 
-#include "ept.h"
-
-#include <dirent.h>
-#include <malloc.h>
-#include <unistd.h>
+#include "usage.h"
 
 enum { WARM_UP = 100, MAX_NUM = 16 };
-
-struct usage {
-    long heap_kib;     /* handed out by malloc */
-    long resident_kib;
-    long files;
-    long mappings;
-    int slot;          /* the handle's place in Open MPI's table */
-};
-
-static long count_entries(const char *path)
-{
-    DIR *dir = opendir(path);
-    long n = 0;
-
-    if (NULL != dir) {
-        while (NULL != readdir(dir)) {
-            ++n;
-        }
-        closedir(dir);
-    }
-    return n;
-}
-
-static long count_lines(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    long n = 0;
-
-    if (NULL != file) {
-        for (int c = getc(file); EOF != c; c = getc(file)) {
-            n += '\n' == c;
-        }
-        fclose(file);
-    }
-    return n;
-}
-
-static long resident_kib(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long pages = 0, resident = 0;
-
-    if (NULL != file) {
-        if (2 != fscanf(file, "%ld %ld", &pages, &resident)) {
-            resident = 0;
-        }
-        fclose(file);
-    }
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-static struct usage measure(int slot)
-{
-    struct mallinfo2 info = mallinfo2();
-    struct usage u = {.heap_kib = (long) ((info.uordblks + info.hblkhd) / 1024),
-                      .resident_kib = resident_kib(),
-                      .files = count_entries("/proc/self/fd"),
-                      .mappings = count_lines("/proc/self/maps"),
-                      .slot = slot};
-
-    return u;
-}
 
 static void use_handle(MPI_Comm comm, struct ept *t, int index, void *context)
 {
