@@ -61,6 +61,7 @@ my @TABLE = (
     { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
     { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 4x4/tcp)] },
     { program => 'comm_flat', configs => [qw(1x4 2x2/tcp)], quick => ['1x4'], timeout => 120 },
+    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
     { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp)] },
     { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 4x2/tcp 4x4/tcp)] },
 
