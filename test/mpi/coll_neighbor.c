@@ -11,13 +11,15 @@
 /**
  * @file
  *
- * Topologies and neighbourhood collectives, blocking, nonblocking and persistent, on a line
- * (MPI_Cart_create, open ends) and on a directed graph (MPI_Dist_graph_create_adjacent).
+ * Neighbourhood collectives, blocking, nonblocking and persistent, on a line (MPI_Cart_create, open
+ * ends), a torus, a graph (MPI_Graph_create), directed graphs (MPI_Dist_graph_create_adjacent, and
+ * MPI_Dist_graph_create with edges told by others). What can be asked of topologies is in
+ * comm_topo.c.
  */
 
 #include "coll.h"
 
-#define MAX_DEGREE 3
+#define MAX_DEGREE 4
 
 /** A topology of either kind as this rank sees it. */
 struct hood {
@@ -52,7 +54,7 @@ static struct hood make_graph(MPI_Comm comm, struct ept *t)
 {
     static const int steps[] = {0, 1, 3};
     struct hood h = {.in = 0};
-    int in = 0, out = 0, weighted = 0, kind, weights[MAX_DEGREE] = {1, 1, 1};
+    int in = 0, out = 0, weighted = 0, kind, weights[MAX_DEGREE] = {1, 1, 1, 1};
 
     for (int i = 0; i < 3; ++i) {
         bool seen = false;
@@ -73,6 +75,62 @@ static struct hood make_graph(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, h.in, in);
     EPT_EQ(t, h.out, out);
     EPT_EQ(t, 1, weighted);
+    return h;
+}
+
+/* Round in both directions: with few ranks the same neighbour twice, or oneself. */
+static struct hood make_torus(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = {.in = 4, .out = 4};
+    int dims[2] = {0, 0}, periods[2] = {1, 1};
+
+    EPT_OK(t, MPI_Dims_create(t->size, 2, dims));
+    EPT_OK(t, MPI_Cart_create(comm, 2, dims, periods, 0, &h.comm));
+    for (int d = 0; d < 2; ++d) {
+        EPT_OK(t, MPI_Cart_shift(h.comm, d, 1, &h.sources[2 * d], &h.sources[2 * d + 1]));
+    }
+    memcpy(h.targets, h.sources, sizeof(h.targets));
+    return h;
+}
+
+/* A ring whose even ranks have themselves as a neighbour as well. */
+static struct hood make_old_graph(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = {.in = 0 == t->rank % 2 ? 3 : 2};
+    int *index = malloc((size_t) t->size * sizeof(int));
+    int *edges = malloc((size_t) t->size * 3 * sizeof(int)), n = 0;
+
+    for (int r = 0; r < t->size; ++r) {
+        edges[n++] = (r + 1) % t->size;
+        edges[n++] = (r + t->size - 1) % t->size;
+        if (0 == r % 2) {
+            edges[n++] = r;
+        }
+        index[r] = n;
+    }
+    EPT_OK(t, MPI_Graph_create(comm, t->size, index, edges, 0, &h.comm));
+    h.out = h.in;
+    EPT_OK(t, MPI_Graph_neighbors(h.comm, t->rank, h.in, h.sources));
+    memcpy(h.targets, h.sources, sizeof(h.targets));
+    free(edges);
+    free(index);
+    return h;
+}
+
+/* Each rank tells of the edges of the next. Odd ranks send to fewer. */
+static struct hood make_told_graph(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = {.in = 0};
+    int of = (t->rank + 1) % t->size, degree = 0 == of % 2 ? 2 : 1, weighted;
+    int targets[2] = {(of + 1) % t->size, (of + t->size / 2) % t->size}, weights[2] = {3, 4};
+
+    EPT_OK(t, MPI_Dist_graph_create(comm, 1, &of, &degree, targets, weights, MPI_INFO_NULL, 0,
+                                    &h.comm));
+    EPT_OK(t, MPI_Dist_graph_neighbors_count(h.comm, &h.in, &h.out, &weighted));
+    EPT_EQ(t, 0 == t->rank % 2 ? 2 : 1, h.out);
+    EPT_CHECK(t, MAX_DEGREE >= h.in, "%d neighbours", h.in);
+    EPT_OK(t, MPI_Dist_graph_neighbors(h.comm, MAX_DEGREE, h.sources, (int[MAX_DEGREE]){0},
+                                       MAX_DEGREE, h.targets, (int[MAX_DEGREE]){0}));
     return h;
 }
 
@@ -190,6 +248,27 @@ static void case_graph(MPI_Comm comm, struct ept *t)
     run_on(t, &h);
 }
 
+static void case_torus(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = make_torus(comm, t);
+
+    run_on(t, &h);
+}
+
+static void case_old_graph(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = make_old_graph(comm, t);
+
+    run_on(t, &h);
+}
+
+static void case_told_graph(MPI_Comm comm, struct ept *t)
+{
+    struct hood h = make_told_graph(comm, t);
+
+    run_on(t, &h);
+}
+
 /* A grid: coordinates, ranks and sub-grids, a sum along each row. */
 static void case_grid(MPI_Comm comm, struct ept *t)
 {
@@ -221,6 +300,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     EPT_CASE(t, case_line);
     EPT_CASE(t, case_graph);
+    EPT_CASE(t, case_torus);
+    EPT_CASE(t, case_old_graph);
+    EPT_CASE(t, case_told_graph);
     EPT_CASE(t, case_grid);
     return 0;
 }

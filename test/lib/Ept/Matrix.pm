@@ -42,6 +42,7 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
+#   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 #   status  of a job of kind "fatal": how it must end (default: any but 0)
 my @TABLE = (
@@ -54,16 +55,24 @@ my @TABLE = (
     { program => 'p2p_order', configs => \@ALL },
     { program => 'comm_ops', configs => \@ALL },
 
-    # Groups that have never met.
+    # Communicators: what an endpoint does with them, what they leave behind.
+    # comm_bridge: groups that have never met.
     { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
-    # Communicators.
-    { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
-    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
-    { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 4x4/tcp)] },
-    { program => 'comm_flat', configs => [qw(1x4 2x2/tcp)], quick => ['1x4'], timeout => 120 },
-    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
-    { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp)] },
     { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 4x2/tcp 4x4/tcp)] },
+    { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x4 1x8 1x16 2x4 4x2 4x4/tcp)],
+      args => '--seed 100 --episodes 200 --ops 200' },
+    { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp)] },
+    { program => 'comm_inter', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
+    { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 4x4/tcp)] },
+    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
+    { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
+    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
+    { program => 'comm_flat', configs => [qw(1x4 2x2/tcp)], quick => ['1x4'],
+      timeout => 120 },
+    { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x8 2x4/tcp)], args => '--rounds 10000' },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
@@ -160,8 +169,10 @@ my @TABLE = (
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
     { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => ['2x1/tcp'],
       quick => [], args => '--case free', plain => 0, timeout => 240 },
-    { program => 'comm_bridge', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/tcp'],
-      quick => [], args => '--case two_creations', plain => 0, timeout => 240 },
+    { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],
+      quick => [], args => '--episodes 2 --ops 80', plain => 0, timeout => 240 },
+    # comm_bridge: groups that have never met.
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
     { program => 'comm_ops', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/shm'],
       quick => [], args => '--case split', plain => 0, timeout => 240 },
 );
@@ -224,7 +235,7 @@ sub endpoint_jobs
     my ($options) = @_;
     my @jobs;
 
-    for my $entry (@TABLE) {
+    for my $entry (grep { $options->{long} || !$_->{long} } @TABLE) {
         push @jobs, map { _jobs_of_config($entry, $_, $options) } _configs_of($entry, $options);
     }
     return @jobs;
