@@ -1052,12 +1052,12 @@ static const struct {
 } ops[] = {
     {"dup", op_dup, 4},
     {"idup", op_idup, 5},
-    {"complete idups", op_complete, 5},
+    {"complete", op_complete, 5},
     {"split", op_split, 6},
     {"split_type", op_split_type, 3},
-    {"split by hardware", op_split_hardware, 2},
+    {"split_hardware", op_split_hardware, 2},
     {"create", op_create, 6},
-    {"create on an intercommunicator", op_create_inter, 2},
+    {"create_inter", op_create_inter, 2},
     {"cart_create", op_cart, 3},
     {"cart_sub", op_cart_sub, 3},
     {"graph_create", op_graph, 2},
@@ -1066,7 +1066,7 @@ static const struct {
     {"intercomm_merge", op_merge, 3},
     {"use", op_use, 30},
     {"isolation", op_isolation, 10},
-    {"late messages", op_late, 4},
+    {"late", op_late, 4},
     {"end", op_end, 18},
 };
 enum { NUM_OPS = sizeof(ops) / sizeof(ops[0]) };
