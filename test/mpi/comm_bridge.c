@@ -157,6 +157,134 @@ static void check_collectives(struct ept *t, MPI_Comm inter, int id, int rank,
     EPT_EQ(t, low ? -1 : 100 + rank, value);
 }
 
+/* The forms with counts, rank i giving or getting i + 1 elements. */
+static void check_vector_collectives(struct ept *t, MPI_Comm inter, int id, int rank,
+                                     const struct sides *s, bool low)
+{
+    const int most = s->num_local < s->num_remote ? s->num_remote : s->num_local;
+    int *out = malloc((size_t) (most + 1) * (most + 1) * sizeof(int));
+    int *in = malloc((size_t) (most + 1) * (most + 1) * sizeof(int));
+    int counts[MAX_RANKS], places[MAX_RANKS], own[MAX_RANKS], own_places[MAX_RANKS];
+    int bytes[MAX_RANKS], own_bytes[MAX_RANKS], at = 0, root;
+    MPI_Datatype types[MAX_RANKS];
+    MPI_Request request;
+
+    for (int i = 0; i < s->num_remote; ++i) {
+        counts[i] = i + 1; /* from remote rank i */
+        places[i] = at;
+        bytes[i] = at * (int) sizeof(int);
+        at += i + 1;
+        own[i] = rank + 1; /* to remote rank i */
+        own_places[i] = i * (rank + 1);
+        own_bytes[i] = own_places[i] * (int) sizeof(int);
+        types[i] = MPI_INT;
+    }
+    for (int i = 0; i < s->num_remote * (rank + 1); ++i) {
+        out[i] = 1000 * id + i;
+    }
+
+    ept_phase(t, "allgatherv");
+    memset(in, -1, (size_t) at * sizeof(int));
+    EPT_OK(t, MPI_Allgatherv(out, rank + 1, MPI_INT, in, counts, places, MPI_INT, inter));
+    for (int i = 0; i < s->num_remote; ++i) {
+        EPT_EQ(t, 1000 * s->remote[i], in[places[i]]);
+        EPT_EQ(t, 1000 * s->remote[i] + i, in[places[i] + i]);
+    }
+    for (int form = 0; form < 3; ++form) {
+        ept_phase(t, "alltoallv, alltoallw, ialltoallw: %d", form);
+        memset(in, -1, (size_t) at * sizeof(int));
+        if (0 == form) {
+            EPT_OK(t, MPI_Alltoallv(out, own, own_places, MPI_INT, in, counts, places, MPI_INT,
+                                    inter));
+        } else if (1 == form) {
+            EPT_OK(t, MPI_Alltoallw(out, own, own_bytes, types, in, counts, bytes, types, inter));
+        } else {
+            EPT_OK(t, MPI_Ialltoallw(out, own, own_bytes, types, in, counts, bytes, types, inter,
+                                     &request));
+            EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        for (int i = 0; i < s->num_remote; ++i) {
+            EPT_EQ(t, 1000 * s->remote[i] + rank * (i + 1), in[places[i]]);
+        }
+    }
+
+    /* From and to the first member of the high side. */
+    root = low ? 0 : 0 == rank ? MPI_ROOT : MPI_PROC_NULL;
+    ept_phase(t, "gatherv, scatterv");
+    memset(in, -1, (size_t) at * sizeof(int));
+    EPT_OK(t, MPI_Gatherv(out, rank + 1, MPI_INT, in, counts, places, MPI_INT, root, inter));
+    for (int i = 0; MPI_ROOT == root && i < s->num_remote; ++i) {
+        EPT_EQ(t, 1000 * s->remote[i] + i, in[places[i] + i]);
+    }
+    EPT_OK(t, MPI_Iscatterv(in, counts, places, MPI_INT, in, rank + 1, MPI_INT, root, inter,
+                            &request));
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (low) {
+        EPT_EQ(t, 1000 * id + rank, in[rank]); /* what it gave comes back */
+    }
+    free(out);
+    free(in);
+}
+
+/* The sum over one side, in blocks of one, to the other. */
+static void check_reduce_scatter(struct ept *t, MPI_Comm inter, int id, int rank,
+                                 const struct sides *s)
+{
+    /* Both sides give as many elements, so blocks of each others' sizes. */
+    const int total = s->num_local * s->num_remote;
+    int *out = malloc((size_t) total * sizeof(int)), *in = malloc((size_t) total * sizeof(int));
+    int sum = 0;
+    MPI_Request request;
+
+    for (int i = 0; i < s->num_remote; ++i) {
+        sum += s->remote[i];
+    }
+    for (int form = 0; form < 2; ++form) {
+        ept_phase(t, "reduce_scatter_block, form %d", form);
+        for (int i = 0; i < total; ++i) {
+            out[i] = id + i;
+            in[i] = -1;
+        }
+        if (0 == form) {
+            EPT_OK(t, MPI_Reduce_scatter_block(out, in, s->num_remote, MPI_INT, MPI_SUM, inter));
+        } else {
+            EPT_OK(t, MPI_Ireduce_scatter_block(out, in, s->num_remote, MPI_INT, MPI_SUM, inter,
+                                                &request));
+            EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        for (int i = 0; i < s->num_remote; ++i) {
+            EPT_EQ(t, sum + s->num_remote * (rank * s->num_remote + i), in[i]);
+        }
+    }
+    free(out);
+    free(in);
+}
+
+/* Several at a time, waited for in the other order. */
+static void check_nonblocking(struct ept *t, MPI_Comm inter, int id, const struct sides *s)
+{
+    MPI_Request requests[4];
+    int all[MAX_RANKS], each[MAX_RANKS], out[MAX_RANKS], sum = -1, expected = 0;
+
+    for (int i = 0; i < s->num_remote; ++i) {
+        out[i] = 1000 * id + s->remote[i];
+        expected += s->remote[i];
+    }
+    ept_phase(t, "nonblocking ones");
+    EPT_OK(t, MPI_Ibarrier(inter, &requests[3]));
+    EPT_OK(t, MPI_Iallgather(&id, 1, MPI_INT, all, 1, MPI_INT, inter, &requests[2]));
+    EPT_OK(t, MPI_Ialltoall(out, 1, MPI_INT, each, 1, MPI_INT, inter, &requests[1]));
+    EPT_OK(t, MPI_Iallreduce(&id, &sum, 1, MPI_INT, MPI_SUM, inter, &requests[0]));
+    for (int i = 0; i < 4; ++i) {
+        EPT_OK(t, MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+    }
+    EPT_EQ(t, expected, sum);
+    for (int i = 0; i < s->num_remote; ++i) {
+        EPT_EQ(t, s->remote[i], all[i]);
+        EPT_EQ(t, 1000 * s->remote[i] + id, each[i]);
+    }
+}
+
 static void check_inter(struct ept *t, MPI_Comm inter, int id, const struct sides *s)
 {
     MPI_Group local, remote;
@@ -188,6 +316,9 @@ static void check_inter(struct ept *t, MPI_Comm inter, int id, const struct side
     check_messages(t, inter, id, s);
     check_large(t, inter, rank, s);
     check_collectives(t, inter, id, rank, s, s->local[0] < s->remote[0]);
+    check_vector_collectives(t, inter, id, rank, s, s->local[0] < s->remote[0]);
+    check_reduce_scatter(t, inter, id, rank, s);
+    check_nonblocking(t, inter, id, s);
 }
 
 /* ---- what can be made of one ----------------------------------------------------------------- */
@@ -354,8 +485,8 @@ static void case_other_leaders(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
-/* The processes as such on one side, all endpoints but the first of each process, who is the process
- * itself, on the other. */
+/* The processes as such on one side; on the other all endpoints but the first of each process, who
+ * is the process itself. */
 static void case_processes(MPI_Comm comm, struct ept *t)
 {
     const bool process = 0 == t->local;
@@ -442,6 +573,8 @@ static void case_generations(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&world));
 }
 
+#if defined(HAVE_EP)
+
 /* Sides that share a member; bad leaders; bad bridges: an error for everybody who can know, and
  * nobody waits. */
 static void case_bad_arguments(MPI_Comm comm, struct ept *t)
@@ -476,7 +609,7 @@ static void create_overlapping(MPI_Comm comm, struct ept *t, int index, void *co
     EPT_CHECK(t, MPI_COMM_NULL == inter, "a handle came with the error");
 }
 
-/* The index 0 of every creation is the parent's member itself: rank 0 meets itself among the others. */
+/* The index 0 of every creation is the parent's member itself: rank 0 meets itself. */
 static void case_overlap(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm all[1], alone, handles[2];
@@ -612,7 +745,6 @@ static void case_create_from_processes(MPI_Comm comm, struct ept *t)
 
 /* ---- cases: who is whom ---------------------------------------------------------------------- */
 
-#if defined(HAVE_EP)
 static int compare(struct ept *t, MPI_Comm comm1, MPI_Comm comm2)
 {
     int result = -1;
@@ -799,7 +931,8 @@ static void case_address_space_errors(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPI_ERR_ARG, MPI_Comm_split_type(own, 0x4551, 0, MPI_INFO_NULL, &space));
     EPT_OK(t, MPI_Comm_free(&own));
 }
-#endif
+
+#endif /* HAVE_EP */
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
