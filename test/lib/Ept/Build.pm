@@ -68,7 +68,7 @@ sub _declared
     return @words;
 }
 
-sub _read
+sub read_file
 {
     my ($file) = @_;
 
@@ -87,10 +87,10 @@ sub _up_to_date
     my $made = (stat $out)[9];
     my @from = @{ $task->{from} };
 
-    return 0 if !defined $made || _read("$out.cmd") ne $command;
+    return 0 if !defined $made || read_file("$out.cmd") ne $command;
     if ($task->{compiles}) {
         # The compiler's own list of what it read.
-        my $rules = _read("$out.d") =~ s/\\\n//gr;
+        my $rules = read_file("$out.d") =~ s/\\\n//gr;
         push @from, map { split ' ' } map { s/^[^:]*://r } split /\n/, $rules;
         return 0 if !@from;
     }
@@ -102,7 +102,7 @@ sub _up_to_date
 }
 
 # What makes an object file; what makes a program from object files.
-sub _compile_task
+sub compile_task
 {
     my ($out, $source, @command) = @_;
 
@@ -110,7 +110,7 @@ sub _compile_task
              command => [@command, '-MMD', '-MF', "$out.d", '-c', '-o', $out, $source] };
 }
 
-sub _link_task
+sub link_task
 {
     my ($out, $objects, $command, @libs) = @_;
 
@@ -133,15 +133,15 @@ sub _mpi_tasks
     my @cc = (@{ $compilers{$way} }, @C_FLAGS);
     my @own = (@cc, _declared($source, 'CFLAGS'));
     my @objects = ("$build/$way/$program.o");
-    my @tasks = (_compile_task($objects[0], $source, @own));
+    my @tasks = (compile_task($objects[0], $source, @own));
 
     # A program without the harness has a main() of its own.
-    for my $part (_read($source) =~ /^int main\(/m ? () : @HARNESS) {
+    for my $part (read_file($source) =~ /^int main\(/m ? () : @HARNESS) {
         push @objects, "$build/$way/$part.o";
-        unshift @tasks, _compile_task("$build/$way/$part.o", "$folder/$part.c", @cc);
+        unshift @tasks, compile_task("$build/$way/$part.o", "$folder/$part.c", @cc);
     }
     return (@tasks,
-            _link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
+            link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
 }
 
 sub _unit_tasks
@@ -152,8 +152,8 @@ sub _unit_tasks
     my @cc = ($ENV{CC} || 'cc', @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
               _declared($source, 'CFLAGS'));
 
-    return (_compile_task("$out.o", $source, @cc),
-            _link_task($out, ["$out.o"], \@cc, _declared($source, 'LIBS')));
+    return (compile_task("$out.o", $source, @cc),
+            link_task($out, ["$out.o"], \@cc, _declared($source, 'LIBS')));
 }
 
 # The tests that need more than one source say so in the Makefile; there they are built.
@@ -161,7 +161,7 @@ sub needs_tree
 {
     my ($top, $program) = @_;
 
-    return _read("$top/test/Makefile.am") =~ /^unit_${program}_LDADD\s*=/m;
+    return read_file("$top/test/Makefile.am") =~ /^unit_${program}_LDADD\s*=/m;
 }
 
 # Can the compiler do this at all? Sanitizers are packages of their own on some systems.
@@ -180,7 +180,7 @@ sub flavour_works
 
 sub _cores
 {
-    my $cores = () = _read('/proc/cpuinfo') =~ /^processor\s*:/mg;
+    my $cores = () = read_file('/proc/cpuinfo') =~ /^processor\s*:/mg;
 
     return $cores || 1;
 }
@@ -220,8 +220,8 @@ sub _run
     return @failed;
 }
 
-# First all objects, then all programs.
-sub _run_both
+# First all objects, then all programs. Returns the files that could not be made.
+sub make_tasks
 {
     my ($tasks, $verbose) = @_;
 
@@ -262,7 +262,7 @@ sub build
         push @wanted, _unit_tasks($top, $build, $job->{program}, $flavour) if $works{$flavour};
     }
     $tasks{ $_->{out} } //= $_ for @wanted;
-    return _run_both([map { $tasks{$_} } sort keys %tasks], $verbose);
+    return make_tasks([map { $tasks{$_} } sort keys %tasks], $verbose);
 }
 
 1;

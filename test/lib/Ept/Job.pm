@@ -61,7 +61,7 @@ sub _end_session
 
 # Run a command in a session of its own for at most limit seconds.
 # Returns { status, timed_out, out, err }; calls on_line with each line of stdout as it comes.
-sub _run
+sub run_command
 {
     my ($command, $limit, $on_line) = @_;
     my %result = (out => '', err => '', timed_out => 0);
@@ -127,6 +127,17 @@ sub _run
     return \%result;
 }
 
+# When this process is told to end, so is the command in progress.
+sub end_command_on_signals
+{
+    for my $signal (qw(INT TERM HUP)) {
+        $SIG{$signal} = sub {
+            _end_session($running_session, $running_session) if $running_session;
+            POSIX::_exit(130);
+        };
+    }
+}
+
 # ---- commands ----------------------------------------------------------------------------------
 
 sub _launch
@@ -175,7 +186,7 @@ sub command_of
     return (_launch('epmpirun', $job), _program($build, 'ep', $job));
 }
 
-sub _quote
+sub quote
 {
     return join ' ', map { m{^[\w./:=,^%+@-]+$} ? $_ : "'" . s/'/'\\''/gr . "'" } @_;
 }
@@ -184,7 +195,7 @@ sub command_line
 {
     my ($build, $job) = @_;
 
-    return _quote(command_of($build, $job));
+    return quote(command_of($build, $job));
 }
 
 # ---- words -------------------------------------------------------------------------------------
@@ -241,7 +252,7 @@ sub _run_tap
     my ($build, $job) = @_;
     my $limit = $job->{timeout} + $GRACE;
     my $failed = 0;
-    my $result = _run([command_of($build, $job)], $limit, sub {
+    my $result = run_command([command_of($build, $job)], $limit, sub {
         my ($line) = @_;
         $failed++ if $line =~ /^not ok/ && $line !~ /# TODO/;
         print $line;
@@ -273,7 +284,7 @@ sub _tap
 sub _run_fatal
 {
     my ($build, $job) = @_;
-    my $result = _run([command_of($build, $job)], $job->{timeout});
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
     my $text = $result->{out} . $result->{err};
     my $failed = _tap([
         [!$result->{timed_out}, 'ends'],
@@ -317,7 +328,7 @@ sub _run_ratio
 
     for my $round (1 .. 3) {
         for my $way (0, 1) {
-            $last = _run($ways[$way], $job->{timeout});
+            $last = run_command($ways[$way], $job->{timeout});
             for my $what (qw(alltoall barrier)) {
                 my ($seconds) = $last->{out} =~ /^# seconds $what ([\d.]+)$/m;
                 next if !defined $seconds;
@@ -396,7 +407,7 @@ sub _run_valgrind
         return 0;
     }
     unlink glob "$build/logs/valgrind.*";
-    my $result = _run([command_of($build, $job)], $limit);
+    my $result = run_command([command_of($build, $job)], $limit);
     my @logs = glob "$build/logs/valgrind.*";
     @ours = map { _our_records($_) } @logs;
     $failed = _tap([
@@ -469,12 +480,7 @@ sub run
         print "1..1\nnot ok 1 - $program was compiled\n";
         return 1;
     }
-    for my $signal (qw(INT TERM HUP)) {
-        $SIG{$signal} = sub {
-            _end_session($running_session, $running_session) if $running_session;
-            POSIX::_exit(130);
-        };
-    }
+    end_command_on_signals();
     return $KINDS{ $job->{kind} }->($build, $job);
 }
 

@@ -1,0 +1,143 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What MPICH's lists of tests say, and what becomes of it: which programs are compiled from what,
+# and the jobs that run them.
+#
+# A test is a line of a testlist: a program, a number of processes, arguments.  It becomes the jobs
+#   FOLDER/PROGRAM/N/ob1, FOLDER/PROGRAM/N/epml   N processes, ordinary communicators
+#   FOLDER/PROGRAM/PxE                            P processes with E endpoints each
+# PROGRAM is followed by :2, :3, ... where a list has it again with other arguments.
+
+package Ept::MpichTests;
+
+use strict;
+use warnings;
+
+use Ept::Build;
+use Ept::MpichTable;
+
+our @FOLDERS = qw(attr comm group topo errhan info pt2pt datatype init);
+our @CONFIGS = qw(ob1 epml 1xN PxN);
+
+my $TIMEOUT = 90;          # seconds, unless the list wants more
+my $LONGEST = 240;         # more than this it does not get
+my $MOST_ENDPOINTS = 8;    # that make sense on a machine with few cores
+
+# ---- MPICH's lists -----------------------------------------------------------------------------
+
+# Lines of a folder's testlist: { program, np, args, timeout, result, left_out }.
+sub _lines
+{
+    my ($tests, $folder) = @_;
+    my ($list) = grep { -f } "$tests/$folder/testlist.in", "$tests/$folder/testlist";
+    my (@lines, %seen);
+
+    die "$tests/$folder: no testlist\n" if !defined $list;
+    for my $text (split /\n/, Ept::Build::read_file($list)) {
+        $text =~ s/#.*//;
+        my ($program, $np, @pairs) = split ' ', $text;
+        next if !defined $program;
+        my %line = (folder => $folder, np => $np // 2, args => [], timeout => $TIMEOUT);
+        $line{left_out} = 'a large test, by MPICH\'s own measure' if $program =~ s/^\@largetest\@//;
+        $line{program} = $program;
+        for my $pair (@pairs) {
+            my ($key, $value) = $pair =~ /^(\w+)=(.*)$/ or next;
+            push @{ $line{args} }, $value if 'arg' eq $key;
+            $line{result} = $value if 'resultTest' eq $key;
+            $line{left_out} //= "takes $value GB of memory" if 'mem' eq $key;
+            $line{left_out} //= 'tests what only MPICH has' if "$key=$value" =~ /^mpix=true$/i;
+            $line{left_out} //= 'not in the MPI standard' if "$key=$value" =~ /^strict=false$/i;
+            $line{timeout} = $value if 'timeLimit' eq $key && $value > $TIMEOUT;
+        }
+        $line{timeout} = $LONGEST if $line{timeout} > $LONGEST;
+        # Environments are for MPICH's own parameters, so such a line repeats one without.
+        push @lines, \%line if !$seen{"$program $np @{ $line{args} }"}++;
+    }
+    return @lines;
+}
+
+# How the automake file of the folder makes a program: its sources and definitions.
+sub recipe
+{
+    my ($tests, $folder, $program) = @_;
+    my $rules = Ept::Build::read_file("$tests/$folder/Makefile.am") =~ s/\\\n//gr;
+    my ($sources) = $rules =~ /^\Q$program\E_SOURCES\s*=\s*(.*)$/m;
+    my ($flags) = $rules =~ /^\Q$program\E_CPPFLAGS\s*=\s*(.*)$/m;
+
+    return ([map { "$tests/$folder/$_" } grep { /\.c$/ } split ' ', $sources // "$program.c"],
+            [grep { /^-D/ } split ' ', $flags // '']);
+}
+
+# ---- jobs --------------------------------------------------------------------------------------
+
+sub _ordinary
+{
+    my ($line, $name) = @_;
+
+    return map { {
+        %$line, name => "$name/$line->{np}/$_", config => $_, way => 'plain',
+        base => 'epml' eq $_ ? "$name/$line->{np}/ob1" : undef,
+    } } qw(ob1 epml);
+}
+
+# How many processes of how many ranks: all in one process, and half of them, or each, in its own.
+sub _layouts
+{
+    my ($line, $entry) = @_;
+    my $ranks = $entry->{ranks};
+
+    return @{ $entry->{layouts} } if $entry->{layouts};
+    $ranks //= 4 >= $line->{np} ? 4 : $line->{np} - $line->{np} % 2;
+    $ranks = $MOST_ENDPOINTS if $ranks > $MOST_ENDPOINTS;
+    return 1 == $ranks ? ('1x1')
+        : ("1x$ranks", 4 > $ranks ? "${ranks}x1" : '2x' . int(($ranks + 1) / 2));
+}
+
+sub _endpoints
+{
+    my ($line, $name) = @_;
+    my $entry = $Ept::MpichTable::ENDPOINTS{ $name } //
+        $Ept::MpichTable::ENDPOINTS{ "$line->{folder}/$line->{program}" } // {};
+    my @jobs;
+
+    for my $layout (_layouts($line, $entry)) {
+        my ($np, $ep) = $layout =~ /^(\d+)x(\d+)$/ or die "$name: layout $layout\n";
+        push @jobs, {
+            %$line, name => "$name/$layout", config => 1 == $np ? '1xN' : 'PxN', way => 'endpoint',
+            np => $np, ranks => $entry->{ranks} && 1 < $entry->{ranks} ? $entry->{ranks} : $np * $ep,
+            alone => $entry->{alone}, base => "$name/$line->{np}/ob1",
+            left_out => $line->{left_out} // $entry->{skip},
+        };
+    }
+    return @jobs;
+}
+
+# All jobs of the folders, in the order in which they are reported.
+sub jobs
+{
+    my ($tests, @folders) = @_;
+    my (@jobs, %seen);
+
+    for my $folder (@folders) {
+        my (%variants, %count);
+        for my $line (_lines($tests, $folder)) {
+            my $which = "$line->{program} @{ $line->{args} }";
+            my $number = $variants{$which} //= ++$count{ $line->{program} };
+            my $name = "$folder/$line->{program}" . (1 < $number ? ":$number" : '');
+            $line->{left_out} //= $Ept::MpichTable::NOWHERE{ "$folder/$line->{program}" };
+            $line->{timeout} = $Ept::MpichTable::HANG_TIMEOUT
+                if $Ept::MpichTable::HANGS{ "$folder/$line->{program}" };
+            push @jobs, _ordinary($line, $name), _endpoints($line, $name);
+        }
+    }
+    return grep { !$seen{ $_->{name} }++ } @jobs;
+}
+
+1;
