@@ -76,13 +76,19 @@ find_mirror() {
     rm -f "$file"
 }
 
+# What the machine's apt fetches through, for programs that do not ask it.
+export_proxy() {
+    local proxy=
+    eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
+    [ -z "$proxy" ] || export http_proxy=$proxy
+}
+
 # bootstrap MIRROR: into $sysroot.part.  It is mounted on /mnt, out of the sight of others, because
 # debootstrap cannot do with odd characters in a path, and mounts /proc in there for a while.
 bootstrap() {
-    local include proxy=
+    local include
     include=$(IFS=,; printf '%s' "${packages[*]}")
-    eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
-    [ -z "$proxy" ] || export http_proxy=$proxy
+    export_proxy
     mkdir -p "$sysroot.part"
     if ! LC_ALL=C.UTF-8 unshare --mount --propagation private bash -c '
             mount --bind "$0" /mnt && cd / && exec "$@"' "$sysroot.part" \

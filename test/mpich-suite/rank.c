@@ -107,6 +107,18 @@ int MPI_Is_thread_main(int *flag)
     return MPI_SUCCESS;
 }
 
+/* Errors of calls without a communicator are raised on the process's own MPI_COMM_WORLD.  Handlers
+ * of the program's are not set there: they are this rank's, the errors any rank's. */
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
+{
+    MPI_Comm process_world = OMPI_PREDEFINED_GLOBAL(MPI_Comm, ompi_mpi_comm_world);
+
+    if (comm == ept_world && MPI_ERRORS_RETURN == handler) {
+        (void) PMPI_Comm_set_errhandler(process_world, handler);
+    }
+    return PMPI_Comm_set_errhandler(comm, handler);
+}
+
 /* As MPI demands of the real one: first MPI_COMM_SELF is freed, whose delete callbacks may still
  * use MPI, then all the rest. */
 int MPI_Finalize(void)

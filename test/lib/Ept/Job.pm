@@ -169,6 +169,7 @@ sub command_of
         return $job->{tree} ? ("$job->{tree}/test/unit/$job->{program}")
                             : ("$build/unit/$job->{program}-$job->{flavour}");
     }
+    return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {
@@ -457,11 +458,23 @@ sub _run_unit
     return _run_tap($build, $job);
 }
 
+# It runs many jobs, and prints TAP itself.
+sub _run_mpich
+{
+    my ($build, $job) = @_;
+    my @command = command_of($build, $job);
+
+    { exec { $command[0] } @command }
+    print "1..1\nnot ok 1 - $command[0]: $!\n";
+    return 1;
+}
+
 my %KINDS = (
     mpi => \&_run_tap,
     plain => \&_run_tap,
     unselected => \&_run_tap,
     unit => \&_run_unit,
+    mpich => \&_run_mpich,
     fatal => \&_run_fatal,
     example => \&_run_example,
     ratio => \&_run_ratio,

@@ -17,6 +17,8 @@ package Ept::Matrix;
 use strict;
 use warnings;
 
+use Ept::MpichTests;
+
 # Configurations, "processes x endpoints per process". With more than one process the network is
 # used, and the configuration runs once per provider.  "2x4/tcp" names one provider only.
 my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 2x16 4x1 4x2 4x4 4x16);
@@ -263,6 +265,21 @@ sub plain_jobs
         }
     }
     return @jobs;
+}
+
+# MPICH's own tests, folder by folder; what is in them is their runner's business.
+sub mpich_jobs
+{
+    my ($top, $options) = @_;
+
+    return () if $options->{quick};
+    return map { {
+        name => "mpich/$_",
+        kind => 'mpich',
+        runner => "$top/test/mpich-suite/run-suite",
+        program => $_,
+        args => '',
+    } } @Ept::MpichTests::FOLDERS;
 }
 
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers.
