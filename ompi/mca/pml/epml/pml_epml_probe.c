@@ -34,7 +34,6 @@ static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int t
     if (MPI_STATUS_IGNORE != status) {
         status->MPI_SOURCE = message->hdr.match.source;
         status->MPI_TAG = message->hdr.match.tag;
-        status->MPI_ERROR = MPI_SUCCESS;
         status->_cancelled = 0;
         status->_ucount = EPML_HDR_EAGER == message->hdr.match.common.kind ? message->size
                                                                           : message->hdr.length;

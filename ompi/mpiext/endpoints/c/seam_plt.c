@@ -40,6 +40,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/dpm/dpm.h"
 #include "ompi/file/file.h"
+#include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 
 /* The relocation types of call slots: of the procedure linkage table, and of code built without
