@@ -14,6 +14,7 @@
  * Groups that have never met: intercommunicators between endpoints of different creations, and
  * between endpoints and processes; what comes of them; endpoints created from intercommunicators;
  * and who is whom: MPIX_ALIASED, MPIX_COMM_TYPE_ADDRESS_SPACE.
+ * --limit 1: pml_epml_max_endpoints is what the run has.
  *
  * Each member is known by its rank in the run's communicator, its id.  Whoever is to be reached on
  * a communicator is told by the ids that come back.
@@ -920,6 +921,55 @@ static void case_address_space_inter(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
+/* Each side in processes of its own: nobody shares an address space across.  Some stay out. */
+static void case_address_space_apart(MPI_Comm comm, struct ept *t)
+{
+    const int side = t->proc % 2;
+    MPI_Comm half, inter, space;
+
+    EPT_OK(t, MPI_Comm_split(comm, side, t->rank, &half));
+    EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 0 == side ? t->nlocal : 0, 22, &inter));
+    EPT_OK(t, MPI_Comm_split_type(inter, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL, &space));
+    EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator with nobody on the other side");
+    EPT_OK(t, MPI_Comm_split_type(inter,
+                                  0 == t->rank ? MPI_UNDEFINED : MPIX_COMM_TYPE_ADDRESS_SPACE, 0,
+                                  MPI_INFO_NULL, &space));
+    EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator with nobody on the other side");
+    EPT_OK(t, MPI_Comm_free(&inter));
+    EPT_OK(t, MPI_Comm_free(&half));
+    /* Processes. */
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Comm_split(MPI_COMM_WORLD, side, t->proc, &half));
+        EPT_OK(t, MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 23, &inter));
+        EPT_OK(t, MPI_Comm_split_type(inter, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL,
+                                      &space));
+        EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator of one process's space");
+        EPT_OK(t, MPI_Comm_free(&inter));
+        EPT_OK(t, MPI_Comm_free(&half));
+    }
+    ept_local_barrier(t);
+}
+
+/* Processes that join endpoints count as endpoints do. */
+static void case_limit(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm side, inter, none;
+
+    EPT_OK(t, MPI_Comm_split(comm, 0 == t->local, t->rank, &side));
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Comm_free(&side));
+        EPT_OK(t, MPI_Comm_dup(MPI_COMM_WORLD, &side));
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(side, MPI_ERRORS_RETURN));
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS,
+              MPI_Intercomm_create(side, 0, comm, 0 == t->local ? 1 : 0, 24, &inter));
+    if (0 == t->local) {
+        /* Who asks for none gets none, without complaint. */
+        EPT_OK(t, MPIX_Comm_create_endpoints(side, 0, MPI_INFO_NULL, &none));
+    }
+    EPT_OK(t, MPI_Comm_free(&side));
+}
+
 static void case_address_space_errors(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm own, space;
@@ -929,6 +979,18 @@ static void case_address_space_errors(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPI_ERR_ARG,
               MPI_Comm_split_type(own, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL, NULL));
     EPT_CLASS(t, MPI_ERR_ARG, MPI_Comm_split_type(own, 0x4551, 0, MPI_INFO_NULL, &space));
+    /* Not all mean the same; one has no place for the result; one has no info. */
+    EPT_CLASS(t, MPI_ERR_ARG,
+              MPI_Comm_split_type(own, 0 == t->rank ? MPI_COMM_TYPE_SHARED
+                                                    : MPIX_COMM_TYPE_ADDRESS_SPACE,
+                                  0, MPI_INFO_NULL, &space));
+    EPT_CLASS(t, MPI_ERR_ARG,
+              MPI_Comm_split_type(own, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL,
+                                  0 == t->rank ? NULL : &space));
+    EPT_CLASS(t, 0 == t->rank ? MPI_ERR_INFO : MPI_ERR_ARG,
+              MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0,
+                                  0 == t->rank ? NULL : MPI_INFO_NULL, &space));
+    ept_use_comm(t, own, t->rank, t->size);
     EPT_OK(t, MPI_Comm_free(&own));
 }
 
@@ -941,6 +1003,12 @@ int test_rank(MPI_Comm comm, struct ept *t)
         ept_skip(t, "all", "needs two ranks");
         return 0;
     }
+#if defined(HAVE_EP)
+    if (0 != ept_option_long("limit", 0)) {
+        EPT_CASE(t, case_limit);
+        return 0;
+    }
+#endif
     EPT_CASE(t, case_two_creations);
     EPT_CASE(t, case_other_leaders);
     EPT_CASE(t, case_one_process);
@@ -960,6 +1028,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_compare_inter);
         EPT_CASE(t, case_address_space);
         EPT_CASE(t, case_address_space_inter);
+        if (1 < t->nprocs) {
+            EPT_CASE(t, case_address_space_apart);
+        }
         EPT_CASE(t, case_address_space_errors);
     }
 #endif

@@ -200,7 +200,8 @@ static void case_cart(MPI_Comm comm, struct ept *t)
 {
     struct seen seen, grid_seen = {0};
     MPI_Comm c = watched_copy(t, comm, &seen), got = MPI_COMM_NULL, grid;
-    int dims[2] = {t->size, 2}, periods[2] = {0, 0}, out[2] = {t->size, 0}, at[2], value = -1, other;
+    int dims[2] = {t->size, 2}, periods[2] = {0, 0}, out[2] = {t->size, 0}, at[2];
+    int value = -1, other;
 
     ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Cart_create(c, -1, dims, periods, 0, &got));
     ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Cart_create(c, 2, dims, periods, 0, &got));

@@ -220,7 +220,8 @@ static void case_pending(MPI_Comm comm, struct ept *t)
  * releases told of above, libmpi looks the slot up once more). */
 static void case_storm(MPI_Comm comm, struct ept *t)
 {
-    int peer = ept_partner(t, EPT_PAIR_NEXT), rounds = (int) ept_option_long("rounds", 1 < t->nprocs ? 300 : 3000);
+    int peer = ept_partner(t, EPT_PAIR_NEXT);
+    int rounds = (int) ept_option_long("rounds", 1 < t->nprocs ? 300 : 3000);
     MPI_Comm pair, self;
 
     EPT_OK(t, MPI_Comm_split(comm, t->rank / 2, t->rank, &pair));

@@ -229,7 +229,7 @@ static void case_stock_functions(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free_keyval(&dup_key));
 }
 
-/* Callbacks that fail make the call fail that caused them, on every rank, and leave things whole. */
+/* Callbacks that fail make the call fail that caused them, on every rank; things stay whole. */
 static void case_callback_errors(MPI_Comm comm, struct ept *t)
 {
     int key;

@@ -55,7 +55,8 @@ const char *ept_option(const char *name, const char *fallback)
 {
     size_t length = strlen(name);
 
-    for (int i = 1; i < run_argc; ++i) {
+    /* From the end: the last one wins. */
+    for (int i = run_argc - 1; 0 < i; --i) {
         const char *arg = run_argv[i];
 
         if (0 != strncmp(arg, "--", 2) || 0 != strncmp(arg + 2, name, length)) {

@@ -304,7 +304,7 @@ sub _run_fatal
 sub _run_example
 {
     my ($build, $job) = @_;
-    my $result = _run([command_of($build, $job)], $job->{timeout});
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
     my @noise = _noise($result);
     my $failed = _tap([
         [0 == $result->{status}, _status_words($result, $job->{timeout})],
@@ -432,7 +432,7 @@ sub _run_tsan
         return 0;
     }
     Ept::Tsan::prepare($build);
-    my $result = _run([command_of($build, $job)], $limit);
+    my $result = run_command([command_of($build, $job)], $limit);
     my @reports = Ept::Tsan::reports($build);
     my $failed = _tap([
         [!$result->{timed_out}, 'runs under ThreadSanitizer: ' . _status_words($result, $limit)],

@@ -188,68 +188,67 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
     return found;
 }
 
-int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                             uint64_t context)
-{
-    int rc = mca_pml_epml_comm_place(newcomm, context);
-
-    /* Until pml_add_comm gives it a state of its own the new communicator borrows its parent's; one
-     * that is never added (this endpoint is no member) thus has nothing to give back. */
-    if (OMPI_SUCCESS == rc) {
-        newcomm->c_pml_comm = comm->c_pml_comm;
-    }
-    return rc;
-}
-
 /**
  * The members of a group of a new communicator, by rank; shared with the parent where the group is.
  *
  * @param[in] same   the side of the parent that the group comes from
  * @param[in] other  the other one: a merged group has members of both
  */
-static mca_pml_epml_peers_t *members(ompi_group_t *group, ompi_group_t *parent_group,
-                                     mca_pml_epml_peers_t *same, mca_pml_epml_peers_t *other)
+static int members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml_peers_t *same,
+                   mca_pml_epml_peers_t *other, mca_pml_epml_peers_t **peers_p)
 {
     if (group == parent_group) {
         mca_pml_epml_peers_retain(same);
-        return same;
+        *peers_p = same;
+        return OMPI_SUCCESS;
     }
-    return mca_pml_epml_peers_for_group(group, same, other);
+    return mca_pml_epml_peers_for_group(group, same, other, peers_p);
+}
+
+/** Give a new communicator its members out of its parent's, and our state. */
+static int join(ompi_communicator_t *newcomm, const mca_pml_epml_comm_t *parent, uint64_t context)
+{
+    mca_pml_epml_peers_t *local, *remote;
+    int rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
+                     parent->peers, &local);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (OMPI_COMM_IS_INTRA(newcomm)) {
+        mca_pml_epml_peers_retain(local);
+        remote = local;
+    } else {
+        rc = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
+                     parent->local, &remote);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, remote, local);
+        mca_pml_epml_peers_release(remote);
+    }
+    mca_pml_epml_peers_release(local);
+    return rc;
+}
+
+int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             uint64_t context, bool member)
+{
+    int rc = mca_pml_epml_comm_place(newcomm, context);
+
+    if (OMPI_SUCCESS == rc && member) {
+        rc = join(newcomm, mca_pml_epml_comm(comm), context);
+        if (OMPI_SUCCESS == rc) {
+            OMPI_COMM_SET_PML_ADDED(newcomm); /* its end is ours to hear of from now on */
+        }
+    }
+    return rc;
 }
 
 int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
 {
-    mca_pml_epml_comm_t *parent = mca_pml_epml_comm(newcomm);
-    mca_pml_epml_peers_t *peers = NULL, *local = NULL;
-    uint64_t context = newcomm->c_contextid.cid_base & ~EPML_CID_BASE_MARK;
-    int rc = OMPI_ERR_UNREACH;
-
-    if (NULL == parent) {
-        return OMPI_ERR_BAD_PARAM;
-    }
-    newcomm->c_pml_comm = NULL;
-    local = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
-                    parent->peers);
-    if (NULL != local && newcomm->c_local_group == newcomm->c_remote_group) {
-        mca_pml_epml_peers_retain(local);
-        peers = local;
-    } else {
-        peers = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
-                        parent->local);
-    }
-    if (NULL != local && NULL != peers) {
-        rc = mca_pml_epml_comm_restrict_coll(newcomm);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, peers, local);
-    }
-    if (NULL != local) {
-        mca_pml_epml_peers_release(local);
-    }
-    if (NULL != peers) {
-        mca_pml_epml_peers_release(peers);
-    }
-    return rc;
+    /* All else was done when it got its context id. */
+    return NULL != newcomm->c_pml_comm ? mca_pml_epml_comm_restrict_coll(newcomm)
+                                       : OMPI_ERR_BAD_PARAM;
 }
 
 int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)

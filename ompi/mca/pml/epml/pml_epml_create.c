@@ -36,7 +36,6 @@
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
-#include "ompi/runtime/params.h"
 #include "opal/util/info.h"
 
 /** What is agreed on in step 2; all are maxima over the members. */
@@ -122,19 +121,6 @@ static void read_info(creation_t *creation, opal_info_t *info)
     }
 }
 
-/** Has a group members outside this process? */
-static bool group_leaves_process(ompi_group_t *group)
-{
-    for (int i = 0; i < group->grp_proc_count; ++i) {
-        opal_process_name_t name = ompi_group_get_proc_name(group, i);
-
-        if (!mca_pml_epml_name_is_here(&name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /** Who takes part, and how far apart they are. */
 static void read_parent(creation_t *creation)
 {
@@ -142,28 +128,16 @@ static void read_parent(creation_t *creation)
 
     creation->meeting = (mca_pml_epml_meeting_t){.comm = parent};
     creation->local.group = parent->c_local_group;
-    creation->with_net = group_leaves_process(parent->c_local_group);
+    creation->with_net = !mca_pml_epml_group_is_here(parent->c_local_group);
     if (OMPI_COMM_IS_INTER(parent)) {
         creation->meeting.comm = parent->c_local_comm;
         creation->meeting.two_sided = true;
         creation->meeting.bridge = parent;
         creation->meeting.tag = OMPI_COMM_ALLREDUCE_TAG;
         creation->remote.group = parent->c_remote_group;
-        creation->with_net = creation->with_net || group_leaves_process(parent->c_remote_group);
+        creation->with_net = creation->with_net
+                             || !mca_pml_epml_group_is_here(parent->c_remote_group);
     }
-}
-
-bool mca_pml_epml_refused(void)
-{
-    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it
-     * were of the base's own type, which ours are not. */
-#if OPAL_ENABLE_FT_MPI
-    if (ompi_ftmpi_enabled) {
-        EPML_SHOW_HELP("fault tolerance", true);
-        return true;
-    }
-#endif
-    return false;
 }
 
 /* ---- step 1: endpoints ----------------------------------------------------------------------- */
@@ -178,17 +152,10 @@ static bool allocate_counts(side_t *side)
 
 static void make_endpoints(creation_t *creation)
 {
-    const int in_use = mca_pml_epml_ep_count();
     int rc;
 
-    if (mca_pml_epml_refused()) {
-        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
-        return;
-    }
-    if (creation->num_ep > mca_pml_epml_component.max_endpoints - in_use) {
-        EPML_SHOW_HELP("limit", true, creation->num_ep, in_use,
-                       mca_pml_epml_component.max_endpoints);
-        creation->error = MPIX_ENDPOINTS_ERR_LIMIT;
+    creation->error = mca_pml_epml_ep_check(creation->num_ep);
+    if (MPIX_ENDPOINTS_OK != creation->error) {
         return;
     }
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
@@ -458,7 +425,7 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_pml_epml_ep_introduce(creation->eps[index], creation->local.peers, rank);
+    mca_pml_epml_ep_introduce(creation->eps[index], creation->local.peers->peer[rank]);
     if (inter) {
         rc = mca_pml_epml_handle_inter(*comm_p, (uint64_t) creation->agreed.context,
                                        creation->remote.peers, comm_p);
@@ -573,6 +540,12 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
     ompi_communicator_t **handles = calloc((size_t) num_ep + 1, sizeof(*handles));
     int rc;
 
+    *error = MPIX_ENDPOINTS_OK;
+    if (!mca_pml_epml_group_is_of_this_job(parent->c_local_group)
+        || !mca_pml_epml_group_is_of_this_job(parent->c_remote_group)) {
+        free(handles);
+        return MPI_ERR_UNSUPPORTED_OPERATION; /* as all members see */
+    }
     read_info(&creation, info);
     read_parent(&creation);
     if (MPIX_ENDPOINTS_OK == creation.error) {
@@ -587,7 +560,7 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
         rc = build(&creation, handles);
     }
     if (OMPI_SUCCESS == rc) {
-        if (0 < num_ep) {
+        if (0 < creation.endpoints_on_node) {
             mca_pml_epml_ep_note_node(creation.endpoints_on_node);
         }
         for (int i = 0; i < num_ep; ++i) {

@@ -20,6 +20,7 @@
 
 #include "ompi/constants.h"
 #include "ompi/mca/topo/base/base.h"
+#include "ompi/runtime/params.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -51,14 +52,27 @@ void mca_pml_epml_ep_note_node(int endpoints_on_node)
     opal_mutex_unlock(&registry.lock);
 }
 
-int mca_pml_epml_ep_count(void)
+mpix_endpoints_error_t mca_pml_epml_ep_check(int count)
 {
-    int count;
+    const int most = mca_pml_epml_component.max_endpoints;
+    int in_use;
 
+#if OPAL_ENABLE_FT_MPI
+    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it
+     * were of the base's own type, which ours are not. */
+    if (ompi_ftmpi_enabled) {
+        EPML_SHOW_HELP("fault tolerance", true);
+        return MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE;
+    }
+#endif
     opal_mutex_lock(&registry.lock);
-    count = registry.count;
+    in_use = registry.count;
     opal_mutex_unlock(&registry.lock);
-    return count;
+    if (0 < count && count > most - in_use) {
+        EPML_SHOW_HELP("limit", true, count, in_use, most);
+        return MPIX_ENDPOINTS_ERR_LIMIT;
+    }
+    return MPIX_ENDPOINTS_OK;
 }
 
 static void registry_add(mca_pml_epml_ep_t *ep)
@@ -182,12 +196,10 @@ int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep)
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peers_t *family, int rank)
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 {
-    ep->self = family->peer[rank];
-    mca_pml_epml_peer_retain(ep->self);
-    ep->family = family;
-    mca_pml_epml_peers_retain(family);
+    ep->self = self;
+    mca_pml_epml_peer_retain(self);
 }
 
 /** Free everything; nobody can reach the endpoint any more. */
@@ -220,9 +232,6 @@ static void destroy(mca_pml_epml_ep_t *ep)
     }
     if (NULL != ep->self) {
         mca_pml_epml_peer_release(ep->self);
-    }
-    if (NULL != ep->family) {
-        mca_pml_epml_peers_release(ep->family);
     }
     OBJ_DESTRUCT(&ep->comms);
     free(ep);

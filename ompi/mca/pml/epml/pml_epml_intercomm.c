@@ -27,13 +27,15 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
-#include "opal/class/opal_hash_table.h"
 
 /** "EPML", and a number that is raised whenever what follows changes. */
 #define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 1)
 
 /** Members in more than one process. */
 #define HELLO_SEVERAL_PROCESSES UINT32_MAX
+
+/** Members of more than one job, which makes no sense of any job's number. */
+#define HELLO_SEVERAL_JOBS UINT32_MAX
 
 /** What leaders tell each other, and then their sides. */
 typedef struct hello_t {
@@ -43,6 +45,8 @@ typedef struct hello_t {
     int32_t endpoints;  /**< 1: a communicator of endpoints */
     uint32_t process;   /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
     int32_t error;      /**< between leader and own side only */
+    uint32_t job;       /**< of all members, or HELLO_SEVERAL_JOBS */
+    uint32_t unused;
 } hello_t;
 
 /** At one member. */
@@ -75,6 +79,12 @@ static uint32_t common_process(ompi_group_t *group)
     return first.vpid % ompi_process_info.num_procs;
 }
 
+static uint32_t common_job(ompi_group_t *group)
+{
+    return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid
+                                                    : HELLO_SEVERAL_JOBS;
+}
+
 /** The leader's arguments, which nobody else's need to be like. */
 static int check_bridge(const mca_pml_epml_meeting_t *meeting)
 {
@@ -102,7 +112,8 @@ static int say_hello(bridging_t *bridging)
                                    .contexts = mca_pml_epml_context_ids(2),
                                    .size = ompi_comm_size(comm),
                                    .endpoints = mca_pml_epml_is_endpoint_comm(comm),
-                                   .process = common_process(comm->c_local_group)};
+                                   .process = common_process(comm->c_local_group),
+                                   .job = common_job(comm->c_local_group)};
         rc = check_bridge(meeting);
         if (OMPI_SUCCESS == rc) {
             rc = mca_pml_epml_meeting_exchange(meeting, &bridging->mine, sizeof(bridging->mine),
@@ -134,9 +145,11 @@ static int prepare_endpoint(bridging_t *bridging)
                           || bridging->mine.process != bridging->theirs.process;
     int rc;
 
-    if (mca_pml_epml_refused()) {
-        return OMPI_ERR_NOT_SUPPORTED;
+    bridging->error = mca_pml_epml_ep_check(bridging->mine.endpoints ? 0 : 1);
+    if (MPIX_ENDPOINTS_OK != bridging->error) {
+        return OMPI_ERROR;
     }
+    bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE; /* if anything fails below */
     rc = mca_pml_epml_transports_open(with_net);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -167,8 +180,9 @@ static int agree(bridging_t *bridging)
     if (OMPI_SUCCESS == rc) {
         values[1] = (int64_t) mca_pml_epml_card_size(bridging->ep);
     } else {
-        values[0] = MPIX_ENDPOINTS_ERR_RESOURCE;
+        values[0] = bridging->error;
     }
+    bridging->error = MPIX_ENDPOINTS_OK;
     rc = mca_pml_epml_meeting_max(&bridging->meeting, values, 2, NULL);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -229,71 +243,34 @@ static bool sides_overlap(const bridging_t *bridging)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-static void note_peers(opal_hash_table_t *known, const mca_pml_epml_peers_t *peers)
-{
-    for (int i = 0; NULL != peers && i < peers->count; ++i) {
-        /* If there is no memory for it, the peer is made anew. */
-        (void) opal_hash_table_set_value_uint64(known, peers->peer[i]->uid, peers->peer[i]);
-    }
-}
-
-/** The peers that this endpoint knows already, by uid: no second connection to the same one. */
-static void note_known_peers(bridging_t *bridging, opal_hash_table_t *known)
-{
-    const mca_pml_epml_comm_t *state = mca_pml_epml_comm(bridging->comm);
-
-    note_peers(known, bridging->ep->family);
-    note_peers(known, state->peers);
-}
-
 /** The peers of count cards, from the first one on. */
-static mca_pml_epml_peers_t *make_peers(const bridging_t *bridging, opal_hash_table_t *known,
-                                        int first, int count)
+static mca_pml_epml_peers_t *make_peers(const bridging_t *bridging, int first, int count)
 {
     mca_pml_epml_peers_t *peers = mca_pml_epml_peers_create(count);
 
     for (int i = 0; NULL != peers && i < count; ++i) {
         const mca_pml_epml_card_t *card = card_of(bridging, first + i);
-        void *found;
 
-        if (!mca_pml_epml_card_is_sound(card, bridging->card_size)) {
-            goto err_release;
-        }
-        if (OPAL_SUCCESS == opal_hash_table_get_value_uint64(known, card->uid, &found)) {
-            peers->peer[i] = found;
-            mca_pml_epml_peer_retain(peers->peer[i]);
-        } else {
-            peers->peer[i] = mca_pml_epml_card_peer(card, bridging->ep);
-        }
+        peers->peer[i] = mca_pml_epml_card_is_sound(card, bridging->card_size)
+                             ? mca_pml_epml_card_peer(card, bridging->ep)
+                             : NULL;
         if (NULL == peers->peer[i]) {
-            goto err_release;
+            mca_pml_epml_peers_release(peers);
+            return NULL;
         }
     }
     return peers;
-
-err_release:
-    mca_pml_epml_peers_release(peers);
-    return NULL;
 }
 
 static int make_sides(bridging_t *bridging)
 {
-    opal_hash_table_t known;
-
-    OBJ_CONSTRUCT(&known, opal_hash_table_t);
-    if (OPAL_SUCCESS != opal_hash_table_init(&known, 64)) {
-        OBJ_DESTRUCT(&known);
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
     if (bridging->mine.endpoints) {
-        note_known_peers(bridging, &known);
         bridging->local = mca_pml_epml_comm(bridging->comm)->local;
         mca_pml_epml_peers_retain(bridging->local);
     } else {
-        bridging->local = make_peers(bridging, &known, 0, bridging->mine.size);
+        bridging->local = make_peers(bridging, 0, bridging->mine.size);
     }
-    bridging->remote = make_peers(bridging, &known, bridging->mine.size, bridging->theirs.size);
-    OBJ_DESTRUCT(&known);
+    bridging->remote = make_peers(bridging, bridging->mine.size, bridging->theirs.size);
     return NULL != bridging->local && NULL != bridging->remote ? OMPI_SUCCESS
                                                                : OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -313,7 +290,7 @@ static int make_handle(const bridging_t *bridging, ompi_communicator_t **newcomm
         return rc;
     }
     if (!bridging->mine.endpoints) {
-        mca_pml_epml_ep_introduce(bridging->ep, bridging->local, rank);
+        mca_pml_epml_ep_introduce(bridging->ep, bridging->local->peer[rank]);
     }
     rc = mca_pml_epml_handle_inter(local, mine < theirs ? mine : theirs, bridging->remote,
                                    newcomm);
@@ -370,9 +347,13 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
     ompi_communicator_t *handle = NULL;
     int rc = say_hello(&bridging);
 
+    *error = MPIX_ENDPOINTS_OK;
     *served = OMPI_SUCCESS != rc || bridging.mine.endpoints || bridging.theirs.endpoints;
     if (!*served || OMPI_SUCCESS != rc) {
         return rc;
+    }
+    if (bridging.mine.job != bridging.theirs.job || HELLO_SEVERAL_JOBS == bridging.mine.job) {
+        return MPI_ERR_UNSUPPORTED_OPERATION; /* as everybody sees, on both sides */
     }
     rc = agree(&bridging);
     if (OMPI_SUCCESS == rc) {

@@ -47,7 +47,7 @@ int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const v
     rc = MCA_PML_CALL(irecv(theirs, their_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                             meeting->bridge, &request));
     if (OMPI_SUCCESS != rc) {
-        return rc;
+        return rc; /* no memory, or no such communicator: nothing can be sent either */
     }
     send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                                 MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
@@ -129,8 +129,9 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
            && card->name.jobid == OMPI_PROC_MY_NAME->jobid && OPAL_VPID_MAX >= card->name.vpid;
 }
 
-mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,
-                                            const mca_pml_epml_ep_t *any)
+/** A peer of which this process has not heard. */
+static mca_pml_epml_peer_t *peer_new(const mca_pml_epml_card_t *card,
+                                     const mca_pml_epml_ep_t *any)
 {
     ompi_proc_t *proc = mca_pml_epml_proc_get(&card->name);
     mca_pml_epml_peer_t *peer;
@@ -153,6 +154,22 @@ mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,
     } else {
         peer->address_length = card->net_length;
         memcpy(peer->address, card->addresses + card->shm_length, card->net_length);
+    }
+    mca_pml_epml_peer_publish(peer);
+    return peer;
+}
+
+mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,
+                                            const mca_pml_epml_ep_t *any)
+{
+    mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(card->uid);
+
+    if (NULL == peer) {
+        return peer_new(card, any);
+    }
+    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
+        mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
+        return NULL;
     }
     return peer;
 }

@@ -84,7 +84,7 @@ void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t 
 /** Does the card make sense, having come from a process?  Nothing in it is used before. */
 bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);
 
-/** The peer that a sound card describes.
+/** The peer that a sound card describes, known already or new.
  *
  * @param[in] any  some endpoint of this process, for its transports
  * @return with one reference, or NULL (no memory, not to be reached) */

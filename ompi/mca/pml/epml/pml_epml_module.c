@@ -24,6 +24,7 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
+#include "opal/mca/threads/mutex.h"
 
 #define BASE(function) mca_pml_epml_component.base.pml_##function
 
@@ -68,16 +69,21 @@ static int pass_processes(int (*function)(ompi_proc_t **, size_t), ompi_proc_t *
  * it does not. */
 static int add_processes(ompi_proc_t **procs, size_t nprocs)
 {
-    const bool check = ompi_pml_base_check_pml;
-    int rc = mca_pml_base_pml_check_selected(
-        mca_pml_epml_component.super.pmlm_version.mca_component_name, procs, nprocs);
+    /* Threads that make intercommunicators add procs at the same time. */
+    static opal_mutex_t check_lock = OPAL_MUTEX_STATIC_INIT;
+    bool check;
+    int rc;
 
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    opal_mutex_lock(&check_lock);
+    check = ompi_pml_base_check_pml;
+    rc = mca_pml_base_pml_check_selected(
+        mca_pml_epml_component.super.pmlm_version.mca_component_name, procs, nprocs);
+    if (OMPI_SUCCESS == rc) {
+        ompi_pml_base_check_pml = false;
+        rc = BASE(add_procs)(procs, nprocs);
+        ompi_pml_base_check_pml = check;
     }
-    ompi_pml_base_check_pml = false;
-    rc = BASE(add_procs)(procs, nprocs);
-    ompi_pml_base_check_pml = check;
+    opal_mutex_unlock(&check_lock);
     return rc;
 }
 

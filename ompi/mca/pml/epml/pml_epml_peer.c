@@ -22,48 +22,96 @@
 #include "ompi/group/group.h"
 #include "opal/mca/threads/mutex.h"
 
-/** Slots number the peers of the process, so that each endpoint can keep its connections in a
- * table. Freed slots are used again. */
+/** The peers of the process.  Slots number them, so that each endpoint can keep its connections in a
+ * table; freed slots are used again.  The same endpoint may be met on several occasions: by its uid
+ * it is found again, so that there is one peer and one connection to it. */
 static struct {
     opal_mutex_t lock;
     uint32_t *free;
     uint32_t free_count, free_capacity;
     uint32_t next;
     uint64_t next_id;
-} slots = {.lock = OPAL_MUTEX_STATIC_INIT};
+    bool open;
+    opal_hash_table_t by_uid; /**< no references: a peer leaves it when the last one is gone */
+} known = {.lock = OPAL_MUTEX_STATIC_INIT};
 
+/** Under the lock. */
 static void slot_get(mca_pml_epml_peer_t *peer)
 {
-    opal_mutex_lock(&slots.lock);
-    peer->slot = 0 < slots.free_count ? slots.free[--slots.free_count] : slots.next++;
-    peer->id = ++slots.next_id;
-    opal_mutex_unlock(&slots.lock);
+    peer->slot = 0 < known.free_count ? known.free[--known.free_count] : known.next++;
+    peer->id = ++known.next_id;
 }
 
+/** Under the lock. */
 static void slot_put(uint32_t slot)
 {
-    opal_mutex_lock(&slots.lock);
-    if (slots.free_count == slots.free_capacity) {
-        uint32_t capacity = 0 == slots.free_capacity ? 64 : 2 * slots.free_capacity;
-        uint32_t *grown = realloc(slots.free, capacity * sizeof(*grown));
+    if (known.free_count == known.free_capacity) {
+        uint32_t capacity = 0 == known.free_capacity ? 64 : 2 * known.free_capacity;
+        uint32_t *grown = realloc(known.free, capacity * sizeof(*grown));
 
         if (NULL != grown) {
-            slots.free = grown;
-            slots.free_capacity = capacity;
+            known.free = grown;
+            known.free_capacity = capacity;
         }
     }
-    if (slots.free_count < slots.free_capacity) {
-        slots.free[slots.free_count++] = slot;
+    if (known.free_count < known.free_capacity) {
+        known.free[known.free_count++] = slot;
     }
-    opal_mutex_unlock(&slots.lock);
 }
 
 void mca_pml_epml_peers_finalize(void)
 {
-    free(slots.free);
-    slots.free = NULL;
-    slots.free_count = 0;
-    slots.free_capacity = 0;
+    free(known.free);
+    known.free = NULL;
+    known.free_count = 0;
+    known.free_capacity = 0;
+    if (known.open) {
+        OBJ_DESTRUCT(&known.by_uid);
+        known.open = false;
+    }
+}
+
+/** Under the lock.  A peer for which there is no memory here is made once more when it is met again,
+ * and has a connection of its own. */
+static void enter(mca_pml_epml_peer_t *peer)
+{
+    if (!known.open) {
+        OBJ_CONSTRUCT(&known.by_uid, opal_hash_table_t);
+        if (OPAL_SUCCESS != opal_hash_table_init(&known.by_uid, 64)) {
+            OBJ_DESTRUCT(&known.by_uid);
+            return;
+        }
+        known.open = true;
+    }
+    (void) opal_hash_table_set_value_uint64(&known.by_uid, peer->uid, peer);
+}
+
+mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
+{
+    mca_pml_epml_peer_t *peer = NULL;
+    void *found = NULL;
+
+    opal_mutex_lock(&known.lock);
+    if (known.open) {
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, uid, &found);
+        peer = found;
+    }
+    if (NULL != peer) {
+        uint32_t references = atomic_load_explicit(&peer->references, memory_order_relaxed);
+
+        /* Not one whose last reference is gone and who is waiting for the lock to leave.  Relaxed:
+         * what the peer is was written before it was entered, under the lock. */
+        do {
+            if (0 == references) {
+                peer = NULL;
+                break;
+            }
+        } while (!atomic_compare_exchange_weak_explicit(&peer->references, &references,
+                                                        references + 1, memory_order_relaxed,
+                                                        memory_order_relaxed));
+    }
+    opal_mutex_unlock(&known.lock);
+    return peer;
 }
 
 mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid)
@@ -74,10 +122,19 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid)
         return NULL;
     }
     atomic_init(&peer->references, 1);
-    slot_get(peer);
     peer->proc = proc;
     peer->uid = uid;
+    opal_mutex_lock(&known.lock);
+    slot_get(peer);
+    opal_mutex_unlock(&known.lock);
     return peer;
+}
+
+void mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer)
+{
+    opal_mutex_lock(&known.lock);
+    enter(peer);
+    opal_mutex_unlock(&known.lock);
 }
 
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer)
@@ -92,10 +149,20 @@ void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
     if (1 != atomic_fetch_sub_explicit(&peer->references, 1, memory_order_acq_rel)) {
         return;
     }
+    opal_mutex_lock(&known.lock);
+    if (known.open) {
+        void *entered = NULL;
+
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, peer->uid, &entered);
+        if (entered == peer) { /* not a younger one of the same endpoint */
+            (void) opal_hash_table_remove_value_uint64(&known.by_uid, peer->uid);
+        }
+    }
+    slot_put(peer->slot);
+    opal_mutex_unlock(&known.lock);
     if (NULL != peer->shm) {
         peer->shm_disconnect(NULL, peer->shm);
     }
-    slot_put(peer->slot);
     mca_pml_epml_proc_put(peer->proc);
     free(peer);
 }
@@ -145,16 +212,16 @@ static int index_side(opal_hash_table_t *table, mca_pml_epml_peers_t *side)
     return rc;
 }
 
-mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
-                                                   mca_pml_epml_peers_t *first,
-                                                   mca_pml_epml_peers_t *second)
+int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *first,
+                                 mca_pml_epml_peers_t *second, mca_pml_epml_peers_t **peers_p)
 {
     const int count = group->grp_proc_count;
     mca_pml_epml_peers_t *peers = mca_pml_epml_peers_create(count);
     opal_hash_table_t table;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL == peers) {
-        return NULL;
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     OBJ_CONSTRUCT(&table, opal_hash_table_t);
     if (OPAL_SUCCESS != opal_hash_table_init(&table, 2 * (size_t) count + 16)
@@ -167,18 +234,20 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
         void *peer;
 
         if (OPAL_SUCCESS != opal_hash_table_get_value_uint64(&table, key, &peer)) {
+            rc = MPI_ERR_GROUP;
             goto err_release;
         }
         peers->peer[i] = (mca_pml_epml_peer_t *) peer;
         mca_pml_epml_peer_retain(peers->peer[i]);
     }
     OBJ_DESTRUCT(&table);
-    return peers;
+    *peers_p = peers;
+    return OMPI_SUCCESS;
 
 err_release:
     OBJ_DESTRUCT(&table);
     mca_pml_epml_peers_release(peers);
-    return NULL;
+    return rc;
 }
 
 /** Make the endpoint's table reach as far as the peer's slot. */

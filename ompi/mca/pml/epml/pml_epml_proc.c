@@ -13,15 +13,17 @@
  *
  * Names and procs of endpoints.
  *
- * Open MPI knows an MPI process by its name (job, vpid) and by the ompi_proc_t that goes with it.
- * An endpoint is one more name of the job, with a vpid that no launcher gives out, so that groups
- * of endpoints are ordinary groups.  The vpid tells whose endpoint it is: process p of a job of n
- * has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to be asked for a new one.
+ * Open MPI knows an MPI process by its name (job, vpid) and by the ompi_proc_t that goes with it,
+ * of which its groups consist.  An endpoint is one more name of the job, with a vpid that no launcher
+ * gives out, so that groups of endpoints are ordinary groups.  The vpid tells whose endpoint it is:
+ * process p of a job of n has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to be asked for a
+ * new one.
  *
- * Open MPI never frees the procs of processes.  Those of endpoints come and go, and the same one may
- * come again: its endpoint is met on one communicator after the other.  So that a name is never
- * found whose proc is just going, a proc of an endpoint has a reference of its own here, which is
- * the last to go, under the lock under which names are looked up.
+ * The procs of endpoints are in a table of our own, not in Open MPI's, which is made for procs that
+ * stay: it is read without a lock.  Ours come and go, and the same one may come again, since its
+ * endpoint is met on one communicator after the other.  So that a name is never found whose proc is
+ * just going, the table has a reference of its own, which is the last to go, under the lock under
+ * which names are looked up.
  */
 
 #include "ompi_config.h"
@@ -29,49 +31,27 @@
 #include "pml_epml_types.h"
 
 #include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/runtime/ompi_rte.h"
+#include "opal/class/opal_hash_table.h"
 #include "opal/mca/threads/mutex.h"
 
-/** Where our entry hangs from a proc.  The places are for components that reach processes; none of
- * them ever sees an endpoint, so any place will do. */
-#define PROC_PLACE 0
-
-/** What we know of an endpoint's proc. */
+/** A proc of an endpoint.  As an object it is an opal_proc_t, whose destructor touches no table of
+ * Open MPI's and outlives our component: groups may be freed after us. */
 typedef struct epml_proc_t {
-    struct epml_proc_t *next, *prev;
-    ompi_proc_t *proc; /**< a reference of ours */
-    uint32_t users;    /**< peers */
+    ompi_proc_t super;
+    uint32_t users;                  /**< peers */
+    struct epml_proc_t *next, *prev; /**< list of the idle */
 } epml_proc_t;
 
 static struct {
     opal_mutex_t lock;
-    epml_proc_t *first; /**< procs with users */
-    epml_proc_t *idle;  /**< procs without, that some group still has */
-    int idle_count;
-    int idle_look; /**< at that many, look which are free */
+    bool open;
+    opal_hash_table_t by_vpid; /**< of all; each entry is a reference */
+    epml_proc_t *idle;         /**< those without users, that some group still has */
+    size_t idle_count;
+    size_t idle_look;          /**< at that many, look which are free */
 } procs = {.lock = OPAL_MUTEX_STATIC_INIT};
-
-static void list_add(epml_proc_t **list, epml_proc_t *entry)
-{
-    entry->prev = NULL;
-    entry->next = *list;
-    if (NULL != entry->next) {
-        entry->next->prev = entry;
-    }
-    *list = entry;
-}
-
-static void list_remove(epml_proc_t **list, epml_proc_t *entry)
-{
-    if (NULL == entry->prev) {
-        *list = entry->next;
-    } else {
-        entry->prev->next = entry->next;
-    }
-    if (NULL != entry->next) {
-        entry->next->prev = entry->prev;
-    }
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -98,45 +78,74 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name)
     return mca_pml_epml_same_process(name, OMPI_PROC_MY_NAME);
 }
 
-opal_process_name_t mca_pml_epml_name_new(void)
+bool mca_pml_epml_group_is_here(ompi_group_t *group)
 {
-    static _Atomic uint32_t next = 0;
-    const uint32_t processes = ompi_process_info.num_procs;
-    const uint32_t names = (OPAL_VPID_MAX - processes) / processes;
-    opal_process_name_t name = *OMPI_PROC_MY_NAME;
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
-    do {
-        /* Relaxed: only the number matters.  After billions of endpoints the names start again;
-         * those still in use are passed over. */
-        uint32_t serial = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % names;
-
-        name.vpid = processes + OMPI_PROC_MY_NAME->vpid + processes * serial;
-    } while (NULL != ompi_proc_lookup(name));
-    return name;
+        if (!mca_pml_epml_name_is_here(&name)) {
+            return false;
+        }
+    }
+    return true;
 }
 
-/* ---- procs ----------------------------------------------------------------------------------- */
-
-static void idle_add(epml_proc_t *entry)
+bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
 {
-    list_add(&procs.idle, entry);
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        if (ompi_group_get_proc_name(group, i).jobid != OMPI_PROC_MY_NAME->jobid) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/** The proc of an endpoint's name, or NULL.  Under the lock. */
+static epml_proc_t *find(opal_vpid_t vpid)
+{
+    void *proc = NULL;
+
+    if (procs.open) {
+        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, vpid, &proc);
+    }
+    return proc;
+}
+
+static void idle_add(epml_proc_t *proc)
+{
+    proc->prev = NULL;
+    proc->next = procs.idle;
+    if (NULL != proc->next) {
+        proc->next->prev = proc;
+    }
+    procs.idle = proc;
     ++procs.idle_count;
 }
 
-static void idle_remove(epml_proc_t *entry)
+static void idle_remove(epml_proc_t *proc)
 {
-    list_remove(&procs.idle, entry);
+    if (NULL == proc->prev) {
+        procs.idle = proc->next;
+    } else {
+        proc->prev->next = proc->next;
+    }
+    if (NULL != proc->next) {
+        proc->next->prev = proc->prev;
+    }
     --procs.idle_count;
 }
 
 /** Give up a proc without users, unless a group has it.  Under the lock. */
-static void idle_free(epml_proc_t *entry)
+static void idle_free(epml_proc_t *proc)
 {
     /* If ours is the last reference, nobody can get another one but through the lock. */
-    if (1 == entry->proc->super.super.super.obj_reference_count) {
-        idle_remove(entry);
-        OBJ_RELEASE(entry->proc);
-        free(entry);
+    if (1 == proc->super.super.super.super.obj_reference_count) {
+        idle_remove(proc);
+        (void) opal_hash_table_remove_value_uint64(&procs.by_vpid,
+                                                   proc->super.super.proc_name.vpid);
+        OBJ_RELEASE(proc);
     }
 }
 
@@ -147,44 +156,66 @@ static void idle_sweep(void)
     if (procs.idle_count < procs.idle_look) {
         return;
     }
-    for (epml_proc_t *entry = procs.idle, *next; NULL != entry; entry = next) {
-        next = entry->next;
-        idle_free(entry);
+    for (epml_proc_t *proc = procs.idle, *next; NULL != proc; proc = next) {
+        next = proc->next;
+        idle_free(proc);
     }
     procs.idle_look = 2 * procs.idle_count + 16;
 }
 
-/** The entry of an endpoint's name, made if need be.  Under the lock.  @return NULL: no memory */
-static epml_proc_t *entry_get(const opal_process_name_t *name)
+/** Make the proc of an endpoint's name, without users.  Under the lock.  @return NULL: no memory */
+static epml_proc_t *proc_new(const opal_process_name_t *name)
 {
-    /* Comes with one reference if it is new, which Open MPI never gives up for processes; here it
-     * is ours. */
-    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(*name);
     const ompi_proc_t *process = (ompi_proc_t *) ompi_proc_for_name(process_of(name));
-    epml_proc_t *entry;
+    epml_proc_t *proc;
 
-    if (NULL == proc || NULL == process) {
-        return NULL;
-    }
-    entry = proc->proc_endpoints[PROC_PLACE];
-    if (NULL == entry) {
-        entry = calloc(1, sizeof(*entry));
-        if (NULL == entry) {
-            OBJ_RELEASE(proc);
+    if (!procs.open) {
+        OBJ_CONSTRUCT(&procs.by_vpid, opal_hash_table_t);
+        if (OPAL_SUCCESS != opal_hash_table_init(&procs.by_vpid, 64)) {
+            OBJ_DESTRUCT(&procs.by_vpid);
             return NULL;
         }
-        entry->proc = proc;
-        proc->super.proc_flags = process->super.proc_flags;
-        proc->super.proc_arch = process->super.proc_arch;
-        proc->proc_endpoints[PROC_PLACE] = entry;
-        idle_add(entry);
+        procs.open = true;
     }
-    return entry;
+    proc = NULL != process ? calloc(1, sizeof(*proc)) : NULL;
+    if (NULL == proc) {
+        return NULL;
+    }
+    OBJ_CONSTRUCT(&proc->super.super, opal_proc_t); /* of that class, with room for what is ours */
+    proc->super.super.proc_name = *name;
+    proc->super.super.proc_flags = process->super.proc_flags;
+    proc->super.super.proc_arch = process->super.proc_arch;
+    proc->super.super.proc_convertor = process->super.proc_convertor; /* lives as long as MPI */
+#if OPAL_ENABLE_FT_MPI
+    proc->super.proc_active = true;
+#endif
+    if (OPAL_SUCCESS != opal_hash_table_set_value_uint64(&procs.by_vpid, name->vpid, proc)) {
+        OBJ_RELEASE(proc);
+        return NULL;
+    }
+    idle_add(proc);
+    return proc;
+}
+
+opal_process_name_t mca_pml_epml_name_new(void)
+{
+    static uint32_t next = 0;
+    const uint32_t processes = ompi_process_info.num_procs;
+    const uint32_t names = (OPAL_VPID_MAX - processes) / processes;
+    opal_process_name_t name = *OMPI_PROC_MY_NAME;
+
+    opal_mutex_lock(&procs.lock);
+    do {
+        /* After billions of endpoints the names start again; those still in use are passed over. */
+        name.vpid = processes + OMPI_PROC_MY_NAME->vpid + processes * (next++ % names);
+    } while (NULL != find(name.vpid));
+    opal_mutex_unlock(&procs.lock);
+    return name;
 }
 
 ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name)
 {
-    epml_proc_t *entry;
+    epml_proc_t *proc;
 
     if (!mca_pml_epml_is_endpoint_name(name)) {
         ompi_proc_t *process = (ompi_proc_t *) ompi_proc_for_name(*name);
@@ -195,49 +226,53 @@ ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name)
         return process;
     }
     opal_mutex_lock(&procs.lock);
-    entry = entry_get(name);
-    if (NULL != entry && 0 == entry->users++) {
-        idle_remove(entry);
-        list_add(&procs.first, entry);
+    proc = find(name->vpid);
+    if (NULL == proc) {
+        proc = proc_new(name);
+    }
+    if (NULL != proc && 0 == proc->users++) {
+        idle_remove(proc);
     }
     opal_mutex_unlock(&procs.lock);
-    return NULL != entry ? entry->proc : NULL;
+    return (ompi_proc_t *) proc;
 }
 
-void mca_pml_epml_proc_put(ompi_proc_t *proc)
+void mca_pml_epml_proc_put(ompi_proc_t *ompi_proc)
 {
-    epml_proc_t *entry;
+    epml_proc_t *proc = (epml_proc_t *) ompi_proc;
 
-    if (!mca_pml_epml_is_endpoint_name(&proc->super.proc_name)) {
-        OBJ_RELEASE(proc);
+    if (!mca_pml_epml_is_endpoint_name(&ompi_proc->super.proc_name)) {
+        OBJ_RELEASE(ompi_proc);
         return;
     }
     opal_mutex_lock(&procs.lock);
-    entry = proc->proc_endpoints[PROC_PLACE];
-    if (0 == --entry->users) {
-        list_remove(&procs.first, entry);
-        idle_add(entry);
-        idle_free(entry);
+    if (0 == --proc->users) {
+        idle_add(proc);
+        idle_free(proc);
         idle_sweep();
     }
     opal_mutex_unlock(&procs.lock);
 }
 
-static void forget(epml_proc_t **list)
-{
-    while (NULL != *list) {
-        epml_proc_t *entry = *list;
-
-        *list = entry->next;
-        entry->proc->proc_endpoints[PROC_PLACE] = NULL;
-        free(entry);
-    }
-}
-
 void mca_pml_epml_procs_finalize(void)
 {
-    /* The procs themselves are Open MPI's to free, whatever references there are. */
-    forget(&procs.first);
-    forget(&procs.idle);
+    uint64_t vpid;
+    void *value, *node;
+
+    if (!procs.open) {
+        return;
+    }
+    /* Groups that the user has not freed keep theirs. */
+    for (int rc = opal_hash_table_get_first_key_uint64(&procs.by_vpid, &vpid, &value, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(&procs.by_vpid, &vpid, &value, node, &node)) {
+        epml_proc_t *proc = value;
+
+        OBJ_RELEASE(proc);
+    }
+    OBJ_DESTRUCT(&procs.by_vpid);
+    procs.open = false;
+    procs.idle = NULL;
     procs.idle_count = 0;
+    procs.idle_look = 0;
 }

@@ -150,7 +150,6 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
     mca_pml_epml_peer_t *self;
-    mca_pml_epml_peers_t *family; /**< all endpoints it was created with */
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
 
@@ -192,7 +191,7 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
 /* ---- pml_epml_ep.c --------------------------------------------------------------------------- */
 
 /**
- * Create an endpoint with its transports; not yet known to process-wide progress.
+ * Create an endpoint with its transports.
  *
  * @param[in] level     decides how soon a thread that uses it alone gets its lock for itself
  * @param[in] with_net  will it talk to other processes?
@@ -200,8 +199,8 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
  */
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p);
 
-/** Tell an endpoint who it is: one of a list of peers, those it was created with. */
-void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peers_t *family, int rank);
+/** Tell an endpoint who it is. */
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);
 
 /** Make sure that an endpoint reaches beyond its process.  @return OMPI_SUCCESS or an error */
 int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep);
@@ -211,8 +210,8 @@ void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 /** The last one destroys it.  Not under its lock. */
 void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep);
 
-/** Number of live endpoints of this process. */
-int mca_pml_epml_ep_count(void);
+/** May this process have count endpoints more?  If not, the user is told why. */
+mpix_endpoints_error_t mca_pml_epml_ep_check(int count);
 
 /** Endpoints of this node, this process included, as a creation has just found it. */
 void mca_pml_epml_ep_note_node(int endpoints_on_node);
@@ -227,6 +226,12 @@ int mca_pml_epml_progress(void);
 
 /** @return with one reference, or NULL (no memory).  Takes over the caller's use of proc. */
 mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid);
+
+/** The peer is complete and constant from now on: let it be found.  Any thread. */
+void mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer);
+
+/** The peer of an endpoint, if this process has one.  Any thread.  @return one reference, or NULL */
+mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid);
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer);
 void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer);
 
@@ -236,10 +241,11 @@ void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 
 /** Make the members of group from those of two known sides; first counts where both have one.
- * @return one reference; NULL if a member is in neither, or without memory */
-mca_pml_epml_peers_t *mca_pml_epml_peers_for_group(ompi_group_t *group,
-                                                   mca_pml_epml_peers_t *first,
-                                                   mca_pml_epml_peers_t *second);
+ *
+ * @param[out] peers_p  one reference
+ * @return OMPI_SUCCESS; MPI_ERR_GROUP if a member is in neither; OMPI_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *first,
+                                 mca_pml_epml_peers_t *second, mca_pml_epml_peers_t **peers_p);
 
 /** All peers are gone: give up what numbers them. */
 void mca_pml_epml_peers_finalize(void);
@@ -279,11 +285,6 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
                                   ompi_communicator_t **newcomm, bool *served,
                                   mpix_endpoints_error_t *error);
 
-/* ---- pml_epml_create.c ----------------------------------------------------------------------- */
-
-/** Open MPI's fault tolerance is on: no endpoints, which the user is told. */
-bool mca_pml_epml_refused(void);
-
 struct mpix_endpoints_pml_t;
 extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
 
@@ -297,6 +298,12 @@ bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_proc
 
 /** Does the endpoint, or process, of this name live in this process? */
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
+
+/** Do all members of a group live in this process? */
+bool mca_pml_epml_group_is_here(ompi_group_t *group);
+
+/** Are all members of a group of this process's job?  Names of endpoints are known in their job only. */
+bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);
 
 /** A name that no endpoint of this job has.  Any thread. */
 opal_process_name_t mca_pml_epml_name_new(void);
@@ -327,7 +334,7 @@ static inline mca_pml_epml_comm_t *mca_pml_epml_comm(const ompi_communicator_t *
 /** See mpix_endpoints_pml_t. */
 uint64_t mca_pml_epml_context_ids(uint32_t count);
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                             uint64_t context);
+                             uint64_t context, bool member);
 
 /** Give a new communicator a table slot, c_contextid and our mark. */
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);

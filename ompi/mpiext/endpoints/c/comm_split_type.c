@@ -13,9 +13,12 @@
  *
  * MPI_Comm_split_type with MPIX_COMM_TYPE_ADDRESS_SPACE: who shares this process's memory?
  *
- * What shares an address space is on one host, so libmpi first splits by host, which also sees to
- * those who give MPI_UNDEFINED or another type; the rest is a split by process, which everybody can
- * tell from a member's name.
+ * Everybody can tell from the members' names, so a split by colour does it.  But libmpi's function has
+ * to be told apart from it first: some members may give MPI_UNDEFINED, or another type.
+ *   Communicators of endpoints: all members have this library, and agree on what is meant in each
+ *     call of MPI_Comm_split_type before libmpi's takes over.
+ *   Processes: whoever gives the new type takes libmpi's way by host, then on.  No two processes share
+ *     an address space, so on an intercommunicator the answer is nobody.
  *
  * Not a seam: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, the type is an error.
@@ -82,50 +85,131 @@ static int address_space_colour(ompi_communicator_t *comm)
                                           : colour + first_of_address_space(second, own);
 }
 
-static int split_address_spaces(ompi_communicator_t *comm, int key, MPI_Info info,
-                                ompi_communicator_t **newcomm)
+static int split_by_space(ompi_communicator_t *comm, int split_type, int key,
+                          ompi_communicator_t **newcomm)
+{
+    int colour = MPI_UNDEFINED == split_type ? MPI_UNDEFINED : address_space_colour(comm);
+
+    return ompi_comm_split(comm, colour, key, newcomm, false);
+}
+
+/** libmpi's own. */
+static int split_by_libmpi(MPI_Comm comm, int split_type, int key, MPI_Info info,
+                           MPI_Comm *newcomm)
+{
+    static _Atomic(void *) found;
+    split_type_fn_t original
+        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
+
+    return NULL != original ? original(comm, split_type, key, info, newcomm) : MPI_ERR_INTERN;
+}
+
+/* ---- communicators of endpoints -------------------------------------------------------------- */
+
+/** What members may have meant; each word is the maximum over all. */
+enum { ASKS_SPACE, ASKS_OTHER, HAS_ERROR, WORDS };
+
+/** The maximum over all members, of both sides. */
+static int agree(ompi_communicator_t *comm, int words[WORDS])
+{
+    int theirs[WORDS] = {0};
+    int rc;
+
+    if (OMPI_COMM_IS_INTRA(comm)) {
+        return comm->c_coll->coll_allreduce(MPI_IN_PLACE, words, WORDS, MPI_INT, MPI_MAX, comm,
+                                            comm->c_coll->coll_allreduce_module);
+    }
+    rc = comm->c_coll->coll_allreduce(words, theirs, WORDS, MPI_INT, MPI_MAX, comm,
+                                      comm->c_coll->coll_allreduce_module);
+    if (OMPI_SUCCESS == rc) {
+        ompi_communicator_t *local = comm->c_local_comm;
+
+        rc = local->c_coll->coll_allreduce(MPI_IN_PLACE, words, WORDS, MPI_INT, MPI_MAX, local,
+                                           local->c_coll->coll_allreduce_module);
+    }
+    for (int i = 0; i < WORDS; ++i) {
+        words[i] = words[i] < theirs[i] ? theirs[i] : words[i];
+    }
+    return rc;
+}
+
+/**
+ * @param[in] bad  MPI_SUCCESS, or what is wrong with this member's arguments; it takes part in the
+ *                 agreement all the same, so that nobody waits for it
+ */
+static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm,
+                           int bad)
+{
+    int words[WORDS] = {[ASKS_SPACE] = MPIX_COMM_TYPE_ADDRESS_SPACE == split_type,
+                        [ASKS_OTHER] = MPIX_COMM_TYPE_ADDRESS_SPACE != split_type
+                                       && MPI_UNDEFINED != split_type,
+                        [HAS_ERROR] = MPI_SUCCESS != bad};
+    int rc = agree(comm, words);
+
+    if (MPI_SUCCESS != bad) {
+        rc = bad;
+    } else if (OMPI_SUCCESS == rc && 0 != words[HAS_ERROR]) {
+        rc = MPI_ERR_ARG;
+    } else if (OMPI_SUCCESS == rc && 0 != words[ASKS_SPACE]) {
+        rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG
+                                    : split_by_space(comm, split_type, key, newcomm);
+    } else if (OMPI_SUCCESS == rc) {
+        return split_by_libmpi(comm, split_type, key, info, newcomm);
+    }
+    OMPI_ERRHANDLER_RETURN(rc, comm, rc, function_name);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/** An intracommunicator.  What shares an address space is on one host. */
+static int split_processes(ompi_communicator_t *comm, int key, MPI_Info info,
+                           ompi_communicator_t **newcomm)
 {
     ompi_communicator_t *host = MPI_COMM_NULL;
     int rc = ompi_comm_split_type(comm, OMPI_COMM_TYPE_HOST, key, &info->super, &host);
 
-    *newcomm = MPI_COMM_NULL;
     if (OMPI_SUCCESS != rc || MPI_COMM_NULL == host) {
         return rc;
     }
-    if (OMPI_COMM_IS_INTRA(host) || 0 < ompi_comm_remote_size(host)) {
-        rc = ompi_comm_split(host, address_space_colour(host), ompi_comm_rank(host), newcomm,
-                             false);
-    }
+    rc = split_by_space(host, MPIX_COMM_TYPE_ADDRESS_SPACE, ompi_comm_rank(host), newcomm);
     (void) ompi_comm_free(&host);
     return rc;
+}
+
+/* ---- the function ---------------------------------------------------------------------------- */
+
+/** MPI_SUCCESS, or what is wrong with the arguments. */
+static int check_arguments(MPI_Info info, const MPI_Comm *newcomm)
+{
+    if (NULL == info || ompi_info_is_freed(info)) {
+        return MPI_ERR_INFO;
+    }
+    return NULL == newcomm ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key,
                                                MPI_Info info, MPI_Comm *newcomm)
 {
-    int rc;
+    bool usable = 0 != ompi_instance_count && !ompi_comm_invalid(comm);
+    int bad, rc;
 
-    if (MPIX_COMM_TYPE_ADDRESS_SPACE != split_type) {
-        static _Atomic(void *) found;
-        split_type_fn_t original
-            = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
-
-        return NULL != original ? original(comm, split_type, key, info, newcomm)
-                                : MPI_ERR_INTERN;
+    if (usable && mpix_endpoints_is_endpoint_comm(comm)) {
+        return split_endpoints(comm, split_type, key, info, newcomm,
+                               check_arguments(info, newcomm));
     }
-    if (0 == ompi_instance_count) {
-        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_OTHER, function_name);
+    if (MPIX_COMM_TYPE_ADDRESS_SPACE != split_type || !usable) {
+        /* libmpi also knows what to say of no communicator, whatever the type. */
+        return split_by_libmpi(comm, split_type, key, info, newcomm);
     }
-    if (ompi_comm_invalid(comm)) {
-        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, function_name);
+    bad = check_arguments(info, newcomm);
+    if (MPI_SUCCESS != bad) {
+        return OMPI_ERRHANDLER_INVOKE(comm, bad, function_name);
     }
-    if (NULL == info || ompi_info_is_freed(info)) {
-        return OMPI_ERRHANDLER_INVOKE(comm, MPI_ERR_INFO, function_name);
+    *newcomm = MPI_COMM_NULL;
+    if (OMPI_COMM_IS_INTER(comm)) {
+        return split_by_libmpi(comm, MPI_UNDEFINED, key, info, newcomm);
     }
-    if (NULL == newcomm) {
-        return OMPI_ERRHANDLER_INVOKE(comm, MPI_ERR_ARG, function_name);
-    }
-    rc = split_address_spaces(comm, key, info, newcomm);
+    rc = split_processes(comm, key, info, newcomm);
     OMPI_ERRHANDLER_RETURN(rc, comm, rc, function_name);
 }
 

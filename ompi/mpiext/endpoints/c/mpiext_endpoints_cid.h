@@ -143,6 +143,16 @@ int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_grou
 int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
                                  const ompi_communicator_t *comm, int rank);
 
+/**
+ * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with newcomm, whose id is agreed:
+ * so that the other members, who wait for it to put newcomm to use, get an error as well.
+ *
+ * @param[in] tag  mode GROUP: of the user's call; otherwise NULL
+ * @param[in] rc   of mpix_endpoints_cid_assign.  MPI_ERR_GROUP is an error that all members see
+ */
+void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                                      const int *tag, int rc);
+
 /** Is newcomm to be made out of a group with endpoints alone, which cannot be done?  Any newcomm,
  * any comm. */
 bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,

@@ -45,6 +45,7 @@
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X) \
     X(ompi_comm_compare)                \
     X(ompi_group_compare)               \
+    X(ompi_group_intersection)          \
     X(ompi_mpi_abort)                   \
     X(mca_topo_base_comm_select)        \
     X(ompi_win_create)                  \

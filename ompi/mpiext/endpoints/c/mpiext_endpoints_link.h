@@ -41,6 +41,7 @@ typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_ERR_ARG,        /**< MPI_ERR_ARG: negative count, NULL array */
     MPIX_ENDPOINTS_ERR_LIMIT,      /**< more than pml_epml_max_endpoints in one process */
     MPIX_ENDPOINTS_ERR_RESOURCE,   /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
     MPIX_ENDPOINTS_ERR_PROMISE,    /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
     MPIX_ENDPOINTS_ERR_INTERN      /**< something below failed: MPI_ERR_INTERN */
 } mpix_endpoints_error_t;
@@ -80,13 +81,18 @@ typedef struct mpix_endpoints_pml_t {
     /**
      * Make newcomm an endpoint communicator that belongs to the same endpoint as comm: give it a
      * table slot (c_index), a c_contextid of its own, OMPI_COMM_GLOBAL_INDEX, and the context id
-     * under which its messages will be matched (effective at pml_add_comm).  Local.
+     * under which its messages are matched from now on.  Local.
      *
      * @param[in] newcomm  being built, groups set
      * @param[in] comm     endpoint communicator it descends from
      * @param[in] context  from context_ids, the same on all members of newcomm
+     * @param[in] member   false: this endpoint only helps the others, and frees newcomm again
+     *
+     * @return OMPI_SUCCESS; MPI_ERR_GROUP (not all members of newcomm are members of comm); or an
+     *         OMPI error code
      */
-    int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context);
+    int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
+                       bool member);
 
     /**
      * MPI_Intercomm_create, for any two communicators; collective over both.

@@ -19,7 +19,7 @@
  * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
  * slots of libmpi are rewritten instead.  docs/architecture.md, "Seams", says why these functions.
  *
- * seam_plt.c has the mechanism, seam_group.c, seam_cid.c and seam_refuse.c the definitions.
+ * seam_plt.c has the mechanism, the other seam_*.c the definitions.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SEAMS_H

@@ -91,12 +91,8 @@ static int meet(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag
 static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *comm, int tag)
 {
     ompi_communicator_t *newcomm = *newcomm_p;
-    int rc = MCA_PML_CALL(add_comm(newcomm));
+    int rc = meet(newcomm, comm, tag, MCA_PML_CALL(add_comm(newcomm)));
 
-    if (OMPI_SUCCESS == rc) {
-        OMPI_COMM_SET_PML_ADDED(newcomm);
-    }
-    rc = meet(newcomm, comm, tag, rc);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(newcomm);
     }
@@ -105,6 +101,32 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
         *newcomm_p = MPI_COMM_NULL;
     }
     return rc;
+}
+
+static int activation_tag(const ompi_communicator_t *newcomm)
+{
+    return mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE,
+                                  mpix_endpoints_notes_context(newcomm));
+}
+
+void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                                      const int *tag, int rc)
+{
+    if (OMPI_SUCCESS != rc && MPI_ERR_GROUP != rc && mpix_endpoints_cid_participates(newcomm)) {
+        (void) meet(newcomm, comm, NULL != tag ? *tag : activation_tag(newcomm), rc);
+    }
+}
+
+#else
+
+void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                                      const int *tag, int rc)
+{
+    /* libmpi's activation has no way to say no. */
+    (void) newcomm;
+    (void) comm;
+    (void) tag;
+    (void) rc;
 }
 
 #endif /* MPIX_ENDPOINTS_PLAIN_ACTIVATION */
@@ -137,11 +159,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
         return activate_intra(newcomm, comm, *(const int *) arg0);
     }
     if (OMPI_COMM_CID_INTRA == mode) {
-        uint64_t context = mpix_endpoints_notes_context(*newcomm);
-
         return mpix_endpoints_cid_participates(*newcomm)
-                   ? activate_intra(newcomm, comm,
-                                    mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, context))
+                   ? activate_intra(newcomm, comm, activation_tag(*newcomm))
                    : OMPI_SUCCESS; /* nothing to activate, and nobody to wait for */
     }
 #endif

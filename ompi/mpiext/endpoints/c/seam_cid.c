@@ -60,11 +60,23 @@ bool mpix_endpoints_cid_local_draws(ompi_communicator_t *comm)
     return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
 }
 
+/**
+ * Is newcomm an intracommunicator of one side of comm?  MPI_Comm_split_type makes one of an
+ * intercommunicator where libmpi finds nobody on the other side: an error, of libmpi's, at that
+ * member alone.
+ */
+static bool cid_is_half(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    return OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)
+           && newcomm->c_local_group->grp_proc_count
+                  != comm->c_local_group->grp_proc_count + comm->c_remote_group->grp_proc_count;
+}
+
 /** Does newcomm have all the members of comm?  Then it is the only one that the call makes. */
 static bool cid_is_whole(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
     if (OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)) {
-        return true; /* a merge */
+        return !cid_is_half(newcomm, comm); /* a merge */
     }
     return newcomm->c_local_group->grp_proc_count == comm->c_local_group->grp_proc_count
            && newcomm->c_remote_group->grp_proc_count == comm->c_remote_group->grp_proc_count;
@@ -131,7 +143,8 @@ static int cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm, ui
                      uint64_t number)
 {
     mpix_endpoints_notes_init(newcomm, context, number);
-    return mpix_endpoints_table()->comm_assign(newcomm, comm, context);
+    return mpix_endpoints_table()->comm_assign(newcomm, comm, context,
+                                               mpix_endpoints_cid_participates(newcomm));
 }
 
 int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
@@ -143,9 +156,12 @@ int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t 
         /* Freed again without a message sent; but until then it must look like a communicator. */
         return cid_place(newcomm, comm, mpix_endpoints_table()->context_ids(1), number);
     }
+    if (cid_is_half(newcomm, comm)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     offset = cid_offset(newcomm, comm, mode);
     return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number)
-                       : OMPI_ERR_NOT_FOUND;
+                       : MPI_ERR_GROUP;
 }
 
 /* ---- the modes ------------------------------------------------------------------------------- */
@@ -165,9 +181,11 @@ static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
         base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
     }
     rc = cid_bcast(&base, 1, 0, comm);
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base, 0)
-               : rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base, 0);
+        mpix_endpoints_activation_cancel(newcomm, comm, NULL, rc);
+    }
+    return rc;
 }
 
 /** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
@@ -197,6 +215,17 @@ static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
                : rc;
 }
 
+/** Are all members of newcomm members of comm?  The same answer on all of them. */
+static bool cid_is_part(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+{
+    for (int i = 0; i < newcomm->c_local_group->grp_proc_count; ++i) {
+        if (0 > mpix_endpoints_cid_comm_rank(newcomm, comm, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time. */
 static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag)
 {
@@ -204,6 +233,9 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     uint64_t words[CID_WORDS] = {0, 0};
     int bit = 1, rc = OMPI_SUCCESS;
 
+    if (!cid_is_part(newcomm, comm)) {
+        return MPI_ERR_GROUP;
+    }
     /* The lowest bit of a rank leads to its parent; the bits below that one, to its children. */
     while (bit < size && 0 == (rank & bit)) {
         bit <<= 1;
@@ -227,7 +259,11 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
             rc = OMPI_SUCCESS == rc ? send_rc : rc;
         }
     }
-    return OMPI_SUCCESS == rc ? cid_place(newcomm, comm, words[CID_ID], 0) : rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = cid_place(newcomm, comm, words[CID_ID], 0);
+        mpix_endpoints_activation_cancel(newcomm, comm, &tag, rc);
+    }
+    return rc;
 }
 
 /* ---- the seam -------------------------------------------------------------------------------- */

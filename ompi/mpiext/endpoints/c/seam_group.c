@@ -107,6 +107,19 @@ MPIX_ENDPOINTS_EXPORT int ompi_group_union(ompi_group_t *group1, ompi_group_t *g
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_union);
 
+MPIX_ENDPOINTS_EXPORT int ompi_group_intersection(ompi_group_t *group1, ompi_group_t *group2,
+                                                  ompi_group_t **new_group)
+{
+    int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_intersection)(group1, group2, new_group);
+
+    /* libmpi takes the members of the first group (ompi_group_incl_plist), and its owner. */
+    if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+        group_set_me(*new_group, groups_me(group1, group2));
+    }
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_intersection);
+
 MPIX_ENDPOINTS_EXPORT int ompi_group_difference(ompi_group_t *group1, ompi_group_t *group2,
                                                 ompi_group_t **new_group)
 {
