@@ -921,6 +921,50 @@ static void case_address_space_inter(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
+/* MPI_COMM_TYPE_SHARED: those on the same node, whatever communicator they met on. */
+static void check_node(struct ept *t, MPI_Comm comm, int id)
+{
+    char own[MPI_MAX_PROCESSOR_NAME] = "", *names;
+    int ids[MAX_RANKS], expected[MAX_RANKS], size, length, rank, n = 0;
+    MPI_Comm node = MPI_COMM_NULL;
+
+    EPT_OK(t, MPI_Comm_size(comm, &size));
+    EPT_OK(t, MPI_Comm_rank(comm, &rank));
+    names = malloc((size_t) size * sizeof(own));
+    EPT_OK(t, MPI_Get_processor_name(own, &length));
+    EPT_OK(t, MPI_Allgather(own, sizeof(own), MPI_CHAR, names, sizeof(own), MPI_CHAR, comm));
+    EPT_OK(t, MPI_Allgather(&id, 1, MPI_INT, ids, 1, MPI_INT, comm));
+    for (int i = 0; i < size; ++i) {
+        if (0 == strcmp(own, names + (size_t) i * sizeof(own))) {
+            expected[n++] = ids[i];
+        }
+    }
+    EPT_OK(t, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
+    EPT_CHECK(t, MPI_COMM_NULL != node, "no communicator");
+    if (MPI_COMM_NULL != node) {
+        check_intra(t, node, id, expected, n);
+        EPT_OK(t, MPI_Comm_free(&node));
+    }
+    free(names);
+}
+
+static void case_node(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm half, own[1], inter, whole;
+
+    check_node(t, comm, t->rank);
+    EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, t->rank, &half));
+    EPT_OK(t, ept_create_endpoints(half, 1, MPI_INFO_NULL, own));
+    EPT_OK(t, MPI_Intercomm_create(own[0], 0, comm, 1 - t->rank % 2, 25, &inter));
+    EPT_OK(t, MPI_Intercomm_merge(inter, 0, &whole));
+    check_node(t, whole, t->rank);
+    check_node(t, comm, t->rank); /* still */
+    EPT_OK(t, MPI_Comm_free(&whole));
+    EPT_OK(t, MPI_Comm_free(&inter));
+    EPT_OK(t, MPI_Comm_free(&own[0]));
+    EPT_OK(t, MPI_Comm_free(&half));
+}
+
 /* Each side in processes of its own: nobody shares an address space across.  Some stay out. */
 static void case_address_space_apart(MPI_Comm comm, struct ept *t)
 {
@@ -1026,6 +1070,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         }
         EPT_CASE(t, case_compare);
         EPT_CASE(t, case_compare_inter);
+        EPT_CASE(t, case_node);
         EPT_CASE(t, case_address_space);
         EPT_CASE(t, case_address_space_inter);
         if (1 < t->nprocs) {

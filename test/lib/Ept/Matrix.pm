@@ -44,6 +44,7 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
+#   hosts   1: the processes are on two hosts, by turns (fake-ssh)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 #   status  of a job of kind "fatal": how it must end (default: any but 0)
@@ -78,6 +79,12 @@ my @TABLE = (
       timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x8 2x4/tcp)], args => '--rounds 10000' },
+
+    # Who is where, with more than one node.
+    { program => 'comm_bridge', variant => 'hosts', hosts => 1, configs => [qw(2x2/tcp 4x2/tcp)],
+      quick => [], plain => 0 },
+    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => ['4x2/tcp'],
+      quick => [], plain => 0 },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
@@ -230,6 +237,7 @@ sub _jobs_of_config
             mca => $mca,
             says => $entry->{says},
             status => $entry->{status},
+            hosts => $entry->{hosts},
             args => $entry->{args} // '',
             timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
         };

@@ -139,27 +139,25 @@ static int say_hello(bridging_t *bridging)
 /* ---- own endpoint ---------------------------------------------------------------------------- */
 
 /** Have an endpoint that reaches everybody. */
-static int prepare_endpoint(bridging_t *bridging)
+static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
 {
     const bool with_net = HELLO_SEVERAL_PROCESSES == bridging->mine.process
                           || bridging->mine.process != bridging->theirs.process;
+    mpix_endpoints_error_t error = mca_pml_epml_ep_check(bridging->mine.endpoints ? 0 : 1);
     int rc;
 
-    bridging->error = mca_pml_epml_ep_check(bridging->mine.endpoints ? 0 : 1);
-    if (MPIX_ENDPOINTS_OK != bridging->error) {
-        return OMPI_ERROR;
+    if (MPIX_ENDPOINTS_OK != error) {
+        return error;
     }
-    bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE; /* if anything fails below */
     rc = mca_pml_epml_transports_open(with_net);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    if (OMPI_SUCCESS == rc && !bridging->mine.endpoints) {
+        rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, with_net, &bridging->ep);
+    } else if (OMPI_SUCCESS == rc) {
+        bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
+        mca_pml_epml_ep_retain(bridging->ep);
+        rc = with_net ? mca_pml_epml_ep_need_net(bridging->ep) : OMPI_SUCCESS;
     }
-    if (!bridging->mine.endpoints) {
-        return mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, with_net, &bridging->ep);
-    }
-    bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
-    mca_pml_epml_ep_retain(bridging->ep);
-    return with_net ? mca_pml_epml_ep_need_net(bridging->ep) : OMPI_SUCCESS;
+    return OMPI_SUCCESS == rc ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_RESOURCE;
 }
 
 /* ---- cards ----------------------------------------------------------------------------------- */
@@ -174,15 +172,12 @@ static mca_pml_epml_card_t *card_of(const bridging_t *bridging, int rank)
 static int agree(bridging_t *bridging)
 {
     const size_t members = (size_t) bridging->mine.size + (size_t) bridging->theirs.size;
-    int64_t values[] = {MPIX_ENDPOINTS_OK, sizeof(mca_pml_epml_card_t)}, failed;
-    int rc = prepare_endpoint(bridging);
+    int64_t values[] = {prepare_endpoint(bridging), sizeof(mca_pml_epml_card_t)}, failed;
+    int rc;
 
-    if (OMPI_SUCCESS == rc) {
+    if (MPIX_ENDPOINTS_OK == values[0]) {
         values[1] = (int64_t) mca_pml_epml_card_size(bridging->ep);
-    } else {
-        values[0] = bridging->error;
     }
-    bridging->error = MPIX_ENDPOINTS_OK;
     rc = mca_pml_epml_meeting_max(&bridging->meeting, values, 2, NULL);
     if (OMPI_SUCCESS != rc) {
         return rc;
