@@ -178,6 +178,60 @@ static void make_inter_split(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
     EPT_OK(t, MPI_Comm_free(&inter));
 }
 
+/* Endpoints of two creations meet; each round they are new ones. */
+static void make_bridge(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
+{
+    int low = t->size / 2, side = t->rank < low ? 0 : 1;
+    MPI_Comm half, own[1];
+
+    EPT_OK(t, MPI_Comm_split(comm, side, 0, &half));
+    EPT_OK(t, ept_create_endpoints(half, 1, MPI_INFO_NULL, own));
+    EPT_OK(t, MPI_Intercomm_create(own[0], 0, comm, 0 == side ? low : 0, 4, &made[0]));
+    EPT_OK(t, MPI_Comm_free(&half));
+    EPT_OK(t, MPI_Comm_free(&own[0]));
+    EPT_OK(t, MPI_Intercomm_merge(made[0], 0 == side, &made[1]));
+}
+
+#if defined(HAVE_EP)
+/* Endpoints from an intercommunicator: one that is used, two that are not. */
+static void make_from_inter(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
+{
+    MPI_Comm inter = make_inter(comm, t), more[2];
+
+    EPT_OK(t, MPIX_Comm_create_endpoints(inter, 1, MPI_INFO_NULL, &made[0]));
+    EPT_OK(t, MPIX_Comm_create_endpoints(inter, 2, MPI_INFO_NULL, more));
+    EPT_OK(t, MPI_Comm_free(&more[0]));
+    EPT_OK(t, MPI_Comm_free(&more[1]));
+    EPT_OK(t, MPI_Comm_free(&inter));
+}
+
+/* Processes and endpoints: each process's first thread is the process. Where there are no others,
+ * nothing. */
+static void make_mixed(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
+{
+    const bool process = 0 == t->local;
+    MPI_Comm side;
+
+    if (1 == t->nlocal) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_split(comm, process, 0, &side));
+    if (process) {
+        EPT_OK(t, MPI_Comm_free(&side));
+        EPT_OK(t, MPI_Comm_dup(MPI_COMM_WORLD, &side));
+    }
+    EPT_OK(t, MPI_Intercomm_create(side, 0, comm, process ? 1 : 0, 5, &made[0]));
+    EPT_OK(t, MPI_Comm_free(&side));
+    EPT_OK(t, MPI_Intercomm_merge(made[0], process, &made[1]));
+}
+
+/* Address spaces. */
+static void make_spaces(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
+{
+    EPT_OK(t, MPI_Comm_split_type(comm, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL, &made[0]));
+}
+#endif
+
 /* Freed with messages open; those of a round are looked at no more. */
 static void make_pending(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
 {
@@ -221,13 +275,15 @@ static const struct {
     const char *name;
     make_fn_t fn;
     bool inter;     /* needs two ranks */
+    bool slow;      /* makes network contexts: fewer rounds where there is a network */
     int leak;       /* bytes that stock Open MPI loses in each round of a rank */
     int plain_leak; /* likewise, where endpoints do not go that way */
-    int high_water; /* KiB of free lists, which grow to the most that was ever in use at a time */
+    int high_water; /* KiB per rank, of free lists: they grow to the most that was ever in use at a
+                     * time, ever more slowly */
 } makers[] = {
     {.name = "dup", .fn = make_dup},
     {.name = "dup_with_info", .fn = make_dup_with_info},
-    {.name = "idup", .fn = make_idup, .high_water = 128},
+    {.name = "idup", .fn = make_idup, .high_water = 100},
     {.name = "split", .fn = make_split},
     {.name = "split_type", .fn = make_split_type},
     {.name = "split by hardware", .fn = make_split_unguided},
@@ -236,11 +292,22 @@ static const struct {
     {.name = "cart_create, cart_sub", .fn = make_cart, .leak = 160},
     {.name = "graph_create", .fn = make_graph, .leak = 240},
     {.name = "dist_graph_create", .fn = make_dist_graph},
-    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .plain_leak = 400},
+    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .plain_leak = 400,
+     .high_water = 20},
     {.name = "dup, idup of an intercommunicator", .fn = make_inter_dup, .inter = true,
-     .plain_leak = 400, .high_water = 128},
+     .plain_leak = 400, .high_water = 100},
     {.name = "split, create of an intercommunicator", .fn = make_inter_split, .inter = true,
-     .plain_leak = 400},
+     .plain_leak = 400, .high_water = 20},
+    {.name = "endpoints that have never met", .fn = make_bridge, .inter = true, .slow = true, .plain_leak = 400,
+     .high_water = 100},
+#if defined(HAVE_EP)
+    {.name = "endpoints of an intercommunicator", .fn = make_from_inter, .inter = true,
+     .slow = true,
+     .high_water = 100},
+    {.name = "processes and endpoints", .fn = make_mixed, .inter = true, .slow = true,
+     .high_water = 100},
+    {.name = "address spaces", .fn = make_spaces},
+#endif
     {.name = "freed with messages open", .fn = make_pending},
     {.name = "with all that hangs from it", .fn = make_dressed},
 };
@@ -284,7 +351,7 @@ static void check_flat(struct ept *t, int rounds)
     /* How far threads of a process are apart in a round decides how many slots are in use. */
     int slack_slots = 4 * t->nlocal;
     long leak = makers[maker].leak + (t->endpoints ? 0 : makers[maker].plain_leak);
-    long slack = ept_option_long("slack", 64) + makers[maker].high_water
+    long slack = ept_option_long("slack", 64) + (long) makers[maker].high_water * t->nlocal
                  + leak * rounds / 1024 * t->nlocal;
 
     if (0 == t->proc) {
@@ -310,7 +377,8 @@ static void check_flat(struct ept *t, int rounds)
 
 static void case_flat(MPI_Comm comm, struct ept *t)
 {
-    int rounds = (int) ept_option_long("rounds", 1000);
+    const bool slow = makers[maker].slow && 1 < t->nprocs;
+    int rounds = (int) ept_option_long("rounds", 1000) / (slow ? 5 : 1);
 
     for (int round = 0; round < rounds + WARM_UP; ++round) {
         if (WARM_UP == round) {

@@ -211,7 +211,8 @@ bool ept_check_string(struct ept *t, const char *file, int line, const char *wha
     return same;
 }
 
-/** What an error code means.  One that MPI does not know would end the run before it is reported. */
+/** What an error code means.  One that MPI does not know would end the run before it is
+ * reported. */
 static void error_text(int code, char text[MPI_MAX_ERROR_STRING])
 {
     int length;

@@ -76,13 +76,15 @@ static inline long resident_kib(void)
 
 static inline struct usage measure(int slot)
 {
-    struct mallinfo2 info = mallinfo2();
-    struct usage u = {.heap_kib = (long) ((info.uordblks + info.hblkhd) / 1024),
-                      .resident_kib = resident_kib(),
-                      .files = count_entries("/proc/self/fd"),
+    struct usage u = {.files = count_entries("/proc/self/fd"),
                       .mappings = count_lines("/proc/self/maps"),
                       .slot = slot};
+    struct mallinfo2 info;
 
+    (void) malloc_trim(0); /* what lies in its bins for next time counts as handed out */
+    info = mallinfo2();
+    u.heap_kib = (long) ((info.uordblks + info.hblkhd) / 1024);
+    u.resident_kib = resident_kib();
     return u;
 }
 

@@ -58,8 +58,8 @@ mpix_endpoints_error_t mca_pml_epml_ep_check(int count)
     int in_use;
 
 #if OPAL_ENABLE_FT_MPI
-    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if it
-     * were of the base's own type, which ours are not. */
+    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if
+     * it were of the base's own type, which ours are not. */
     if (ompi_ftmpi_enabled) {
         EPML_SHOW_HELP("fault tolerance", true);
         return MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE;
@@ -94,8 +94,8 @@ static void registry_add(mca_pml_epml_ep_t *ep)
     if (first) {
         (void) opal_progress_register(mca_pml_epml_progress);
         mca_pml_epml_wait_install();
-        /* Open MPI opens its topology framework at the first call that needs it, without a lock: the
-         * threads of a process make that call at the same time once they have ranks. */
+        /* Open MPI opens its topology framework at the first call that needs it, without a lock:
+         * the threads of a process make that call at the same time once they have ranks. */
         (void) mca_topo_base_lazy_init();
     }
 }

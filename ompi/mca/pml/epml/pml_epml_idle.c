@@ -11,12 +11,13 @@
 /**
  * @file
  *
- * What a thread does while nothing happens: spin, look after the rest of the process, yield its core.
+ * What a thread does while nothing happens: spin, look after the rest of the process, yield its
+ * core.
  *
  * Spinning is right as long as every thread that waits has a core.  There is a crowd when the node
  * has more endpoints than cores (known when endpoints are created), or when more threads of this
- * process than there are cores have been waiting for a while (several threads may share an endpoint,
- * or a core).
+ * process than there are cores have been waiting for a while (several threads may share an
+ * endpoint, or a core).
  */
 
 #include "ompi_config.h"
@@ -42,7 +43,8 @@ static _Atomic bool many_endpoints = false;
 /** Threads of this process that have been waiting for a while. */
 static _Atomic int waiting = 0;
 
-/** Cores of the node: siblings may be bound elsewhere, so what this process is bound to says little. */
+/** Cores of the node: siblings may be bound elsewhere, so what this process is bound to says
+ * little. */
 static int cores(void)
 {
     static _Atomic int count = 0;

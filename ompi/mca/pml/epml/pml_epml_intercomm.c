@@ -13,12 +13,12 @@
  *
  * MPI_Intercomm_create where at least one of the two groups is of endpoints.
  *
- * Endpoints of different creations have never heard of each other, and processes have no endpoint at
- * all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
+ * Endpoints of different creations have never heard of each other, and processes have no endpoint
+ * at all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
  * Open MPI goes on as ever.  Otherwise everybody hands out a card with name and addresses, as in a
- * creation; a process makes itself an endpoint for it, which lives as long as the communicators that
- * come of it.  The local communicators inside the new handles are of endpoints on both sides, so
- * that nothing that comes after has to tell the two kinds apart.
+ * creation; a process makes itself an endpoint for it, which lives as long as the communicators
+ * that come of it.  The local communicators inside the new handles are of endpoints on both sides,
+ * so that nothing that comes after has to tell the two kinds apart.
  */
 
 #include "ompi_config.h"

@@ -225,8 +225,8 @@ static int epml_dump(ompi_communicator_t *comm, int verbose)
 static int epml_enable(bool enable)
 {
     if (enable) {
-        /* Now, and not at the first creation: a process without endpoints may be on the other side of
-         * an MPI_Intercomm_create.  If they are not, the first creation says so. */
+        /* Now, and not at the first creation: a process without endpoints may be on the other side
+         * of an MPI_Intercomm_create.  If they are not, the first creation says so. */
         (void) mpix_endpoints_seams_in_force();
     }
     return NULL == BASE(enable) ? OMPI_SUCCESS : BASE(enable)(enable);

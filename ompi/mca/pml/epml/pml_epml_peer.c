@@ -22,9 +22,9 @@
 #include "ompi/group/group.h"
 #include "opal/mca/threads/mutex.h"
 
-/** The peers of the process.  Slots number them, so that each endpoint can keep its connections in a
- * table; freed slots are used again.  The same endpoint may be met on several occasions: by its uid
- * it is found again, so that there is one peer and one connection to it. */
+/** The peers of the process.  Slots number them, so that each endpoint can keep its connections in
+ * a table; freed slots are used again.  The same endpoint may be met on several occasions: by its
+ * uid it is found again, so that there is one peer and one connection to it. */
 static struct {
     opal_mutex_t lock;
     uint32_t *free;
@@ -71,8 +71,8 @@ void mca_pml_epml_peers_finalize(void)
     }
 }
 
-/** Under the lock.  A peer for which there is no memory here is made once more when it is met again,
- * and has a connection of its own. */
+/** Under the lock.  A peer for which there is no memory here is made once more when it is met
+ * again, and has a connection of its own. */
 static void enter(mca_pml_epml_peer_t *peer)
 {
     if (!known.open) {

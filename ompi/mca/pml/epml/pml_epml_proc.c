@@ -14,10 +14,10 @@
  * Names and procs of endpoints.
  *
  * Open MPI knows an MPI process by its name (job, vpid) and by the ompi_proc_t that goes with it,
- * of which its groups consist.  An endpoint is one more name of the job, with a vpid that no launcher
- * gives out, so that groups of endpoints are ordinary groups.  The vpid tells whose endpoint it is:
- * process p of a job of n has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to be asked for a
- * new one.
+ * of which its groups consist.  An endpoint is one more name of the job, with a vpid that no
+ * launcher gives out, so that groups of endpoints are ordinary groups.  The vpid tells whose
+ * endpoint it is: process p of a job of n has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to
+ * be asked for a new one.
  *
  * The procs of endpoints are in a table of our own, not in Open MPI's, which is made for procs that
  * stay: it is read without a lock.  Ours come and go, and the same one may come again, since its

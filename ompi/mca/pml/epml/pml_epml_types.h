@@ -230,7 +230,8 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid);
 /** The peer is complete and constant from now on: let it be found.  Any thread. */
 void mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer);
 
-/** The peer of an endpoint, if this process has one.  Any thread.  @return one reference, or NULL */
+/** The peer of an endpoint, if this process has one.  Any thread.
+ * @return one reference, or NULL */
 mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid);
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer);
 void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer);
@@ -302,7 +303,7 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 /** Do all members of a group live in this process? */
 bool mca_pml_epml_group_is_here(ompi_group_t *group);
 
-/** Are all members of a group of this process's job?  Names of endpoints are known in their job only. */
+/** Are all members of a group of this process's job?  Endpoints are known in their job only. */
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);
 
 /** A name that no endpoint of this job has.  Any thread. */

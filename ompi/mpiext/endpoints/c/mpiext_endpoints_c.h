@@ -39,11 +39,12 @@ extern "C" {
  * with the parent.  Nothing cached on the parent (attributes) is passed on; the parent's error
  * handler is.
  *
- * If parent is an intercommunicator, so is the new one: its groups are the endpoints of either side's
- * members.  If one side has none at all, every handle is MPI_COMM_NULL, and the call succeeds.
+ * If parent is an intercommunicator, so is the new one: its groups are the endpoints of either
+ * side's members.  If one side has none at all, every handle is MPI_COMM_NULL, and the call
+ * succeeds.
  *
- * Collective over parent (both groups of an intercommunicator); blocks until every member has called it.  One thread of a process makes
- * the call for all endpoints of that process.
+ * Collective over parent (both groups of an intercommunicator); blocks until every member has
+ * called it.  One thread of a process makes the call for all endpoints of that process.
  *
  * Thread safety: as any collective call, one at a time on a given parent handle; calls on different
  * parents may run at the same time.
@@ -117,7 +118,8 @@ OMPI_DECLSPEC int PMPIX_Endpoints_error_class(void);
 
 /**
  * Split type of MPI_Comm_split_type: those that share an address space, that is the endpoints of a
- * process, and the process itself.  On any communicator, also without endpoints; takes no info keys.
+ * process, and the process itself.  On any communicator, also without endpoints; takes no info
+ * keys.
  *
  * Needs the library linked before libmpi (as epmpicc does); otherwise MPI_ERR_ARG.
  *

@@ -72,8 +72,8 @@ static inline void mpix_endpoints_notes_init(ompi_communicator_t *comm, uint64_t
     comm->c_contextidb.block_nexttag = 0;
 }
 
-/** Likewise of one that came about without an agreement, and of its local communicator, if any: their
- * context ids are not asked for, only those of descendants are. */
+/** Likewise of one that came about without an agreement, and of its local communicator, if any:
+ * their context ids are not asked for, only those of descendants are. */
 static inline void mpix_endpoints_notes_begin(ompi_communicator_t *comm)
 {
     if (MPI_COMM_NULL == comm) {
@@ -144,8 +144,8 @@ int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
                                  const ompi_communicator_t *comm, int rank);
 
 /**
- * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with newcomm, whose id is agreed:
- * so that the other members, who wait for it to put newcomm to use, get an error as well.
+ * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with newcomm, whose id is
+ * agreed: so that the other members, who wait for it to put newcomm to use, get an error as well.
  *
  * @param[in] tag  mode GROUP: of the user's call; otherwise NULL
  * @param[in] rc   of mpix_endpoints_cid_assign.  MPI_ERR_GROUP is an error that all members see

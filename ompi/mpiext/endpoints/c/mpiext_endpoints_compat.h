@@ -66,8 +66,9 @@ typedef ptrdiff_t mpix_endpoints_disp_unit_t;
 typedef int mpix_endpoints_disp_unit_t;
 #endif
 
-/** Is the activation of an intracommunicator nothing but pml_add_comm, a barrier and the choice of its
- * collectives?  From 6.0 on the members also compare numbers of local peers, and events are raised. */
+/** Is the activation of an intracommunicator nothing but pml_add_comm, a barrier and the choice of
+ * its collectives?  From 6.0 on the members also compare numbers of local peers, and events are
+ * raised. */
 #define MPIX_ENDPOINTS_PLAIN_ACTIVATION (OMPI_MAJOR_VERSION < 6)
 
 /** Processes of this job: vpids from here on name endpoints. */

@@ -70,8 +70,8 @@ int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
  * @return NULL if there is none (libmpi's own is in force then, and nobody calls ours) */
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
 
-/** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI error
- * code.  As mpix_endpoints_error_code. */
+/** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI
+ * error code.  As mpix_endpoints_error_code. */
 int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc);
 
 /**

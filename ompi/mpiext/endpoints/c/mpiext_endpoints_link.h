@@ -59,8 +59,8 @@ typedef struct mpix_endpoints_pml_t {
      * @param[in]  num_ep       number of endpoints of this process (0 if local_error is set)
      * @param[in]  info         the user's info, or NULL
      * @param[in]  local_error  MPIX_ENDPOINTS_OK, or what is wrong with this process's arguments
-     * @param[out] comms        num_ep handles, set only on success; all MPI_COMM_NULL if the parent is an
-     *                          intercommunicator one side of which has no endpoints
+     * @param[out] comms        num_ep handles, set only on success; all MPI_COMM_NULL if the parent
+     *                          is an intercommunicator one side of which has no endpoints
      * @param[out] error        which error it was; the same class on every member
      *
      * @return OMPI_SUCCESS, or an OMPI error code (then nothing was created anywhere)
@@ -97,8 +97,8 @@ typedef struct mpix_endpoints_pml_t {
     /**
      * MPI_Intercomm_create, for any two communicators; collective over both.
      *
-     * Asks the other side first.  If neither is of endpoints nothing else is done, and Open MPI's own
-     * function is to be called.
+     * Asks the other side first.  If neither is of endpoints nothing else is done, and Open MPI's
+     * own function is to be called.
      *
      * @param[in]  local_comm     a valid intracommunicator
      * @param[in]  local_leader   a rank in it

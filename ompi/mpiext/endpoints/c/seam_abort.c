@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * MPI_Abort, and errors that are fatal: libmpi would have the launcher end the processes whose names
- * are in the communicator's groups.  The launcher knows no endpoints; so that nobody is left over,
- * an endpoint takes the whole job with it, which the standard allows (MPI 4.1, section 9.4).
+ * MPI_Abort, and errors that are fatal: libmpi would have the launcher end the processes whose
+ * names are in the communicator's groups.  The launcher knows no endpoints; so that nobody is left
+ * over, an endpoint takes the whole job with it, which the standard allows (MPI 4.1, section 9.4).
  */
 
 #include "ompi_config.h"

@@ -253,9 +253,10 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     }
     for (bit >>= 1; 0 < bit; bit >>= 1) {
         if (rank + bit < size) {
-            int send_rc = MCA_PML_CALL(send(words, CID_WORDS, MPI_UINT64_T,
-                                            mpix_endpoints_cid_comm_rank(newcomm, comm, rank + bit), tag,
+            int child = mpix_endpoints_cid_comm_rank(newcomm, comm, rank + bit);
+            int send_rc = MCA_PML_CALL(send(words, CID_WORDS, MPI_UINT64_T, child, tag,
                                             MCA_PML_BASE_SEND_STANDARD, comm));
+
             rc = OMPI_SUCCESS == rc ? send_rc : rc;
         }
     }

@@ -247,7 +247,8 @@ static int cid_agree_inter(ompi_comm_request_t *request)
         || cid->comm->c_local_group->grp_proc_count != local->c_local_group->grp_proc_count) {
         return MPI_ERR_UNSUPPORTED_OPERATION; /* not idup; libmpi has nothing else nonblocking */
     }
-    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE_INTER, mpix_endpoints_notes_number(local));
+    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE_INTER,
+                                      mpix_endpoints_notes_number(local));
     cid->last = cid_agreed;
     if (0 == ompi_comm_rank(cid->comm)) {
         cid->words[CID_ID] = mpix_endpoints_table()->context_ids(1);
@@ -293,7 +294,8 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
 {
     ompi_communicator_t *newcomm = *newcomm_p;
     ompi_comm_request_t *request = cid_request(newcomm, comm, OMPI_COMM_CID_INTER);
-    int tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, mpix_endpoints_notes_context(newcomm)), rc;
+    uint64_t context = mpix_endpoints_notes_context(newcomm);
+    int tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, context), rc;
     mpix_endpoints_cid_t *cid;
     ompi_request_t *local;
 
@@ -301,7 +303,7 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     cid = cid_of(request);
-    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE_INTER, mpix_endpoints_notes_context(newcomm));
+    cid->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE_INTER, context);
     cid->last = cid_activated;
     /* The roots: found by rank in comm, for the order of the remote group see cid_offset. */
     (void) mpix_endpoints_cid_lowest_rank(newcomm->c_local_group,
@@ -333,7 +335,8 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
         /* As if by a group, which is along a tree of messages with this tag. */
-        tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, mpix_endpoints_notes_context(*newcomm));
+        tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE,
+                                     mpix_endpoints_notes_context(*newcomm));
         arg0 = &tag;
         mode = OMPI_COMM_CID_GROUP;
         break;

@@ -56,9 +56,9 @@ static ompi_proc_t *groups_me(const ompi_group_t *group1, const ompi_group_t *gr
     return NULL == me1 || (ompi_proc_local_proc == me1 && NULL != me2) ? me2 : me1;
 }
 
-/** Give a new group the rank of its owner, unless libmpi has found it already.  Without an owner (the
- * remote group of an intercommunicator, or what is left without oneself) it has none, even if the
- * process's own proc is in it. */
+/** Give a new group the rank of its owner, unless libmpi has found it already.  Without an owner
+ * (the remote group of an intercommunicator, or what is left without oneself) it has none, even if
+ * the process's own proc is in it. */
 static void group_set_me(ompi_group_t *group, const ompi_proc_t *me)
 {
     if (OPAL_LIKELY(ompi_proc_local_proc == me) || MPI_GROUP_EMPTY == group

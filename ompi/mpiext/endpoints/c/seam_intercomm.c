@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * MPI_Intercomm_create: libmpi would exchange the names of procs, which say nothing of an endpoint's
- * addresses, and agree on a table slot.  pml/epml makes the handle instead, if either group is of
- * endpoints.  It has to ask the other side, also for a group of processes: one message between the
- * leaders and a broadcast, on top of what libmpi does.
+ * MPI_Intercomm_create: libmpi would exchange the names of procs, which say nothing of an
+ * endpoint's addresses, and agree on a table slot.  pml/epml makes the handle instead, if either
+ * group is of endpoints.  It has to ask the other side, also for a group of processes: one message
+ * between the leaders and a broadcast, on top of what libmpi does.
  */
 
 #include "ompi_config.h"

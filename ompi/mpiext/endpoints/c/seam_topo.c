@@ -15,8 +15,8 @@
  *
  * Open MPI's topo/treematch places processes on cores: it asks the launcher where each member runs,
  * which has never heard of endpoints, looks into the machine's description without a lock, and may
- * bind the whole process anew.  Endpoints get topo/basic, which renumbers nothing; the standard lets
- * it (reorder is a permission).
+ * bind the whole process anew.  Endpoints get topo/basic, which renumbers nothing; the standard
+ * lets it (reorder is a permission).
  */
 
 #include "ompi_config.h"
