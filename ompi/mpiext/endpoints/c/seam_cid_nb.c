@@ -266,10 +266,14 @@ static int cid_agree_inter(ompi_comm_request_t *request)
  */
 static void cid_drop_extra_reference(ompi_communicator_t *comm)
 {
+#if defined(OMPI_COMM_EXTRA_RETAIN) /* 6.0 has done away with it */
     if (OMPI_COMM_IS_EXTRA_RETAIN(comm)) {
         comm->c_flags &= ~(uint32_t) OMPI_COMM_EXTRA_RETAIN;
         OBJ_RELEASE(comm);
     }
+#else
+    (void) comm;
+#endif
 }
 
 static int cid_activated(ompi_comm_request_t *request)
