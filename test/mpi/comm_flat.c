@@ -17,6 +17,8 @@
  *   --rounds N   default 1000
  *   --slack N    KiB by which the heap may grow over all rounds of a constructor (default 64)
  *
+ * malloc counts as handed out what each thread keeps for next time; the runner has it keep nothing.
+ *
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  */
@@ -278,12 +280,10 @@ static const struct {
     bool slow;      /* makes network contexts: fewer rounds where there is a network */
     int leak;       /* bytes that stock Open MPI loses in each round of a rank */
     int plain_leak; /* likewise, where endpoints do not go that way */
-    int high_water; /* KiB per rank, of free lists: they grow to the most that was ever in use at a
-                     * time, ever more slowly */
 } makers[] = {
     {.name = "dup", .fn = make_dup},
     {.name = "dup_with_info", .fn = make_dup_with_info},
-    {.name = "idup", .fn = make_idup, .high_water = 100},
+    {.name = "idup", .fn = make_idup},
     {.name = "split", .fn = make_split},
     {.name = "split_type", .fn = make_split_type},
     {.name = "split by hardware", .fn = make_split_unguided},
@@ -292,19 +292,17 @@ static const struct {
     {.name = "cart_create, cart_sub", .fn = make_cart, .leak = 160},
     {.name = "graph_create", .fn = make_graph, .leak = 240},
     {.name = "dist_graph_create", .fn = make_dist_graph},
-    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .plain_leak = 400,
-     .high_water = 20},
+    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .plain_leak = 400},
     {.name = "dup, idup of an intercommunicator", .fn = make_inter_dup, .inter = true,
-     .plain_leak = 400, .high_water = 100},
+     .plain_leak = 400},
     {.name = "split, create of an intercommunicator", .fn = make_inter_split, .inter = true,
-     .plain_leak = 400, .high_water = 20},
+     .plain_leak = 400},
     {.name = "endpoints that have never met", .fn = make_bridge, .inter = true, .slow = true,
-     .plain_leak = 400, .high_water = 100},
+     .plain_leak = 400},
 #if defined(HAVE_EP)
     {.name = "endpoints of an intercommunicator", .fn = make_from_inter, .inter = true,
-     .slow = true, .high_water = 100},
-    {.name = "processes and endpoints", .fn = make_mixed, .inter = true, .slow = true,
-     .high_water = 100},
+     .slow = true},
+    {.name = "processes and endpoints", .fn = make_mixed, .inter = true, .slow = true},
     {.name = "address spaces", .fn = make_spaces},
 #endif
     {.name = "freed with messages open", .fn = make_pending},
@@ -350,8 +348,12 @@ static void check_flat(struct ept *t, int rounds)
     /* How far threads of a process are apart in a round decides how many slots are in use. */
     int slack_slots = 4 * t->nlocal;
     long leak = makers[maker].leak + (t->endpoints ? 0 : makers[maker].plain_leak);
-    long slack = ept_option_long("slack", 64) + (long) makers[maker].high_water * t->nlocal
-                 + leak * rounds / 1024 * t->nlocal;
+    /* Contexts are kept and used by turns; which two of them have a connection is up to chance, and
+     * some more have one in the end. (A context itself is 4 MiB.) */
+    bool by_turns = makers[maker].slow && 1 < t->nprocs;
+    long slack_files = by_turns ? 64 : 8;
+    long slack = ept_option_long("slack", 64) + leak * rounds / 1024 * t->nlocal
+                 + (by_turns ? 2048 : 0);
 
     if (0 == t->proc) {
         ept_note("%-38s %d rounds: heap %ld -> %ld KiB, resident %ld -> %ld, files %ld -> %ld, "
@@ -368,7 +370,7 @@ static void check_flat(struct ept *t, int rounds)
               before.resident_kib, after.resident_kib);
     EPT_CHECK(t, after.mappings <= before.mappings + 8, "%s: mappings grew from %ld to %ld",
               makers[maker].name, before.mappings, after.mappings);
-    EPT_CHECK(t, after.files <= before.files + 8, "%s: open files grew from %ld to %ld",
+    EPT_CHECK(t, after.files <= before.files + slack_files, "%s: open files grew from %ld to %ld",
               makers[maker].name, before.files, after.files);
     EPT_CHECK(t, after.slot <= before.slot + slack_slots, "%s: slots grew from %d to %d",
               makers[maker].name, before.slot, after.slot);

@@ -148,7 +148,8 @@ sub _launch
 
     push @command, '--mca', splice @mca, 0, 2 while @mca;
     push @command, '--mca', 'btl_epofi_provider', $job->{provider} if $job->{provider};
-    return $job->{hosts} ? _on_two_hosts(@command) : @command;
+    @command = _on_two_hosts(@command) if $job->{hosts};
+    return ($job->{env} ? ('env', split ' ', $job->{env}) : (), @command);
 }
 
 # Processes by turns on two hosts, which are this machine under other names: what is on one node is a
