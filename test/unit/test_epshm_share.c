@@ -164,6 +164,25 @@ static void *taker(void *argument)
     return NULL;
 }
 
+/* A copy that leaves its first pieces to the helpers, until one has come. */
+static void copy_with_help(void)
+{
+    unsigned char *source = malloc(SIZE_MOST);
+    unsigned char *room = malloc(SIZE_MOST + 2 * GUARD);
+
+    fill(source, SIZE_MOST, 4);
+    memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
+    TAP_CHECK(epshm_share_take(&stress.share, room + GUARD, source, SIZE_MOST), "not taken");
+    while (0 == atomic_load(&stress.helped)) {
+        sched_yield();
+    }
+    (void) epshm_share_work(&stress.share);
+    epshm_share_finish(&stress.share);
+    check(room, SIZE_MOST, 4);
+    free(source);
+    free(room);
+}
+
 static void *helper(void *argument)
 {
     uint64_t state = tap_stream(1000 + (uint64_t) (uintptr_t) argument);
@@ -197,11 +216,13 @@ static void case_stress(int takers, int helpers, int rounds)
     for (int i = 0; i < takers; ++i) {
         pthread_join(taker_threads[i], NULL);
     }
+    if (0 < helpers && 0 == atomic_load(&stress.helped)) {
+        copy_with_help(); /* on a busy machine they may all have come too late so far */
+    }
     atomic_store(&stress.over, true);
     for (int i = 0; i < helpers; ++i) {
         pthread_join(helper_threads[i], NULL);
     }
-    TAP_CHECK(0 == helpers || 0 < atomic_load(&stress.helped), "nobody ever helped");
     TAP_CHECK(!epshm_share_open(&stress.share), "open at the end");
     tap_case_done();
 }
