@@ -369,6 +369,100 @@ static void case_errors(MPI_Comm comm, struct ept *t)
     free_set(t, &all);
 }
 
+#if defined(HAVE_EP)
+/* A group that knows another owner than the endpoint that gives it: the process's own. */
+static void case_another_owner(MPI_Comm comm, struct ept *t)
+{
+    MPI_Group world;
+    MPI_Comm made = MPI_COMM_NULL;
+    int rank = -1, size = -1, sum = -1;
+
+    EPT_OK(t, MPI_Comm_group(MPI_COMM_WORLD, &world));
+    EPT_OK(t, MPI_Comm_create(comm, world, &made));
+    EPT_EQ(t, 0 == t->local, MPI_COMM_NULL != made);
+    if (MPI_COMM_NULL != made) {
+        EPT_OK(t, MPI_Comm_rank(made, &rank));
+        EPT_OK(t, MPI_Comm_size(made, &size));
+        EPT_EQ(t, t->proc, rank);
+        EPT_EQ(t, t->nprocs, size);
+        EPT_OK(t, MPI_Allreduce(&t->rank, &sum, 1, MPI_INT, MPI_SUM, made));
+        EPT_EQ(t, t->nlocal * t->nprocs * (t->nprocs - 1) / 2, sum);
+        EPT_OK(t, MPI_Comm_free(&made));
+    }
+    /* It still is the process's. */
+    EPT_OK(t, MPI_Group_rank(world, &rank));
+    EPT_EQ(t, t->proc, rank);
+    EPT_OK(t, MPI_Group_free(&world));
+}
+
+/* A group that is no part of the communicator: an error for all, and nobody waits. */
+static void case_no_part(MPI_Comm comm, struct ept *t)
+{
+    MPI_Group whole;
+    MPI_Comm half, made;
+
+    if (2 > t->size) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_group(comm, &whole));
+    EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, t->rank, &half));
+    EPT_OK(t, MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN));
+    EPT_CLASS(t, MPI_ERR_GROUP, MPI_Comm_create(half, whole, &made));
+    EPT_CLASS(t, MPI_ERR_GROUP, MPI_Comm_create_group(half, whole, 3, &made));
+    /* All is well afterwards. */
+    EPT_OK(t, MPI_Comm_dup(half, &made));
+    EPT_OK(t, MPI_Barrier(made));
+    EPT_OK(t, MPI_Comm_free(&made));
+    EPT_OK(t, MPI_Comm_free(&half));
+    EPT_OK(t, MPI_Group_free(&whole));
+}
+
+/* One process has no room left in its table of communicators: an error for all, again and again, and
+ * all is well once there is room. */
+static void case_full_table(MPI_Comm comm, struct ept *t)
+{
+    enum { MOST = 70000 };
+    static MPI_Comm *fill;
+    static int filled;
+    MPI_Comm own, made;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &own));
+    EPT_OK(t, MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Barrier(own));
+    if (0 == t->local && t->proc == t->nprocs - 1) {
+        fill = malloc(MOST * sizeof(*fill));
+        EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+        ept_phase(t, "fill the table");
+        for (filled = 0; filled < MOST; ++filled) {
+            if (MPI_SUCCESS != MPI_Comm_dup(MPI_COMM_SELF, &fill[filled])) {
+                break;
+            }
+        }
+    }
+    EPT_OK(t, MPI_Barrier(own));
+    ept_phase(t, "no room");
+    for (int round = 0; round < 3; ++round) {
+        EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_dup(own, &made), "a dup without room");
+        EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_split(own, 0, t->rank, &made),
+                  "a split without room");
+    }
+    EPT_OK(t, MPI_Barrier(own));
+    if (0 == t->local && t->proc == t->nprocs - 1) {
+        for (int i = 0; i < filled; ++i) {
+            EPT_OK(t, MPI_Comm_free(&fill[i]));
+        }
+        free(fill);
+        EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    }
+    EPT_OK(t, MPI_Barrier(own));
+    ept_phase(t, "room again");
+    EPT_OK(t, MPI_Comm_dup(own, &made));
+    EPT_OK(t, MPI_Barrier(made));
+    EPT_OK(t, MPI_Comm_free(&made));
+    EPT_OK(t, MPI_Comm_free(&own));
+}
+#endif
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -380,5 +474,12 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_of_comms);
     EPT_CASE(t, case_processes);
     EPT_CASE(t, case_errors);
+#if defined(HAVE_EP)
+    if (t->endpoints) {
+        EPT_CASE(t, case_another_owner);
+        EPT_CASE(t, case_no_part);
+        EPT_CASE(t, case_full_table);
+    }
+#endif
     return 0;
 }

@@ -205,42 +205,54 @@ static int members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml
     return mca_pml_epml_peers_for_group(group, same, other, peers_p);
 }
 
-/** Give a new communicator its members out of its parent's, and our state. */
-static int join(ompi_communicator_t *newcomm, const mca_pml_epml_comm_t *parent, uint64_t context)
+/** The members of both sides of a new communicator, out of its parent's. */
+static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_comm_t *parent,
+                      mca_pml_epml_peers_t **local_p, mca_pml_epml_peers_t **remote_p)
 {
-    mca_pml_epml_peers_t *local, *remote;
     int rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
-                     parent->peers, &local);
+                     parent->peers, local_p);
 
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
     if (OMPI_COMM_IS_INTRA(newcomm)) {
-        mca_pml_epml_peers_retain(local);
-        remote = local;
-    } else {
-        rc = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
-                     parent->local, &remote);
+        mca_pml_epml_peers_retain(*local_p);
+        *remote_p = *local_p;
+        return OMPI_SUCCESS;
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, remote, local);
-        mca_pml_epml_peers_release(remote);
+    rc = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
+                 parent->local, remote_p);
+    if (OMPI_SUCCESS != rc) {
+        mca_pml_epml_peers_release(*local_p);
     }
-    mca_pml_epml_peers_release(local);
     return rc;
 }
 
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context, bool member)
 {
-    int rc = mca_pml_epml_comm_place(newcomm, context);
+    const mca_pml_epml_comm_t *parent = mca_pml_epml_comm(comm);
+    mca_pml_epml_peers_t *local, *remote;
+    int rc;
 
-    if (OMPI_SUCCESS == rc && member) {
-        rc = join(newcomm, mca_pml_epml_comm(comm), context);
-        if (OMPI_SUCCESS == rc) {
-            OMPI_COMM_SET_PML_ADDED(newcomm); /* its end is ours to hear of from now on */
-        }
+    if (!member) {
+        return mca_pml_epml_comm_place(newcomm, context);
     }
+    /* A group that is no part of comm is an error that all members see: before one that not all
+     * do. */
+    rc = both_sides(newcomm, parent, &local, &remote);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = mca_pml_epml_comm_place(newcomm, context);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, remote, local);
+    }
+    if (OMPI_SUCCESS == rc) {
+        OMPI_COMM_SET_PML_ADDED(newcomm); /* its end is ours to hear of from now on */
+    }
+    mca_pml_epml_peers_release(remote);
+    mca_pml_epml_peers_release(local);
     return rc;
 }
 

@@ -107,7 +107,7 @@ static int split_by_libmpi(MPI_Comm comm, int split_type, int key, MPI_Info info
 /* ---- communicators of endpoints -------------------------------------------------------------- */
 
 /** What members may have meant; each word is the maximum over all. */
-enum { ASKS_SPACE, ASKS_OTHER, HAS_ERROR, WORDS };
+enum { ASKS_SPACE, ASKS_OTHER, STAYS_OUT, HAS_ERROR, WORDS };
 
 /** The maximum over all members, of both sides. */
 static int agree(ompi_communicator_t *comm, int words[WORDS])
@@ -143,6 +143,7 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info
     int words[WORDS] = {[ASKS_SPACE] = MPIX_COMM_TYPE_ADDRESS_SPACE == split_type,
                         [ASKS_OTHER] = MPIX_COMM_TYPE_ADDRESS_SPACE != split_type
                                        && MPI_UNDEFINED != split_type,
+                        [STAYS_OUT] = MPI_UNDEFINED == split_type,
                         [HAS_ERROR] = MPI_SUCCESS != bad};
     int rc = agree(comm, words);
 
@@ -153,6 +154,9 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info
     } else if (OMPI_SUCCESS == rc && 0 != words[ASKS_SPACE]) {
         rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG
                                     : split_by_space(comm, split_type, key, newcomm);
+    } else if (OMPI_SUCCESS == rc && 0 != words[STAYS_OUT] && 0 != words[ASKS_OTHER]
+               && OMPI_COMM_IS_INTER(comm)) {
+        rc = MPI_ERR_UNSUPPORTED_OPERATION; /* libmpi's crashes, for processes too */
     } else if (OMPI_SUCCESS == rc) {
         return split_by_libmpi(comm, split_type, key, info, newcomm);
     }

@@ -139,6 +139,17 @@ int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t 
 int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
                                    int *index_p);
 
+/**
+ * MPI_COMM_NULL, for a caller in libmpi whose new communicator has come to nothing.  Some of them
+ * release what they find there, as if it were still a communicator of theirs; a reference more lets
+ * them.
+ */
+static inline ompi_communicator_t *mpix_endpoints_cid_null(void)
+{
+    OBJ_RETAIN(MPI_COMM_NULL);
+    return MPI_COMM_NULL;
+}
+
 /** Rank in comm of a rank of newcomm, which is a part of it. */
 int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
                                  const ompi_communicator_t *comm, int rank);

@@ -38,17 +38,20 @@
 static int word_recv(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int tag,
                      int *failed)
 {
-    return MCA_PML_CALL(recv(failed, 1, MPI_INT,
-                             mpix_endpoints_cid_comm_rank(newcomm, comm, rank), tag, comm,
-                             MPI_STATUS_IGNORE));
+    int from = mpix_endpoints_cid_comm_rank(newcomm, comm, rank);
+
+    return 0 > from ? MPI_ERR_GROUP
+                    : MCA_PML_CALL(recv(failed, 1, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE));
 }
 
 static int word_send(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int tag,
                      const int *failed)
 {
-    return MCA_PML_CALL(send(failed, 1, MPI_INT,
-                             mpix_endpoints_cid_comm_rank(newcomm, comm, rank), tag,
-                             MCA_PML_BASE_SEND_STANDARD, comm));
+    int to = mpix_endpoints_cid_comm_rank(newcomm, comm, rank);
+
+    return 0 > to ? MPI_ERR_GROUP
+                  : MCA_PML_CALL(send(failed, 1, MPI_INT, to, tag, MCA_PML_BASE_SEND_STANDARD,
+                                      comm));
 }
 
 /** The members of newcomm meet: up a binomial tree of messages on comm, and down again.
@@ -98,7 +101,7 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     }
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(newcomm);
-        *newcomm_p = MPI_COMM_NULL;
+        *newcomm_p = mpix_endpoints_cid_null();
     }
     return rc;
 }

@@ -233,7 +233,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     uint64_t words[CID_WORDS] = {0, 0};
     int bit = 1, rc = OMPI_SUCCESS;
 
-    if (!cid_is_part(newcomm, comm)) {
+    if (MPI_UNDEFINED == rank || !cid_is_part(newcomm, comm)) {
         return MPI_ERR_GROUP;
     }
     /* The lowest bit of a rank leads to its parent; the bits below that one, to its children. */
@@ -296,17 +296,75 @@ bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
                || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
 }
 
+/** The rank of a proc in a group, or MPI_UNDEFINED. */
+static int rank_of(const ompi_group_t *group, const ompi_proc_t *proc)
+{
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        if (proc == ompi_group_get_proc_ptr_raw(group, i)) {
+            return i;
+        }
+    }
+    return MPI_UNDEFINED;
+}
+
+/**
+ * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
+ * that another endpoint of this process made, or the process itself (MPI_COMM_WORLD's), says that
+ * one's rank.  Then newcomm gets a copy that is this endpoint's.
+ */
+static int cid_own_group(ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    ompi_group_t *group = newcomm->c_local_group, *copy;
+    const ompi_proc_t *me
+        = ompi_group_get_proc_ptr_raw(comm->c_local_group, comm->c_local_group->grp_my_rank);
+    int rank;
+
+    if (OPAL_LIKELY(group == comm->c_local_group
+                    || (MPI_UNDEFINED != group->grp_my_rank
+                        && me == ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)))) {
+        return OMPI_SUCCESS;
+    }
+    rank = rank_of(group, me);
+    if (rank == group->grp_my_rank) {
+        return OMPI_SUCCESS; /* no member, as the group says */
+    }
+    copy = ompi_group_allocate(group, group->grp_proc_count);
+    if (NULL == copy) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        copy->grp_proc_pointers[i] = ompi_group_get_proc_ptr_raw(group, i);
+    }
+    ompi_group_increment_proc_count(copy);
+    copy->grp_my_rank = rank;
+    if (OMPI_COMM_IS_INTRA(newcomm)) {
+        OBJ_RELEASE(newcomm->c_remote_group);
+        newcomm->c_remote_group = copy;
+        OBJ_RETAIN(copy);
+    }
+    OBJ_RELEASE(newcomm->c_local_group);
+    newcomm->c_local_group = copy;
+    newcomm->c_my_rank = rank;
+    return OMPI_SUCCESS;
+}
+
 MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
                                             ompi_communicator_t *comm,
                                             ompi_communicator_t *bridgecomm, const void *arg0,
                                             const void *arg1, bool send_first, int mode)
 {
+    int rc;
+
     if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid)(newcomm, comm, bridgecomm, arg0, arg1,
                                                           send_first, mode);
+    }
+    rc = cid_own_group(newcomm, comm);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        return rc;
     }
     switch (mode) {
     case OMPI_COMM_CID_INTRA:

@@ -402,6 +402,9 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate_nb(ompi_communicator_t **newcomm,
                                                               arg1, send_first, mode, request);
     }
     rc = cid_activate(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode, request);
+    if (OMPI_SUCCESS != rc && MPI_COMM_NULL == *newcomm) {
+        *newcomm = mpix_endpoints_cid_null(); /* libmpi's has released it */
+    }
     if (OMPI_SUCCESS == rc && &ompi_request_empty != *request) {
         /* libmpi leaves this unset; waiting goes by it (which endpoint is to be progressed). */
         (*request)->req_mpi_object.comm = comm;
