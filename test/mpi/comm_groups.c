@@ -417,8 +417,8 @@ static void case_no_part(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Group_free(&whole));
 }
 
-/* One process has no room left in its table of communicators: an error for all, again and again, and
- * all is well once there is room. */
+/* One process has no room left in its table of communicators: an error for all, again and again,
+ * and all is well once there is room. */
 static void case_full_table(MPI_Comm comm, struct ept *t)
 {
     enum { MOST = 70000 };
