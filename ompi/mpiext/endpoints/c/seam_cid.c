@@ -319,6 +319,9 @@ static int cid_own_group(ompi_communicator_t *newcomm, const ompi_communicator_t
         = ompi_group_get_proc_ptr_raw(comm->c_local_group, comm->c_local_group->grp_my_rank);
     int rank;
 
+    if (MPI_UNDEFINED == group->grp_my_rank && MPI_UNDEFINED != newcomm->c_my_rank) {
+        return OMPI_SUCCESS; /* a split's sign for who stays out; the group is newcomm's alone */
+    }
     if (OPAL_LIKELY(group == comm->c_local_group
                     || (MPI_UNDEFINED != group->grp_my_rank
                         && me == ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)))) {
