@@ -54,6 +54,26 @@ static inline bool mpix_endpoints_is_endpoint_comm(const ompi_communicator_t *co
     return NULL != table && NULL != comm && table->is_endpoint_comm(comm);
 }
 
+/** The member that a group belongs to, or NULL: the group's owner is not in it.  Procs are unique in
+ * a process.  The group keeps it alive. */
+static inline ompi_proc_t *mpix_endpoints_group_owner(const ompi_group_t *group)
+{
+    return MPI_UNDEFINED != group->grp_my_rank
+               ? ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)
+               : NULL;
+}
+
+/** The rank of a proc in a group, or MPI_UNDEFINED. */
+static inline int mpix_endpoints_group_rank_of(const ompi_group_t *group, const ompi_proc_t *proc)
+{
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        if (proc == ompi_group_get_proc_ptr_raw(group, i)) {
+            return i;
+        }
+    }
+    return MPI_UNDEFINED;
+}
+
 /**
  * The MPI error code for a cause; made when it is first asked for.  Between MPI_Init and
  * MPI_Finalize, any thread.

@@ -41,10 +41,8 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
-#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/proc/proc.h"
-#include "ompi/request/request.h"
 
 #define CID_ID MPIX_ENDPOINTS_CID_ID
 #define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
@@ -135,7 +133,7 @@ static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, i
                                               local ? comm->c_local_group : comm->c_remote_group,
                                               NULL);
     }
-    return mpix_endpoints_cid_lowest_rank(newcomm->c_local_group, 1, comm->c_local_group, NULL);
+    return mpix_endpoints_cid_comm_rank(newcomm, comm, 0);
 }
 
 /** Finish newcomm with its own id. */
@@ -296,17 +294,6 @@ bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
                || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
 }
 
-/** The rank of a proc in a group, or MPI_UNDEFINED. */
-static int rank_of(const ompi_group_t *group, const ompi_proc_t *proc)
-{
-    for (int i = 0; i < group->grp_proc_count; ++i) {
-        if (proc == ompi_group_get_proc_ptr_raw(group, i)) {
-            return i;
-        }
-    }
-    return MPI_UNDEFINED;
-}
-
 /**
  * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
  * that another endpoint of this process made, or the process itself (MPI_COMM_WORLD's), says that
@@ -315,19 +302,16 @@ static int rank_of(const ompi_group_t *group, const ompi_proc_t *proc)
 static int cid_own_group(ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
     ompi_group_t *group = newcomm->c_local_group, *copy;
-    const ompi_proc_t *me
-        = ompi_group_get_proc_ptr_raw(comm->c_local_group, comm->c_local_group->grp_my_rank);
+    const ompi_proc_t *me = mpix_endpoints_group_owner(comm->c_local_group);
     int rank;
 
     if (MPI_UNDEFINED == group->grp_my_rank && MPI_UNDEFINED != newcomm->c_my_rank) {
         return OMPI_SUCCESS; /* a split's sign for who stays out; the group is newcomm's alone */
     }
-    if (OPAL_LIKELY(group == comm->c_local_group
-                    || (MPI_UNDEFINED != group->grp_my_rank
-                        && me == ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)))) {
+    if (OPAL_LIKELY(group == comm->c_local_group || me == mpix_endpoints_group_owner(group))) {
         return OMPI_SUCCESS;
     }
-    rank = rank_of(group, me);
+    rank = mpix_endpoints_group_rank_of(group, me);
     if (rank == group->grp_my_rank) {
         return OMPI_SUCCESS; /* no member, as the group says */
     }

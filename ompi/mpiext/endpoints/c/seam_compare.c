@@ -31,21 +31,13 @@
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
 
-/** The member that a group belongs to, or NULL.  Procs are unique in a process. */
-static const ompi_proc_t *owner_of(const ompi_group_t *group)
-{
-    return MPI_UNDEFINED != group->grp_my_rank
-               ? ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)
-               : NULL;
-}
-
 MPIX_ENDPOINTS_EXPORT int ompi_group_compare(ompi_group_t *group1, ompi_group_t *group2,
                                              int *result)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_compare)(group1, group2, result);
 
     if (OMPI_SUCCESS != rc || NULL == mpix_endpoints_table() || MPI_UNEQUAL == *result
-        || owner_of(group1) == owner_of(group2)) {
+        || mpix_endpoints_group_owner(group1) == mpix_endpoints_group_owner(group2)) {
         return rc;
     }
     *result = MPI_IDENT == *result ? MPIX_ALIASED : MPI_UNEQUAL;

@@ -36,14 +36,6 @@
 static ompi_group_t probe_group;
 static atomic_int probe_count;
 
-/** The member that a group belongs to, or NULL: the group's owner is not in it. */
-static ompi_proc_t *group_me(const ompi_group_t *group)
-{
-    return MPI_UNDEFINED != group->grp_my_rank
-               ? ompi_group_get_proc_ptr_raw(group, group->grp_my_rank)
-               : NULL;
-}
-
 /**
  * The member that two groups belong to.  A program may not mix groups of different members in one
  * call, but a group of the process (of MPI_COMM_WORLD, say) may meet one of its endpoints: then the
@@ -51,7 +43,8 @@ static ompi_proc_t *group_me(const ompi_group_t *group)
  */
 static ompi_proc_t *groups_me(const ompi_group_t *group1, const ompi_group_t *group2)
 {
-    ompi_proc_t *me1 = group_me(group1), *me2 = group_me(group2);
+    ompi_proc_t *me1 = mpix_endpoints_group_owner(group1);
+    ompi_proc_t *me2 = mpix_endpoints_group_owner(group2);
 
     return NULL == me1 || (ompi_proc_local_proc == me1 && NULL != me2) ? me2 : me1;
 }
@@ -65,16 +58,7 @@ static void group_set_me(ompi_group_t *group, const ompi_proc_t *me)
         || NULL == mpix_endpoints_table()) {
         return;
     }
-    group->grp_my_rank = MPI_UNDEFINED;
-    if (NULL == me) {
-        return;
-    }
-    for (int i = 0; i < group->grp_proc_count; ++i) {
-        if (me == ompi_group_get_proc_ptr_raw(group, i)) {
-            group->grp_my_rank = i;
-            return;
-        }
-    }
+    group->grp_my_rank = NULL != me ? mpix_endpoints_group_rank_of(group, me) : MPI_UNDEFINED;
 }
 
 MPIX_ENDPOINTS_EXPORT int ompi_group_incl_plist(ompi_group_t *group, int n, const int *ranks,
@@ -89,7 +73,7 @@ MPIX_ENDPOINTS_EXPORT int ompi_group_incl_plist(ompi_group_t *group, int n, cons
 
     rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_incl_plist)(group, n, ranks, new_group);
     if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
-        group_set_me(*new_group, group_me(group));
+        group_set_me(*new_group, mpix_endpoints_group_owner(group));
     }
     return rc;
 }
