@@ -49,7 +49,7 @@ int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose)
                 "way, %llu unexpected messages, %llu messages dropped",
                 OMPI_NAME_PRINT(&ep->self->proc->super.proc_name), epml_comm->rank, comm->c_name,
                 (unsigned long long) epml_comm->context,
-                (unsigned long long) atomic_load(&ep->active_requests),
+                (unsigned long long) epml_comm->active,
                 (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->dropped);
     for (uint64_t i = 0; i <= ep->match.bucket_mask; ++i) {
         for (const epml_match_queue_t *queue = ep->match.buckets[i]; NULL != queue;

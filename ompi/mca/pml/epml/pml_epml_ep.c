@@ -336,7 +336,7 @@ static bool wants_progress(mca_pml_epml_ep_t *ep)
         return false;
     }
     return mca_pml_epml_component.progress_others
-           || 0 < atomic_load_explicit(&ep->active_requests, memory_order_relaxed)
+           || 0 < atomic_load_explicit(&ep->active_comms, memory_order_relaxed)
            || atomic_load_explicit(&ep->busy, memory_order_relaxed);
 }
 

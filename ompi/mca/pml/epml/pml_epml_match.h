@@ -163,6 +163,26 @@ static inline bool epml_match_is_empty(const epml_match_queue_t *queue)
     return NULL == queue->posted_first && NULL == queue->unexpected_first;
 }
 
+/** What is called now and then stays out of the functions that are called for every message. */
+#define EPML_MATCH_SLOW __attribute__((noinline, unused))
+
+/** epml_match_find, if it was not the last one found. */
+static EPML_MATCH_SLOW epml_match_queue_t *epml_match_look_up(epml_match_table_t *table,
+                                                              uint64_t context, int32_t source,
+                                                              int32_t tag)
+{
+    epml_match_queue_t *queue;
+
+    queue = table->buckets[epml_match_hash(context, source, tag) & table->bucket_mask];
+    while (NULL != queue && !epml_match_is(queue, context, source, tag)) {
+        queue = queue->chain;
+    }
+    if (NULL != queue) {
+        table->recent = queue;
+    }
+    return queue;
+}
+
 /** @return the queue of a key, or NULL if there is none */
 static inline epml_match_queue_t *epml_match_find(epml_match_table_t *table, uint64_t context,
                                                   int32_t source, int32_t tag)
@@ -172,14 +192,7 @@ static inline epml_match_queue_t *epml_match_find(epml_match_table_t *table, uin
     if (NULL != queue && epml_match_is(queue, context, source, tag)) {
         return queue;
     }
-    queue = table->buckets[epml_match_hash(context, source, tag) & table->bucket_mask];
-    while (NULL != queue && !epml_match_is(queue, context, source, tag)) {
-        queue = queue->chain;
-    }
-    if (NULL != queue) {
-        table->recent = queue;
-    }
-    return queue;
+    return epml_match_look_up(table, context, source, tag);
 }
 
 /** Take the queues that have run empty out of the buckets. */
@@ -295,6 +308,28 @@ static inline void epml_match_unpost(epml_match_table_t *table, epml_match_poste
     --table->posted_count[queue->kind];
 }
 
+/** Take the first receive of a queue out of the table. */
+static inline epml_match_posted_t *epml_match_take_first(epml_match_table_t *table,
+                                                         epml_match_queue_t *queue)
+{
+    epml_match_posted_t *posted = queue->posted_first;
+    epml_match_posted_t *next;
+
+    if (NULL == posted) {
+        return NULL;
+    }
+    next = posted->next;
+    queue->posted_first = next;
+    if (NULL == next) {
+        queue->posted_last = NULL;
+    } else {
+        next->prev = NULL;
+    }
+    posted->queue = NULL;
+    --table->posted_count[queue->kind];
+    return posted;
+}
+
 /** Append a receive to its queue. */
 static inline void epml_match_post(epml_match_table_t *table, epml_match_queue_t *queue,
                                    epml_match_posted_t *posted)
@@ -313,9 +348,9 @@ static inline void epml_match_post(epml_match_table_t *table, epml_match_queue_t
 }
 
 /** The general case of epml_match_arrive: wildcard receives are posted. */
-static inline epml_match_posted_t *epml_match_arrive_wild(epml_match_table_t *table,
-                                                          uint64_t context, int32_t source,
-                                                          int32_t tag)
+static EPML_MATCH_SLOW epml_match_posted_t *epml_match_arrive_wild(epml_match_table_t *table,
+                                                                   uint64_t context,
+                                                                   int32_t source, int32_t tag)
 {
     epml_match_posted_t *best = NULL;
 
@@ -333,6 +368,9 @@ static inline epml_match_posted_t *epml_match_arrive_wild(epml_match_table_t *ta
             best = queue->posted_first;
         }
     }
+    if (NULL != best) {
+        epml_match_unpost(table, best);
+    }
     return best;
 }
 
@@ -345,22 +383,13 @@ static inline epml_match_posted_t *epml_match_arrive_wild(epml_match_table_t *ta
 static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, uint64_t context,
                                                      int32_t source, int32_t tag)
 {
-    epml_match_posted_t *posted = NULL;
-
     if (0 == (table->posted_count[EPML_MATCH_ANY_TAG] | table->posted_count[EPML_MATCH_ANY_SOURCE]
               | table->posted_count[EPML_MATCH_ANY_BOTH])) {
         epml_match_queue_t *queue = epml_match_find(table, context, source, tag);
 
-        if (NULL != queue) {
-            posted = queue->posted_first;
-        }
-    } else {
-        posted = epml_match_arrive_wild(table, context, source, tag);
+        return NULL != queue ? epml_match_take_first(table, queue) : NULL;
     }
-    if (NULL != posted) {
-        epml_match_unpost(table, posted);
-    }
-    return posted;
+    return epml_match_arrive_wild(table, context, source, tag);
 }
 
 /* ---- unexpected messages -------------------------------------------------------------------- */
@@ -477,6 +506,22 @@ static inline int epml_match_index_kind(epml_match_table_t *table, int kind)
     return 0;
 }
 
+/** epml_match_first, if the queue is not the last one found. */
+static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match_table_t *table,
+                                                                      uint64_t context,
+                                                                      int32_t source, int32_t tag,
+                                                                      epml_match_queue_t **queue_p)
+{
+    const int kind = epml_match_kind(source, tag);
+
+    *queue_p = NULL;
+    if (0 == (table->indexed & (1u << kind)) && 0 != epml_match_index_kind(table, kind)) {
+        return NULL;
+    }
+    *queue_p = epml_match_open(table, context, source, tag);
+    return NULL == *queue_p ? NULL : (*queue_p)->unexpected_first;
+}
+
 /**
  * The first message that a receive with this key would take; it stays in the table.
  *
@@ -487,20 +532,14 @@ static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *tabl
                                                         uint64_t context, int32_t source,
                                                         int32_t tag, epml_match_queue_t **queue_p)
 {
-    int kind;
+    epml_match_queue_t *queue = table->recent;
 
-    *queue_p = table->recent;
-    if (NULL != *queue_p && epml_match_is(*queue_p, context, source, tag)
-        && EPML_MATCH_ANY != source && EPML_MATCH_ANY != tag) {
-        return (*queue_p)->unexpected_first;
+    if (NULL != queue && EPML_MATCH_EXACT == queue->kind
+        && epml_match_is(queue, context, source, tag)) {
+        *queue_p = queue;
+        return queue->unexpected_first;
     }
-    kind = epml_match_kind(source, tag);
-    *queue_p = NULL;
-    if (0 == (table->indexed & (1u << kind)) && 0 != epml_match_index_kind(table, kind)) {
-        return NULL;
-    }
-    *queue_p = epml_match_open(table, context, source, tag);
-    return NULL == *queue_p ? NULL : (*queue_p)->unexpected_first;
+    return epml_match_first_slow(table, context, source, tag, queue_p);
 }
 
 /** The oldest message of a context, or NULL; for clearing up.  Slow. */

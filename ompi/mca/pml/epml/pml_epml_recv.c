@@ -22,6 +22,37 @@
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 
+/* ---- posting ------------------------------------------------------------------------------- */
+
+/** A message waits that this receive takes. */
+static __attribute__((noinline)) void take_unexpected(mca_pml_epml_request_t *request,
+                                                      epml_match_unexpected_t *found)
+{
+    mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *) found;
+
+    epml_match_remove(&request->ep->match, found);
+    mca_pml_epml_recv_matched(request, &message->hdr, message->data, message->size);
+    free(message);
+}
+
+/** See mca_pml_epml_recv_start; what is in the request is given again where the caller has it. */
+static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
+                        const mca_pml_epml_comm_t *comm, int src, int tag)
+{
+    epml_match_queue_t *queue;
+    epml_match_unexpected_t *found = epml_match_first(&ep->match, comm->context, src, tag, &queue);
+
+    if (OPAL_UNLIKELY(NULL == queue)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (OPAL_LIKELY(NULL == found)) {
+        epml_match_post(&ep->match, queue, &request->posted);
+    } else {
+        take_unexpected(request, found);
+    }
+    return OMPI_SUCCESS;
+}
+
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
 /** A receive request with its data described.  Under the lock.  @return NULL without memory */
@@ -75,7 +106,7 @@ int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->blocking = true;
-    rc = mca_pml_epml_recv_start(request, src, tag);
+    rc = start(request, ep, epml_comm, src, tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_request_put(request);
         mca_pml_epml_unlock(ep);
@@ -98,7 +129,7 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
     if (OPAL_LIKELY(NULL != request)) {
         mca_pml_epml_request_count(request);
         *ompi_request = &request->req_ompi;
-        rc = mca_pml_epml_recv_start(request, src, tag);
+        rc = start(request, ep, epml_comm, src, tag);
         if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
             mca_pml_epml_request_fail(request, rc);
             rc = OMPI_SUCCESS;
@@ -128,24 +159,7 @@ int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatyp
 
 int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag)
 {
-    mca_pml_epml_ep_t *ep = request->ep;
-    epml_match_queue_t *queue;
-    epml_match_unexpected_t *found;
-    mca_pml_epml_unexpected_t *message;
-
-    found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
-    if (OPAL_UNLIKELY(NULL == queue)) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    if (OPAL_LIKELY(NULL == found)) {
-        epml_match_post(&ep->match, queue, &request->posted);
-        return OMPI_SUCCESS;
-    }
-    epml_match_remove(&ep->match, found);
-    message = (mca_pml_epml_unexpected_t *) found;
-    mca_pml_epml_recv_matched(request, &message->hdr, message->data, message->size);
-    free(message);
-    return OMPI_SUCCESS;
+    return start(request, request->ep, request->comm, src, tag);
 }
 
 /* ---- a message has found its receive --------------------------------------------------------- */

@@ -57,6 +57,7 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
         return opal_convertor_set_position(&request->convertor, &position);
     }
     request->convertor_set = true;
+    request->extras = true;
     return EPML_REQUEST_SEND == request->kind
                ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
                                                           &request->datatype->super,
@@ -66,37 +67,6 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
                                                           &request->datatype->super,
                                                           request->count, request->buffer, 0,
                                                           &request->convertor);
-}
-
-/**
- * Tell the user.
- *
- * Open MPI swaps the completion flag, because the thread that waits may be putting the address of
- * its synchronization object there at the same moment.  Only Open MPI's own waiting functions do
- * so, and none of them is ever called with a request of ours that is not complete
- * (pml_epml_wait.c), so a store does; that saves a tenth of a receiver's time at 8 bytes.  Should
- * an object be there all the same, or a callback be set, Open MPI's function serves.
- */
-static inline void complete(mca_pml_epml_request_t *request)
-{
-    void **flag = (void **) &request->req_ompi.req_complete;
-
-    if (OPAL_LIKELY(REQUEST_PENDING == __atomic_load_n(flag, __ATOMIC_RELAXED)
-                    && NULL == request->req_ompi.req_complete_cb)) {
-        /* Release: orders the data and the status before the flag; partners: is_complete
-         * (pml_epml_wait.c), and the barriers behind Open MPI's looks at it. */
-        __atomic_store_n(flag, REQUEST_COMPLETED, __ATOMIC_RELEASE);
-        return;
-    }
-    /* Release: the swap alone does not promise it on every machine. */
-    atomic_thread_fence(memory_order_release);
-    (void) ompi_request_complete(&request->req_ompi, true);
-}
-
-static void defer(mca_pml_epml_request_t *request)
-{
-    request->next = request->ep->deferred;
-    request->ep->deferred = request;
 }
 
 mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
@@ -137,9 +107,17 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
         if (request->free_called) {
             recycle(request);
         } else {
-            complete(request);
+            /* Release: the swap in there alone does not promise it on every machine. */
+            atomic_thread_fence(memory_order_release);
+            (void) ompi_request_complete(&request->req_ompi, true);
         }
     }
+}
+
+void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request)
+{
+    request->next = request->ep->deferred;
+    request->ep->deferred = request;
 }
 
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
@@ -148,19 +126,19 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
         mca_pml_epml_compat_bsend_free(request->comm->comm, request->bsend_buffer);
         request->bsend_buffer = NULL;
     }
-    if (request->blocking) {
-        /* Release pairs with the acquire in mca_pml_epml_wait_done: the data and the status are
-         * ordered before the flag. */
-        atomic_store_explicit(&request->done, true, memory_order_release);
-        return;
+    mca_pml_epml_request_complete(request);
+}
+
+void mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_number_drop(request);
+    if (request->convertor_set) {
+        (void) opal_convertor_cleanup(&request->convertor);
+        request->convertor_set = false;
     }
-    /* Relaxed: read under the lock only. */
-    atomic_store_explicit(&request->done, true, memory_order_relaxed);
-    if (OPAL_UNLIKELY(request->free_called || NULL != request->req_ompi.req_complete_cb)) {
-        defer(request);
-        return;
+    if (NULL != request->datatype && !ompi_datatype_is_predefined(request->datatype)) {
+        OBJ_RELEASE(request->datatype);
     }
-    complete(request);
 }
 
 int mca_pml_epml_mpi_error(int rc)
@@ -331,6 +309,7 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
     index = numbers->first_free;
     numbers->first_free = numbers->slot[index].next_free;
     numbers->slot[index].request = request;
+    request->extras = true;
     ++numbers->slot[index].generation;
     request->number = (numbers->slot[index].generation & EPML_NUMBER_GENERATION_MASK)
                           << EPML_NUMBER_INDEX_BITS

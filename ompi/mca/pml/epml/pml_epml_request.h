@@ -45,6 +45,7 @@ typedef enum mca_pml_epml_send_state_t {
 typedef struct mca_pml_epml_request_t {
     ompi_request_t req_ompi; /**< what the rest of Open MPI sees */
 
+    /* What a short receive needs: as few cache lines as can be. */
     mca_pml_epml_ep_t *ep;
     mca_pml_epml_comm_t *comm;
     mca_pml_epml_request_kind_t kind;
@@ -59,21 +60,22 @@ typedef struct mca_pml_epml_request_t {
     bool has_remote_handle;
     bool in_backlog;   /**< waits there to start the gets that are left */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
+    bool extras;       /**< has had a number, a convertor or a reference on a datatype */
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
 
     /* the user's data */
+    unsigned char *base;       /**< first byte, if contiguous */
+    size_t size;               /**< bytes described by count and datatype */
     void *buffer;
     size_t count;
     ompi_datatype_t *datatype; /**< a reference of ours while set */
-    unsigned char *base;       /**< first byte, if contiguous */
-    size_t size;               /**< bytes described by count and datatype */
-    opal_convertor_t convertor;
-
     int32_t peer; /**< destination or source rank as given */
     int32_t tag;
+    epml_match_posted_t posted; /**< a receive's place in the matching table */
+
+    opal_convertor_t convertor;
 
     /* receive */
-    epml_match_posted_t posted;
     mca_pml_epml_peer_t *source; /**< matched sender; of the communicator, no reference */
     uint64_t expected;           /**< bytes of the matched message */
     uint64_t wanted;             /**< bytes of it that fit */
@@ -121,6 +123,13 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
 
 /** The engine is through with the request: tell the user.  Under the lock. */
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
+
+/** The rare cases of telling: the user has freed the request, or somebody hung a callback or a
+ * synchronization object on it. */
+void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request);
+
+/** Give up what extras stands for.  Under the lock. */
+void mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
 
 /** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
@@ -263,6 +272,9 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
 /** The active message handler of MCA_BTL_EP_TAG. */
 void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
                           const mca_btl_base_receive_descriptor_t *descriptor);
+
+/** A plain eager message from a thread next door, see mca_btl_ep_receive_bare_fn_t. */
+void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size);
 
 /* ---- pml_epml_wait.c ------------------------------------------------------------------------- */
 

@@ -141,7 +141,7 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_comm_t *recent_comm;
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
-    _Atomic uint64_t active_requests; /**< also read without the lock */
+    _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
     uint64_t dropped; /**< messages dropped because they made no sense */
 
     /* ---- slow path ---- */

@@ -105,54 +105,11 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
     return original.req_wait(request, status);
 }
 
-/** Is a complete request one that finish_all can see off: ours, used once, without error? */
-static inline bool is_plain(const ompi_request_t *request)
-{
-    return EPML_REQUEST_EMPTY_SEND == request
-           || (mca_pml_epml_is_request(request) && !request->req_persistent
-               && MPI_SUCCESS == request->req_status.MPI_ERROR);
-}
-
-/** All requests are complete and plain: statuses, and back to their endpoints, whose lock is taken
- * once for neighbours in the list. */
-static void finish_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
-{
-    mca_pml_epml_ep_t *locked = NULL;
-
-    for (size_t i = 0; i < count; ++i) {
-        mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) requests[i];
-        ompi_communicator_t *comm;
-
-        if (MPI_STATUSES_IGNORE != statuses) {
-            OMPI_COPY_STATUS(&statuses[i], requests[i]->req_status, true);
-        }
-        requests[i] = MPI_REQUEST_NULL;
-        if (EPML_REQUEST_EMPTY_SEND == &request->req_ompi) {
-            continue;
-        }
-        if (locked != request->ep) {
-            if (NULL != locked) {
-                mca_pml_epml_unlock(locked);
-            }
-            locked = request->ep;
-            mca_pml_epml_lock(locked);
-        }
-        comm = mca_pml_epml_request_finish(request);
-        if (OPAL_UNLIKELY(NULL != comm)) {
-            mca_pml_epml_unlock(locked);
-            locked = NULL;
-            OBJ_RELEASE(comm);
-        }
-    }
-    if (NULL != locked) {
-        mca_pml_epml_unlock(locked);
-    }
-}
-
-static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+/** Wait for all requests of a list that need an endpoint turned, then let Open MPI finish. */
+static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t **requests,
+                                                  ompi_status_public_t *statuses)
 {
     mca_pml_epml_waiter_t waiter = {0};
-    bool plain = true;
 
     /* In order: while one is waited for, the others of its endpoint make progress too. */
     for (size_t i = 0; i < count; ++i) {
@@ -163,14 +120,85 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
                 turn(requests[i], ep, &waiter);
             } while (!is_through(requests[i]));
         }
-        plain = plain && is_complete(requests[i]) && is_plain(requests[i]);
     }
     mca_pml_epml_wait_over(&waiter);
-    if (!plain) {
-        return original.req_wait_all(count, requests, statuses);
+    return original.req_wait_all(count, requests, statuses);
+}
+
+/** See a complete request off: ours, used once, without error.  Under its endpoint's lock, but for
+ * its communicator, which may have to be released without it.
+ * @return whether the lock is still held */
+static inline bool finish_locked(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep)
+{
+    ompi_communicator_t *comm = mca_pml_epml_request_finish(request);
+
+    if (OPAL_LIKELY(NULL == comm)) {
+        return true;
     }
-    finish_all(count, requests, statuses);
-    return OMPI_SUCCESS;
+    mca_pml_epml_unlock(ep);
+    OBJ_RELEASE(comm);
+    return false;
+}
+
+/**
+ * Requests of ours that are complete and have nothing special are finished here, one after the
+ * other, with the lock taken once for neighbours in the list.  From the first other one on the list
+ * is wait_all_any's; those before it are MPI_REQUEST_NULL by then, with their statuses set.
+ */
+static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+    mca_pml_epml_ep_t *locked = NULL;
+    size_t i;
+
+    for (i = 0; i < count; ++i) {
+        mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) requests[i];
+
+        if (EPML_REQUEST_EMPTY_SEND == requests[i]) {
+            if (MPI_STATUSES_IGNORE != statuses) {
+                OMPI_COPY_STATUS(&statuses[i], requests[i]->req_status, true);
+            }
+            requests[i] = MPI_REQUEST_NULL;
+            continue;
+        }
+        if (!mca_pml_epml_is_request(requests[i]) || requests[i]->req_persistent) {
+            break;
+        }
+        if (!is_complete(requests[i])) {
+            if (NULL != locked) {
+                mca_pml_epml_unlock(locked);
+                locked = NULL;
+            }
+            do {
+                turn(requests[i], request->ep, &waiter);
+            } while (!is_complete(requests[i]));
+        }
+        if (OPAL_UNLIKELY(MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {
+            break;
+        }
+        if (locked != request->ep) {
+            if (NULL != locked) {
+                mca_pml_epml_unlock(locked);
+            }
+            locked = request->ep;
+            mca_pml_epml_lock(locked);
+        }
+        if (MPI_STATUSES_IGNORE != statuses) {
+            OMPI_COPY_STATUS(&statuses[i], requests[i]->req_status, true);
+        }
+        requests[i] = MPI_REQUEST_NULL;
+        if (!finish_locked(request, locked)) {
+            locked = NULL;
+        }
+    }
+    if (NULL != locked) {
+        mca_pml_epml_unlock(locked);
+    }
+    mca_pml_epml_wait_over(&waiter);
+    return i == count ? OMPI_SUCCESS
+                      : wait_all_any(count - i, &requests[i],
+                                     MPI_STATUSES_IGNORE == statuses ? MPI_STATUSES_IGNORE
+                                                                     : &statuses[i]);
 }
 
 #define NONE SIZE_MAX
