@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 1
+#define MCA_BTL_EP_ABI 2
 
 /** The longest address blob that a module may publish, in bytes. */
 #define MCA_BTL_EP_ADDRESS_MAX 256
@@ -99,6 +99,16 @@ typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,
                                     size_t payload_size, mca_btl_base_tag_t tag);
 
 /**
+ * A message of MCA_BTL_EP_TAG that begins with ep_prefix, without it.  The owner's; called instead
+ * of the active message handler, where the BTL likes.
+ *
+ * @param[in] context  ep_context
+ * @param[in] rest     what follows the prefix, aligned to 8 bytes, valid during the call
+ * @param[in] size     of it, bytes
+ */
+typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, size_t size);
+
+/**
  * A BTL module that serves one MPI endpoint.
  *
  * Of the stock interface (member super) these are provided: btl_eager_limit and btl_max_send_size
@@ -117,6 +127,12 @@ typedef struct mca_btl_ep_module_t {
 
     /** The owner's pointer, as given to ep_create; the BTL never follows it. */
     void *ep_context;
+
+    /** The first 8 bytes of most of the owner's headers, the same for all modules that reach each
+     * other: a BTL may leave them out on the way, and hands such messages to ep_receive_bare.  Both
+     * are set by the owner before the first message. */
+    uint64_t ep_prefix;
+    mca_btl_ep_receive_bare_fn_t ep_receive_bare;
 
     mca_btl_ep_progress_fn_t ep_progress;
     mca_btl_ep_pending_fn_t ep_pending;

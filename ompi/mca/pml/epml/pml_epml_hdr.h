@@ -55,6 +55,14 @@ typedef struct mca_pml_epml_hdr_match_t {
     int32_t tag;
 } mca_pml_epml_hdr_match_t;
 
+/** What is left of it where the common part is that of a plain eager message and was left out on
+ * the way (ep_prefix in btl_ep.h). */
+typedef struct mca_pml_epml_hdr_bare_t {
+    uint64_t context;
+    int32_t source;
+    int32_t tag;
+} mca_pml_epml_hdr_bare_t;
+
 typedef struct mca_pml_epml_hdr_rndv_t {
     mca_pml_epml_hdr_match_t match;
     uint64_t length;  /**< bytes of the whole message */
@@ -82,6 +90,8 @@ typedef struct mca_pml_epml_hdr_done_t {
 
 _Static_assert(8 == sizeof(mca_pml_epml_hdr_common_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_match_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_common_t) + sizeof(mca_pml_epml_hdr_bare_t),
+               "a match header in two parts");
 _Static_assert(40 == sizeof(mca_pml_epml_hdr_rndv_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_cts_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_frag_t), "no padding on the wire");

@@ -18,7 +18,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
 
@@ -89,6 +89,11 @@ static bool is_sound(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_match_t *matc
     return true;
 }
 
+static inline mca_pml_epml_request_t *request_of(epml_match_posted_t *posted)
+{
+    return (mca_pml_epml_request_t *) ((char *) posted - offsetof(mca_pml_epml_request_t, posted));
+}
+
 /** A message to be matched. */
 static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
                                  const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
@@ -107,10 +112,7 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
         keep(ep, hdr, header_size, data, size);
         return;
     }
-    mca_pml_epml_recv_matched((mca_pml_epml_request_t *) ((char *) posted
-                                                          - offsetof(mca_pml_epml_request_t,
-                                                                     posted)),
-                              hdr, data, size);
+    mca_pml_epml_recv_matched(request_of(posted), hdr, data, size);
 }
 
 /** All kinds but eager messages. */
@@ -187,4 +189,53 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
         return;
     }
     arrived_other(ep, btl, message, size);
+}
+
+/** No receive waits for it, or one whose data are in pieces. */
+static __attribute__((noinline)) void bare_slow(mca_pml_epml_ep_t *ep, epml_match_posted_t *posted,
+                                                const mca_pml_epml_hdr_bare_t *bare,
+                                                const void *data, size_t size)
+{
+    mca_pml_epml_hdr_rndv_t hdr = {.match = {.common = {.kind = EPML_HDR_EAGER},
+                                             .context = bare->context,
+                                             .source = bare->source,
+                                             .tag = bare->tag}};
+
+    if (NULL == posted) {
+        keep(ep, &hdr, sizeof(hdr.match), data, size);
+    } else {
+        mca_pml_epml_recv_matched(request_of(posted), &hdr, data, size);
+    }
+}
+
+/** The whole way of a short message, in one piece: what mca_pml_epml_recv_matched would do. */
+void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size)
+{
+    mca_pml_epml_ep_t *ep = context;
+    const mca_pml_epml_hdr_bare_t *bare = rest;
+    const unsigned char *data = (const unsigned char *) (bare + 1);
+    epml_match_posted_t *posted = epml_match_arrive(&ep->match, bare->context, bare->source,
+                                                    bare->tag);
+    mca_pml_epml_request_t *request;
+    ompi_status_public_t *status;
+    size_t wanted;
+
+    size -= sizeof(*bare);
+    if (OPAL_UNLIKELY(NULL == posted || !request_of(posted)->contiguous)) {
+        bare_slow(ep, posted, bare, data, size);
+        return;
+    }
+    request = request_of(posted);
+    wanted = size <= request->size ? size : request->size;
+    if (OPAL_LIKELY(8 == wanted)) {
+        memcpy(request->base, data, 8); /* a move instead of a call */
+    } else if (0 < wanted) {
+        memcpy(request->base, data, wanted);
+    }
+    status = &request->req_ompi.req_status;
+    status->MPI_SOURCE = bare->source;
+    status->MPI_TAG = bare->tag;
+    status->MPI_ERROR = OPAL_LIKELY(size == wanted) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+    status->_ucount = wanted;
+    mca_pml_epml_request_complete(request);
 }

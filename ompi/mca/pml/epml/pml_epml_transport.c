@@ -139,9 +139,23 @@ void mca_pml_epml_transports_close(void)
     opal_mutex_unlock(&transports.lock);
 }
 
+/** A module of a transport, told how most of our messages begin. */
+static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep,
+                         mca_btl_ep_module_t **module_p)
+{
+    const mca_pml_epml_hdr_common_t eager = {.kind = EPML_HDR_EAGER};
+    int rc = transport->component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+
+    if (OMPI_SUCCESS == rc) {
+        memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
+        (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
+    }
+    return rc;
+}
+
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
-    return transports.shm.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+    return create_module(&transports.shm, ep, module_p);
 }
 
 int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
@@ -157,7 +171,7 @@ int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     opal_mutex_unlock(&transports.lock);
 
     if (NULL == kept) {
-        return transports.net.component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+        return create_module(&transports.net, ep, module_p);
     }
     *module_p = kept->module;
     (*module_p)->ep_context = ep;

@@ -14,7 +14,8 @@
  * btl/epshm: messages between the endpoints of one address space.
  *
  * Every module has an inbox, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
- * the process may write.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves,
+ * the process may write, and beside it lanes, rings of one sender each (btl_epshm_lane.h), for those
+ * who send much.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves,
  * larger ones in a buffer of the sender whose address goes through the ring, and btl_get copies
  * straight from the sender's memory.
  *
@@ -38,6 +39,8 @@ typedef struct mca_btl_epshm_component_t {
     mca_btl_ep_component_t super;
 
     unsigned int ring_cells;     /**< cells of 64 bytes in an inbox */
+    unsigned int lanes;          /**< rings of one sender that an inbox may have */
+    unsigned int lane_cells;     /**< cells of 32 bytes in one of them */
     size_t eager_limit;          /**< bytes, header included, that are buffered by the sender */
     size_t share_min;            /**< bytes from which on sender and receiver copy together */
     size_t max_send_size;        /**< bytes, header included, in one fragment */

@@ -39,6 +39,21 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.ring_cells);
 
+    mca_btl_epshm_component.lanes = 8;
+    (void) mca_base_component_var_register(
+        version, "lanes",
+        "Rings of one sender that an inbox may have beside the one of all: given to senders that "
+        "send much (0 to 32)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.lanes);
+
+    mca_btl_epshm_component.lane_cells = 256;
+    (void) mca_base_component_var_register(
+        version, "lane_cells",
+        "Cells of 32 bytes in such a ring (a power of two, 64 to 1048576)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.lane_cells);
+
     mca_btl_epshm_component.eager_limit = 4096;
     (void) mca_base_component_var_register(
         version, "eager_limit",
@@ -89,6 +104,15 @@ static bool in_range(const char *name, size_t value, size_t low, size_t high)
     return false;
 }
 
+static bool is_power_of_two(const char *name, unsigned int value)
+{
+    if (0 == (value & (value - 1))) {
+        return true;
+    }
+    EPSHM_SHOW_HELP("not a power of two", true, name, value);
+    return false;
+}
+
 /** Parameters are checked when the first module is made, so that a mistake is reported to those who
  * use endpoints and to nobody else. */
 static int check_parameters(void)
@@ -97,6 +121,8 @@ static int check_parameters(void)
 
     if (!in_range("btl_epshm_ring_cells", component->ring_cells, 2 * EPSHM_RING_CLAIM_MAX,
                   1 << 20)
+        || !in_range("btl_epshm_lanes", component->lanes, 0, EPSHM_LANES_MAX)
+        || !in_range("btl_epshm_lane_cells", component->lane_cells, 64, 1 << 20)
         || !in_range("btl_epshm_eager_limit", component->eager_limit, 512, 1 << 20)
         || !in_range("btl_epshm_share_min", component->share_min, 1, SIZE_MAX)
         || !in_range("btl_epshm_max_send_size", component->max_send_size, component->eager_limit,
@@ -105,8 +131,8 @@ static int check_parameters(void)
         || !in_range("btl_epshm_max_frags_max", component->max_frags_max, 1, 1 << 16)) {
         return OPAL_ERR_BAD_PARAM;
     }
-    if (0 != (component->ring_cells & (component->ring_cells - 1))) {
-        EPSHM_SHOW_HELP("not a power of two", true, "btl_epshm_ring_cells", component->ring_cells);
+    if (!is_power_of_two("btl_epshm_ring_cells", component->ring_cells)
+        || !is_power_of_two("btl_epshm_lane_cells", component->lane_cells)) {
         return OPAL_ERR_BAD_PARAM;
     }
     return OPAL_SUCCESS;

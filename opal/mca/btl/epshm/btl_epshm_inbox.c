@@ -44,6 +44,11 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
         free(inbox);
         return NULL;
     }
+    atomic_init(&inbox->lanes, 0);
+    for (int i = 0; i < EPSHM_LANES_MAX; ++i) {
+        atomic_init(&inbox->lane[i].state, EPSHM_LANE_FREE);
+        atomic_init(&inbox->lane[i].ring, NULL);
+    }
     epshm_share_init(&inbox->share);
     atomic_init(&inbox->references, 1);
     atomic_init(&inbox->closed, false);
@@ -90,24 +95,41 @@ static void unregister(struct mca_btl_base_endpoint_t *inbox)
 }
 
 /** Return the fragments that nobody will receive any more to their pools. */
-static void drain(struct mca_btl_base_endpoint_t *inbox)
+static void drain_ring(epshm_ring_t *ring)
 {
     epshm_cell_t *cell;
 
-    while (NULL != (cell = epshm_ring_peek(&inbox->ring))) {
+    while (NULL != (cell = epshm_ring_peek(ring))) {
         epshm_envelope_t envelope;
+        uint64_t cells = 1;
 
         memcpy(&envelope, cell->data, sizeof(envelope));
         if (EPSHM_KIND_FRAG == envelope.kind) {
             mca_btl_epshm_frag_t *frag;
 
             memcpy(&frag, cell->data + sizeof(envelope), sizeof(frag));
-            epshm_ring_pop(&inbox->ring, 1);
             mca_btl_epshm_frag_return(frag);
-        } else {
-            epshm_ring_pop(&inbox->ring,
-                           epshm_ring_cells_for(sizeof(envelope) + envelope.size));
+        } else if (EPSHM_KIND_INLINE == envelope.kind) {
+            cells = epshm_ring_cells_for(sizeof(envelope) + envelope.size);
         }
+        epshm_ring_pop(ring, cells);
+    }
+}
+
+/** Likewise. */
+static void drain_lane(epshm_lane_ring_t *ring)
+{
+    const epshm_lane_cell_t *cell;
+    epshm_lane_mark_t mark;
+
+    while (NULL != (cell = epshm_lane_peek(ring, &mark))) {
+        if (EPSHM_KIND_FRAG == mark.kind) {
+            mca_btl_epshm_frag_t *frag;
+
+            memcpy(&frag, cell->data, sizeof(frag));
+            mca_btl_epshm_frag_return(frag);
+        }
+        epshm_lane_pop(ring, epshm_lane_cells_for(mark.size));
     }
 }
 
@@ -124,8 +146,17 @@ void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox)
      * it all before it frees.  The fragments that came in after the module was closed are drained
      * here, when no sender can be left. */
     if (1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
-        drain(inbox);
+        drain_ring(&inbox->ring);
         epshm_ring_fini(&inbox->ring);
+        for (int i = 0; i < EPSHM_LANES_MAX; ++i) {
+            epshm_lane_ring_t *ring = atomic_load_explicit(&inbox->lane[i].ring,
+                                                           memory_order_relaxed);
+
+            if (NULL != ring) {
+                drain_lane(ring);
+                epshm_lane_destroy(ring);
+            }
+        }
         free(inbox);
     }
 }

@@ -75,6 +75,7 @@ static int finalize(mca_btl_base_module_t *btl)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) btl;
 
+    mca_btl_epshm_lanes_leave(module);
     mca_btl_epshm_inbox_close(module->inbox);
     mca_btl_epshm_pool_abandon(module->pool);
     free(module);
@@ -122,6 +123,8 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->super.super.btl_rndv_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_max_send_size = mca_btl_epshm_component.max_send_size;
     module->error_cb = NULL;
+    module->burst = 0;
+    memset(module->place, 0, sizeof(module->place));
 
     module->inbox = mca_btl_epshm_inbox_create(mca_btl_epshm_component.ring_cells);
     if (NULL == module->inbox) {

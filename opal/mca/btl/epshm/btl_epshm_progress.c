@@ -34,17 +34,18 @@ static inline void deliver(mca_btl_epshm_module_t *module, void *data, size_t si
     handler->cbfunc(&module->super.super, &descriptor);
 }
 
-/** A fragment stays readable until it is returned, so its cell goes back first. */
+/** A fragment stays readable until it is returned. */
 static __attribute__((noinline)) void deliver_frag(mca_btl_epshm_module_t *module,
-                                                   const epshm_cell_t *cell, uint8_t tag)
+                                                   const void *cell_data, uint8_t tag)
 {
     mca_btl_epshm_frag_t *frag;
 
-    memcpy(&frag, cell->data + sizeof(epshm_envelope_t), sizeof(frag));
-    epshm_ring_pop(&module->inbox->ring, 1);
+    memcpy(&frag, cell_data, sizeof(frag));
     deliver(module, frag->data, frag->segment.seg_len, tag);
     mca_btl_epshm_frag_return(frag);
 }
+
+/* ---- the ring that all senders share --------------------------------------------------------- */
 
 /** A message over several cells is put together first: handlers see one segment. */
 static __attribute__((noinline)) void deliver_cells(mca_btl_epshm_module_t *module, size_t size,
@@ -54,34 +55,111 @@ static __attribute__((noinline)) void deliver_cells(mca_btl_epshm_module_t *modu
         __attribute__((aligned(EPSHM_CACHE_LINE)));
 
     epshm_ring_read(&module->inbox->ring, message, sizeof(epshm_envelope_t) + size);
-    epshm_ring_pop(&module->inbox->ring, epshm_ring_cells_for(sizeof(epshm_envelope_t) + size));
     deliver(module, message + sizeof(epshm_envelope_t), size, tag);
+}
+
+/** @return number of messages */
+static inline int take_shared(mca_btl_epshm_module_t *module)
+{
+    epshm_ring_t *ring = &module->inbox->ring;
+    const epshm_cell_t *cell;
+    int count = 0;
+
+    while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_ring_peek(ring))) {
+        epshm_envelope_t envelope;
+        uint64_t cells = 1;
+
+        memcpy(&envelope, cell->data, sizeof(envelope));
+        if (EPSHM_KIND_FRAG == envelope.kind) {
+            deliver_frag(module, cell->data + sizeof(envelope), envelope.tag);
+        } else if (EPSHM_KIND_LANE == envelope.kind) {
+            mca_btl_epshm_lane_opened(module->inbox, envelope.size);
+        } else if (OPAL_LIKELY(sizeof(envelope) + envelope.size <= EPSHM_CELL_PAYLOAD)) {
+            deliver(module, (void *) (cell->data + sizeof(envelope)), envelope.size, envelope.tag);
+        } else {
+            deliver_cells(module, envelope.size, envelope.tag);
+            cells = epshm_ring_cells_for(sizeof(envelope) + envelope.size);
+        }
+        epshm_ring_pop(ring, cells);
+        ++count;
+    }
+    return count;
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/** All that is not bare in one cell. */
+static __attribute__((noinline)) void deliver_other(mca_btl_epshm_module_t *module,
+                                                    const epshm_lane_ring_t *ring,
+                                                    const epshm_lane_cell_t *cell,
+                                                    epshm_lane_mark_t mark)
+{
+    unsigned char message[EPSHM_LANE_CLAIM_MAX * EPSHM_LANE_PAYLOAD]
+        __attribute__((aligned(EPSHM_CACHE_LINE)));
+
+    if (EPSHM_KIND_FRAG == mark.kind) {
+        deliver_frag(module, cell->data, mark.tag);
+        return;
+    }
+    epshm_lane_read(ring, message, epshm_lane_cells_for(mark.size));
+    if (EPSHM_KIND_BARE == mark.kind) {
+        module->super.ep_receive_bare(module->super.ep_context, message, mark.size);
+    } else {
+        deliver(module, message, mark.size, mark.tag);
+    }
+}
+
+/** @return number of messages */
+static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *ring)
+{
+    const epshm_lane_cell_t *cell;
+    epshm_lane_mark_t mark;
+    int count = 0;
+
+    while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_lane_peek(ring, &mark))) {
+        if (OPAL_LIKELY(EPSHM_KIND_BARE == mark.kind && mark.size <= EPSHM_LANE_PAYLOAD)) {
+            module->super.ep_receive_bare(module->super.ep_context, cell->data, mark.size);
+            epshm_lane_pop(ring, 1);
+        } else {
+            deliver_other(module, ring, cell, mark);
+            epshm_lane_pop(ring, epshm_lane_cells_for(mark.size));
+        }
+        ++count;
+    }
+    return count;
+}
+
+static inline epshm_lane_ring_t *lane_ring(const struct mca_btl_base_endpoint_t *inbox,
+                                           unsigned int number)
+{
+    /* Relaxed: who has the lane's bit has its ring, see mca_btl_epshm_pending. */
+    return atomic_load_explicit(&inbox->lane[number].ring, memory_order_relaxed);
 }
 
 int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) ep_module;
-    epshm_ring_t *ring = &module->inbox->ring;
-    epshm_cell_t *cell;
-    int count = 0;
+    struct mca_btl_base_endpoint_t *inbox = module->inbox;
+    /* First, as the announcement of a lane is in it, and only the messages behind that are in the
+     * lane. */
+    int count = take_shared(module);
 
-    while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_ring_peek(ring))) {
-        epshm_envelope_t envelope;
+    module->burst = 0;
 
-        memcpy(&envelope, cell->data, sizeof(envelope));
-        if (OPAL_UNLIKELY(EPSHM_KIND_FRAG == envelope.kind)) {
-            deliver_frag(module, cell, envelope.tag);
-        } else if (OPAL_LIKELY(sizeof(envelope) + envelope.size <= EPSHM_CELL_PAYLOAD)) {
-            deliver(module, cell->data + sizeof(envelope), envelope.size, envelope.tag);
-            epshm_ring_pop(ring, 1);
-        } else {
-            deliver_cells(module, envelope.size, envelope.tag);
+    /* Relaxed: the receiver itself writes the bits. */
+    for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_relaxed); 0 != lanes;
+         lanes &= lanes - 1) {
+        const unsigned int number = (unsigned int) __builtin_ctz(lanes);
+        const int taken = take_lane(module, lane_ring(inbox, number));
+
+        if (0 == taken) {
+            mca_btl_epshm_lane_check(inbox, number);
         }
-        ++count;
+        count += taken;
     }
     /* A peer copies out of our memory: each of our pieces saves it the time of one. */
-    if (OPAL_UNLIKELY(epshm_share_open(&module->inbox->share))) {
-        count += epshm_share_work(&module->inbox->share);
+    if (OPAL_UNLIKELY(epshm_share_open(&inbox->share))) {
+        count += epshm_share_work(&inbox->share);
     }
     return count;
 }
@@ -90,6 +168,13 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module)
 {
     const struct mca_btl_base_endpoint_t *inbox = ((const mca_btl_epshm_module_t *) module)->inbox;
 
+    /* Acquire pairs with the release in mca_btl_epshm_lane_opened: a lane's ring before its bit. */
+    for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_acquire); 0 != lanes;
+         lanes &= lanes - 1) {
+        if (epshm_lane_pending(lane_ring(inbox, (unsigned int) __builtin_ctz(lanes)))) {
+            return true;
+        }
+    }
     return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share);
 }
 

@@ -13,8 +13,8 @@
  *
  * Everything that puts a message into a peer's inbox.
  *
- * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells.  Budget: one compare-and-swap, one
- * copy, one release store; no allocation, no lock.
+ * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells of a lane.  Budget: one copy, one
+ * release store; no atomic read-modify-write, no allocation, no lock.
  */
 
 #include "opal_config.h"
@@ -23,14 +23,49 @@
 
 #include "opal/datatype/opal_convertor.h"
 
+/** Messages in a row, without looking for some, that make a stream. */
+#define EPSHM_BURST 4
+
+/**
+ * Let what has been written reach memory before the cell that the peer looks at.
+ *
+ * Not for order, which a release store gives, but for speed: a core that waits for lines to write to
+ * asks for that of the cell ahead of time, the peer, who polls it, takes it back, and it has to
+ * be fetched a second time when its turn comes.  64 and 256 bytes took 9 % longer without it, on
+ * cores 100 ns apart.  In a stream the peer is not polling, and nobody waits.
+ */
+static inline void drain_stores(const mca_btl_epshm_module_t *module)
+{
+#if defined(__x86_64__)
+    if (EPSHM_BURST >= module->burst) {
+        __builtin_ia32_sfence();
+    }
+#else
+    (void) module;
+#endif
+}
+
 /** Hand a fragment over to the peer; it comes back through its pool. */
-static int push_frag(struct mca_btl_base_endpoint_t *endpoint, mca_btl_epshm_frag_t *frag,
-                     mca_btl_base_tag_t tag)
+static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                     mca_btl_epshm_frag_t *frag, mca_btl_base_tag_t tag)
 {
     const epshm_envelope_t envelope = {.kind = EPSHM_KIND_FRAG, .tag = tag};
+    epshm_place_t *place = mca_btl_epshm_place(module, endpoint);
     uint64_t position;
     epshm_cell_t *cell;
 
+    if (endpoint == place->inbox || mca_btl_epshm_lane_consider(module, endpoint)) {
+        const epshm_lane_mark_t mark = {.kind = EPSHM_KIND_FRAG, .tag = tag, .size = sizeof(frag)};
+
+        if (!epshm_lane_has_room(&place->writer, 1)) {
+            return OPAL_ERR_OUT_OF_RESOURCE;
+        }
+        drain_stores(module);
+        memcpy(epshm_lane_cell(&place->writer, 0)->data, &frag, sizeof(frag));
+        epshm_lane_publish(&place->writer, 1, mark);
+        ++module->burst;
+        return OPAL_SUCCESS;
+    }
     if (!epshm_ring_claim(&endpoint->ring, 1, &position)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -39,26 +74,6 @@ static int push_frag(struct mca_btl_base_endpoint_t *endpoint, mca_btl_epshm_fra
     memcpy(cell->data + sizeof(envelope), &frag, sizeof(frag));
     epshm_ring_publish(&endpoint->ring, position);
     return OPAL_SUCCESS;
-}
-
-static __attribute__((noinline)) int
-send_buffered(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-              const void *header, size_t header_size, const void *payload, size_t payload_size,
-              mca_btl_base_tag_t tag)
-{
-    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get(module->pool, header_size + payload_size);
-    int rc;
-
-    if (OPAL_UNLIKELY(NULL == frag)) {
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(frag->data, header, header_size);
-    memcpy(frag->data + header_size, payload, payload_size);
-    rc = push_frag(endpoint, frag, tag);
-    if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
-        mca_btl_epshm_frag_free(frag);
-    }
-    return rc;
 }
 
 /** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
@@ -87,21 +102,145 @@ static inline bool peer_is_gone(struct mca_btl_base_endpoint_t *endpoint)
     return OPAL_UNLIKELY(atomic_load_explicit(&endpoint->closed, memory_order_relaxed));
 }
 
-int mca_btl_epshm_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                          const void *header, size_t header_size, const void *payload,
-                          size_t payload_size, mca_btl_base_tag_t tag)
+/** Write all of a message in pieces but what goes into the first cell. */
+static void write_behind_first(epshm_lane_writer_t *writer, const unsigned char *header,
+                               size_t header_size, const unsigned char *payload,
+                               size_t payload_size)
+{
+    const size_t in_first = header_size < EPSHM_LANE_PAYLOAD ? EPSHM_LANE_PAYLOAD - header_size : 0;
+
+    if (EPSHM_LANE_PAYLOAD < header_size) {
+        epshm_lane_write(writer, EPSHM_LANE_PAYLOAD, header + EPSHM_LANE_PAYLOAD,
+                         header_size - EPSHM_LANE_PAYLOAD);
+    }
+    if (in_first < payload_size) {
+        epshm_lane_write(writer, header_size + in_first, payload + in_first,
+                         payload_size - in_first);
+    }
+}
+
+/** A message of any kind and size in the cells of a lane. */
+static __attribute__((noinline)) int
+send_cells(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer, bool bare,
+           const unsigned char *header, size_t header_size, const unsigned char *payload,
+           size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const size_t size = header_size + payload_size - (bare ? sizeof(uint64_t) : 0);
+    const uint64_t count = epshm_lane_cells_for(size);
+    size_t left;
+
+    if (!epshm_lane_has_room(writer, count)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    if (bare) {
+        header += sizeof(uint64_t);
+        header_size -= sizeof(uint64_t);
+    }
+    if (1 < count) {
+        write_behind_first(writer, header, header_size, payload, payload_size);
+        epshm_lane_continue(writer, count);
+        drain_stores(module);
+    }
+    left = header_size < EPSHM_LANE_PAYLOAD ? header_size : EPSHM_LANE_PAYLOAD;
+    epshm_lane_write(writer, 0, header, left);
+    left = EPSHM_LANE_PAYLOAD - left;
+    epshm_lane_write(writer, EPSHM_LANE_PAYLOAD - left, payload,
+                     left < payload_size ? left : payload_size);
+    epshm_lane_publish(writer, count,
+                       (epshm_lane_mark_t){.kind = bare ? EPSHM_KIND_BARE : EPSHM_KIND_INLINE,
+                                           .tag = tag,
+                                           .size = (uint16_t) size});
+    ++module->burst;
+    return OPAL_SUCCESS;
+}
+
+/** More than the cells of the shared ring take: in a buffer, but for a single message that is not
+ * much longer.  In cells 512 bytes took 0.62 instead of 1.0 us on cores 100 ns apart; a stream
+ * of them is faster with buffers. */
+static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
+                                               struct mca_btl_base_endpoint_t *endpoint,
+                                               const void *header, size_t header_size,
+                                               const void *payload, size_t payload_size,
+                                               mca_btl_base_tag_t tag)
+{
+    epshm_place_t *place = mca_btl_epshm_place(module, endpoint);
+    mca_btl_epshm_frag_t *frag;
+    int rc;
+
+    if (endpoint == place->inbox && EPSHM_BURST >= module->burst
+        && EPSHM_LANE_MAX >= header_size + payload_size) {
+        return send_cells(module, &place->writer, false, header, header_size, payload,
+                          payload_size, tag);
+    }
+    frag = mca_btl_epshm_frag_get(module->pool, header_size + payload_size);
+    if (OPAL_UNLIKELY(NULL == frag)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(frag->data, header, header_size);
+    memcpy(frag->data + header_size, payload, payload_size);
+    rc = push_frag(module, endpoint, frag, tag);
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
+        mca_btl_epshm_frag_free(frag);
+    }
+    return rc;
+}
+
+/** Size of the header that most messages have. */
+#define EPSHM_USUAL_HEADER 24
+
+/** A short message through a lane. */
+static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer,
+                            const void *header, size_t header_size, const void *payload,
+                            size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const unsigned char *from = header;
+    uint64_t first = 0, second, third;
+    unsigned char *data;
+    bool bare;
+
+    /* Word by word: the caller has just written them, and a wider load would have to wait until
+     * its stores have left the store buffer. */
+    if (OPAL_LIKELY(EPSHM_USUAL_HEADER == header_size)) {
+        memcpy(&first, from, sizeof(first));
+    }
+    bare = module->super.ep_prefix == first && EPSHM_USUAL_HEADER == header_size && MCA_BTL_EP_TAG == tag;
+    if (OPAL_UNLIKELY(!bare || sizeof(uint64_t) < payload_size)) {
+        return send_cells(module, writer, bare, header, header_size, payload, payload_size, tag);
+    }
+    if (OPAL_UNLIKELY(!epshm_lane_has_room(writer, 1))) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    data = epshm_lane_cell(writer, 0)->data;
+    memcpy(&second, from + 8, sizeof(second));
+    __asm__("" : "+r"(second)); /* or the compiler makes one load of two */
+    memcpy(&third, from + 16, sizeof(third));
+    memcpy(data, &second, sizeof(second));
+    memcpy(data + 8, &third, sizeof(third));
+    if (OPAL_LIKELY(sizeof(uint64_t) == payload_size)) {
+        memcpy(data + 16, payload, sizeof(uint64_t));
+    } else if (0 < payload_size) {
+        memcpy(data + 16, payload, payload_size);
+    }
+    epshm_lane_publish(writer, 1,
+                       (epshm_lane_mark_t){.kind = EPSHM_KIND_BARE,
+                                           .tag = MCA_BTL_EP_TAG,
+                                           .size = (uint16_t) (16 + payload_size)});
+    if (EPSHM_BURST < ++module->burst) {
+        epshm_lane_prefetch(writer);
+    }
+    return OPAL_SUCCESS;
+}
+
+/** A short message through the ring that all senders share. */
+static __attribute__((noinline)) int send_shared(struct mca_btl_base_endpoint_t *endpoint,
+                                                 const void *header, size_t header_size,
+                                                 const void *payload, size_t payload_size,
+                                                 mca_btl_base_tag_t tag)
 {
     const size_t size = header_size + payload_size;
     epshm_envelope_t envelope = {.kind = EPSHM_KIND_INLINE, .tag = tag, .size = (uint16_t) size};
     uint64_t position;
 
-    if (peer_is_gone(endpoint)) {
-        return OPAL_ERR_UNREACH;
-    }
-    if (size > EPSHM_INLINE_MAX) {
-        return send_buffered((mca_btl_epshm_module_t *) module, endpoint, header, header_size,
-                             payload, payload_size, tag);
-    }
     if (OPAL_UNLIKELY(!epshm_ring_claim(&endpoint->ring,
                                         epshm_ring_cells_for(sizeof(envelope) + size),
                                         &position))) {
@@ -121,6 +260,25 @@ int mca_btl_epshm_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpo
     }
     epshm_ring_publish(&endpoint->ring, position);
     return OPAL_SUCCESS;
+}
+
+int mca_btl_epshm_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
+                          const void *header, size_t header_size, const void *payload,
+                          size_t payload_size, mca_btl_base_tag_t tag)
+{
+    mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) ep_module;
+    epshm_place_t *place = mca_btl_epshm_place(module, endpoint);
+
+    if (peer_is_gone(endpoint)) {
+        return OPAL_ERR_UNREACH;
+    }
+    if (OPAL_UNLIKELY(EPSHM_INLINE_MAX < header_size + payload_size)) {
+        return send_long(module, endpoint, header, header_size, payload, payload_size, tag);
+    }
+    if (OPAL_LIKELY(endpoint == place->inbox) || mca_btl_epshm_lane_consider(module, endpoint)) {
+        return send_lane(module, &place->writer, header, header_size, payload, payload_size, tag);
+    }
+    return send_shared(endpoint, header, header_size, payload, payload_size, tag);
 }
 
 /** Pack up to *size bytes behind what the fragment holds already. */
@@ -236,7 +394,8 @@ int mca_btl_epshm_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     if (peer_is_gone(endpoint)) {
         return OPAL_ERR_UNREACH;
     }
-    rc = push_frag(endpoint, (mca_btl_epshm_frag_t *) descriptor, tag);
+    rc = push_frag((mca_btl_epshm_module_t *) btl, endpoint, (mca_btl_epshm_frag_t *) descriptor,
+                   tag);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }

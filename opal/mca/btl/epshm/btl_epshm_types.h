@@ -20,6 +20,7 @@
 #include "opal_config.h"
 
 #include "btl_epshm.h"
+#include "btl_epshm_lane.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
 
@@ -30,10 +31,12 @@ BEGIN_C_DECLS
 struct mca_btl_epshm_frag_t;
 struct mca_btl_epshm_pool_t;
 
-/** What a message in the ring is. */
+/** What a message in an inbox or a lane is. */
 enum {
     EPSHM_KIND_INLINE = 1, /**< the bytes follow in the cells */
-    EPSHM_KIND_FRAG = 2    /**< the address of a fragment follows */
+    EPSHM_KIND_FRAG = 2,   /**< the address of a fragment follows */
+    EPSHM_KIND_LANE = 3,   /**< from now on the sender uses the lane with the number in size */
+    EPSHM_KIND_BARE = 4    /**< the bytes follow but for the first 8, which are ep_prefix */
 };
 
 /** First bytes of every message in the ring. */
@@ -47,24 +50,46 @@ typedef struct epshm_envelope_t {
 /** Largest message (header and payload, bytes) that travels in the cells. */
 #define EPSHM_INLINE_MAX (EPSHM_RING_CLAIM_MAX * EPSHM_CELL_PAYLOAD - sizeof(epshm_envelope_t))
 
+/** Largest message that travels in the cells of a lane. */
+#define EPSHM_LANE_MAX (EPSHM_LANE_CLAIM_MAX * EPSHM_LANE_PAYLOAD)
+
+/** The most lanes of one inbox; btl_epshm_lanes allows fewer. */
+#define EPSHM_LANES_MAX 32
+
+/** Whose a lane is. */
+enum {
+    EPSHM_LANE_FREE = 0,  /**< nobody's */
+    EPSHM_LANE_TAKEN = 1, /**< a sender's */
+    EPSHM_LANE_LEFT = 2   /**< its sender has gone; the receiver frees it when it is empty */
+};
+
+/** A lane of an inbox: a ring of one sender at a time. */
+typedef struct epshm_lane_t {
+    _Atomic uint32_t state;            /**< EPSHM_LANE_* */
+    _Atomic(epshm_lane_ring_t *) ring; /**< made for the first sender, then kept with the inbox */
+} epshm_lane_t;
+
 /**
  * A BTL endpoint: the receiving side of a module.  Lives as long as somebody is connected to it,
  * which may be longer than the module.
  */
 struct mca_btl_base_endpoint_t {
-    epshm_ring_t ring;
+    /* Line 0, read by senders, hardly ever written. */
+    alignas(EPSHM_CACHE_LINE) uint64_t id; /**< key in the registry */
+    struct mca_btl_base_endpoint_t *next;  /**< in the registry, under its lock */
+    /** One reference of the module, one per ep_connect, one per sender that has a lane. */
+    _Atomic uint32_t references;
+    /** The module is gone: nobody will read the rings. */
+    _Atomic bool closed;
+
+    /* Line 1 and on, read by the receiver, written when lanes come and go. */
+    alignas(EPSHM_CACHE_LINE) _Atomic uint32_t lanes; /**< bit i: lane i is to be read */
+    epshm_lane_t lane[EPSHM_LANES_MAX];
+
+    epshm_ring_t ring; /**< of all senders that have no lane */
 
     /** A long copy out of memory of this endpoint's side, which its threads may help with. */
     epshm_share_t share;
-
-    /** One reference of the module, one per ep_connect. */
-    alignas(EPSHM_CACHE_LINE) _Atomic uint32_t references;
-
-    /** The module is gone: nobody will read the ring. */
-    _Atomic bool closed;
-
-    uint64_t id;                          /**< key in the registry */
-    struct mca_btl_base_endpoint_t *next; /**< in the registry, under its lock */
 };
 
 /** The published form of an endpoint. */
@@ -90,10 +115,24 @@ OBJ_CLASS_DECLARATION(mca_btl_epshm_frag_t);
 /** Buffers come in two sizes: eager_limit and max_send_size. */
 enum { EPSHM_FRAG_EAGER = 0, EPSHM_FRAG_MAX = 1, EPSHM_FRAG_CLASSES = 2 };
 
+/** Places in which a module keeps its lanes to others, by the inbox's id. */
+#define EPSHM_LANE_PLACES 16
+
+/** A module's lane to an inbox, and who else would like the place. */
+typedef struct epshm_place_t {
+    struct mca_btl_base_endpoint_t *inbox; /**< NULL: no lane; a reference of ours */
+    epshm_lane_writer_t writer;
+    epshm_lane_t *lane;
+    const struct mca_btl_base_endpoint_t *rival; /**< compared, never followed */
+    uint32_t rival_messages;
+} epshm_place_t;
+
 typedef struct mca_btl_epshm_module_t {
     mca_btl_ep_module_t super;
     struct mca_btl_base_endpoint_t *inbox;
     struct mca_btl_epshm_pool_t *pool;
+    uint32_t burst; /**< messages sent since the endpoint was last progressed */
+    epshm_place_t place[EPSHM_LANE_PLACES];
     mca_btl_base_module_error_cb_fn_t error_cb;
 } mca_btl_epshm_module_t;
 
@@ -117,6 +156,29 @@ void mca_btl_epshm_inbox_address(const struct mca_btl_base_endpoint_t *inbox,
 
 /** Give a reference back.  Any thread. */
 void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox);
+
+/* ---- btl_epshm_lane.c: rings of one sender ------------------------------------------------- */
+
+/** A message is about to go through the shared ring: should there be a lane instead?
+ * @return true if there is one now, in the inbox's place */
+bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
+                                 struct mca_btl_base_endpoint_t *inbox);
+
+/** A sender has opened a lane.  Receiver only. */
+void mca_btl_epshm_lane_opened(struct mca_btl_base_endpoint_t *inbox, unsigned int number);
+
+/** A lane is empty: is its sender gone?  Then it is free for others.  Receiver only. */
+void mca_btl_epshm_lane_check(struct mca_btl_base_endpoint_t *inbox, unsigned int number);
+
+/** The sender goes: others may have its lanes, when they are empty. */
+void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module);
+
+/** The place of the lane from a module to an inbox. */
+static inline epshm_place_t *mca_btl_epshm_place(mca_btl_epshm_module_t *module,
+                                                 const struct mca_btl_base_endpoint_t *inbox)
+{
+    return &module->place[inbox->id % EPSHM_LANE_PLACES];
+}
 
 /* ---- btl_epshm_frag.c: pools of buffers ---------------------------------------------------- */
 
