@@ -14,8 +14,8 @@
  * btl/epshm: messages between the endpoints of one address space.
  *
  * Every module has an inbox, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
- * the process may write, and beside it lanes, rings of one sender each (btl_epshm_lane.h), for those
- * who send much.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves,
+ * the process may write, and lanes, rings of one sender each (btl_epshm_lane.h), for those who send
+ * much.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves,
  * larger ones in a buffer of the sender whose address goes through the ring, and btl_get copies
  * straight from the sender's memory.
  *

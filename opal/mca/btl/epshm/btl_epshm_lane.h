@@ -187,8 +187,8 @@ static inline void epshm_lane_publish(epshm_lane_writer_t *writer, uint64_t coun
 
 /**
  * Fetch the line of a cell to come for writing.  For streams: where a line takes 100 ns from core
- * to core, one of 8 byte messages rose from 13 to 22 M/s; where it takes 25 ns nothing changed.  Not
- * for a single message, whose line would have to share the way with this one.
+ * to core, one of 8 byte messages rose from 13 to 22 M/s; where it takes 25 ns nothing changed.
+ * Not for a single message, whose line would have to share the way with this one.
  */
 static inline void epshm_lane_prefetch(const epshm_lane_writer_t *writer)
 {
