@@ -206,7 +206,7 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 static void destroy(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_backlog_clear(ep);
-    for (uint32_t i = 0; i < ep->connection_count; ++i) {
+    for (uint32_t i = 0; i < ep->connection_size; ++i) {
         if (NULL != ep->connections[i].endpoint) {
             ep->net->ep_disconnect(ep->net, ep->connections[i].endpoint);
         }

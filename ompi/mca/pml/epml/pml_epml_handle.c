@@ -22,22 +22,108 @@
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
 
+/** A group whose array of procs belongs to others as well.  Open MPI makes groups out of it, and
+ * frees it, like any other: only its end is different. */
+typedef struct epml_group_t {
+    ompi_group_t super;
+    mca_pml_epml_procs_t *procs; /**< a reference of ours */
+} epml_group_t;
+
+void mca_pml_epml_procs_release(mca_pml_epml_procs_t *procs)
+{
+    /* Release and acquire: all uses are ordered before the end. */
+    if (1 != atomic_fetch_sub_explicit(&procs->references, 1, memory_order_acq_rel)) {
+        return;
+    }
+    for (int i = 0; i < procs->count; ++i) {
+        OBJ_RELEASE(procs->proc[i]);
+    }
+    free(procs);
+}
+
+static void group_construct(epml_group_t *group)
+{
+    group->procs = NULL;
+    group->super.grp_proc_count = 0;
+    group->super.grp_proc_pointers = NULL;
+}
+
+/** Runs before Open MPI's destructor, which gives up each proc and frees the array: it finds a
+ * group of nobody.  A group may end after the PML has, but not after its code is gone. */
+static void group_destruct(epml_group_t *group)
+{
+    group->super.grp_proc_count = 0;
+    group->super.grp_proc_pointers = NULL;
+    if (NULL != group->procs) {
+        mca_pml_epml_procs_release(group->procs);
+    }
+}
+
+static OBJ_CLASS_INSTANCE(epml_group_t, ompi_group_t, group_construct, group_destruct);
+
+static mca_pml_epml_procs_t *procs_create(const mca_pml_epml_peers_t *peers)
+{
+    mca_pml_epml_procs_t *procs
+        = malloc(sizeof(*procs) + (size_t) peers->count * sizeof(procs->proc[0]));
+
+    if (NULL == procs) {
+        return NULL;
+    }
+    atomic_init(&procs->references, 1);
+    procs->count = peers->count;
+    for (int i = 0; i < peers->count; ++i) {
+        procs->proc[i] = peers->peer[i]->proc;
+        OBJ_RETAIN(procs->proc[i]);
+    }
+    return procs;
+}
+
+/** The array that goes with a list of peers, made at first use.  Several threads may ask at once:
+ * handles of one list are each made by their own.  @return one reference, or NULL (no memory) */
+static mca_pml_epml_procs_t *procs_of(mca_pml_epml_peers_t *peers)
+{
+    /* Acquire pairs with the release below, of another thread: the array before its address. */
+    mca_pml_epml_procs_t *known = atomic_load_explicit(&peers->procs, memory_order_acquire);
+
+    if (NULL == known) {
+        mca_pml_epml_procs_t *made = procs_create(peers);
+
+        if (NULL == made) {
+            return NULL;
+        }
+        if (atomic_compare_exchange_strong_explicit(&peers->procs, &known, made,
+                                                    memory_order_acq_rel, memory_order_acquire)) {
+            known = made;
+        } else {
+            mca_pml_epml_procs_release(made);
+        }
+    }
+    /* Relaxed: the list's own reference keeps it alive. */
+    atomic_fetch_add_explicit(&known->references, 1, memory_order_relaxed);
+    return known;
+}
+
 /** The group of all peers of a list.
  *
  * @param[in] rank  whose group it is, or MPI_UNDEFINED: nobody's (the remote group) */
-static ompi_group_t *make_group(ompi_group_t *like, const mca_pml_epml_peers_t *peers, int rank)
+static ompi_group_t *make_group(ompi_group_t *like, mca_pml_epml_peers_t *peers, int rank)
 {
-    ompi_group_t *group = ompi_group_allocate(like, peers->count);
+    epml_group_t *group = OBJ_NEW(epml_group_t);
 
     if (NULL == group) {
         return NULL;
     }
-    for (int i = 0; i < peers->count; ++i) {
-        group->grp_proc_pointers[i] = peers->peer[i]->proc;
+    OMPI_GROUP_SET_DENSE(&group->super);
+    group->procs = procs_of(peers);
+    if (NULL == group->procs || 0 > group->super.grp_f_to_c_index) {
+        OBJ_RELEASE(group);
+        return NULL;
     }
-    ompi_group_increment_proc_count(group);
-    group->grp_my_rank = rank;
-    return group;
+    group->super.grp_proc_count = group->procs->count;
+    group->super.grp_proc_pointers = group->procs->proc;
+    group->super.grp_my_rank = rank;
+    group->super.grp_instance = like->grp_instance;
+    return &group->super;
 }
 
 /** Give a communicator with groups its place, our state and its collectives; releases it if that

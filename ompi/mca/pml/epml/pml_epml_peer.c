@@ -176,6 +176,7 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count)
         return NULL;
     }
     atomic_init(&peers->references, 1);
+    atomic_init(&peers->procs, NULL);
     peers->count = count;
     return peers;
 }
@@ -188,6 +189,8 @@ void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers)
 
 void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
 {
+    mca_pml_epml_procs_t *procs;
+
     /* Release and acquire: as for a peer. */
     if (1 != atomic_fetch_sub_explicit(&peers->references, 1, memory_order_acq_rel)) {
         return;
@@ -196,6 +199,11 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
         if (NULL != peers->peer[i]) {
             mca_pml_epml_peer_release(peers->peer[i]);
         }
+    }
+    /* Relaxed: ordered by the references. */
+    procs = atomic_load_explicit(&peers->procs, memory_order_relaxed);
+    if (NULL != procs) {
+        mca_pml_epml_procs_release(procs);
     }
     free(peers);
 }
@@ -250,24 +258,52 @@ err_release:
     return rc;
 }
 
-/** Make the endpoint's table reach as far as the peer's slot. */
-static int connections_grow(mca_pml_epml_ep_t *ep, uint32_t slot)
+/** The entry of a slot, or the free one where it belongs.  The table is never full. */
+static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *ep, uint32_t slot)
 {
-    uint32_t count = slot + 1 + slot / 2;
-    mca_pml_epml_connection_t *grown = realloc(ep->connections, count * sizeof(*grown));
+    const uint32_t mask = ep->connection_size - 1;
+    /* Slots are given out one after the other, and who talks to every 2^k-th peer shall not meet
+     * the same place each time: multiply, by 2^32 over the golden ratio, and take high bits. */
+    uint32_t at = (slot * UINT32_C(2654435769)) >> 8;
 
+    while (ep->connections[at & mask].used && slot != ep->connections[at & mask].slot) {
+        ++at;
+    }
+    return &ep->connections[at & mask];
+}
+
+#define EPML_CONNECTIONS_MIN 8
+
+/** Make sure that the endpoint's table has room for one more, with a quarter of it free. */
+static int connections_grow(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_connection_t *old = ep->connections;
+    const uint32_t old_size = ep->connection_size;
+    const uint32_t size = 0 < old_size ? 2 * old_size : EPML_CONNECTIONS_MIN;
+    mca_pml_epml_connection_t *grown;
+
+    if (ep->connections_used + 1 + old_size / 4 <= old_size) {
+        return OMPI_SUCCESS;
+    }
+    grown = calloc(size, sizeof(*grown));
     if (NULL == grown) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    memset(grown + ep->connection_count, 0, (count - ep->connection_count) * sizeof(*grown));
     ep->connections = grown;
-    ep->connection_count = count;
+    ep->connection_size = size;
+    for (uint32_t i = 0; i < old_size; ++i) {
+        if (old[i].used) {
+            *connection_of(ep, old[i].slot) = old[i];
+        }
+    }
+    free(old);
     return OMPI_SUCCESS;
 }
 
 /** First use of a peer by this endpoint. */
 static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
-                                                   mca_pml_epml_peer_t *peer)
+                                                   mca_pml_epml_peer_t *peer,
+                                                   struct mca_btl_base_endpoint_t **connection_p)
 {
     mca_pml_epml_connection_t *connection;
     int rc;
@@ -275,20 +311,24 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     if (NULL == ep->net || 0 == peer->address_length) {
         return OMPI_ERR_UNREACH;
     }
-    if (peer->slot >= ep->connection_count) {
-        rc = connections_grow(ep, peer->slot);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
+    rc = connections_grow(ep);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
     }
-    connection = &ep->connections[peer->slot];
+    connection = connection_of(ep, peer->slot);
+    if (!connection->used) {
+        *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
+        ++ep->connections_used;
+    }
     if (NULL != connection->endpoint) {
         ep->net->ep_disconnect(ep->net, connection->endpoint);
         connection->endpoint = NULL;
     }
+    connection->peer_id = 0;
     rc = ep->net->ep_connect(ep->net, peer->address, peer->address_length, &connection->endpoint);
     if (OMPI_SUCCESS == rc) {
         connection->peer_id = peer->id;
+        *connection_p = connection->endpoint;
     }
     return rc;
 }
@@ -296,14 +336,13 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p)
 {
-    if (OPAL_UNLIKELY(peer->slot >= ep->connection_count
-                      || peer->id != ep->connections[peer->slot].peer_id)) {
-        int rc = connect_first(ep, peer);
+    if (OPAL_LIKELY(NULL != ep->connections)) {
+        const mca_pml_epml_connection_t *connection = connection_of(ep, peer->slot);
 
-        if (OMPI_SUCCESS != rc) {
-            return rc;
+        if (OPAL_LIKELY(peer->id == connection->peer_id)) {
+            *connection_p = connection->endpoint;
+            return OMPI_SUCCESS;
         }
     }
-    *connection_p = ep->connections[peer->slot].endpoint;
-    return OMPI_SUCCESS;
+    return connect_first(ep, peer, connection_p);
 }

@@ -57,7 +57,7 @@ typedef enum mca_pml_epml_level_t {
  */
 typedef struct mca_pml_epml_peer_t {
     _Atomic uint32_t references;
-    uint32_t slot;                       /**< index in every endpoint's table of connections */
+    uint32_t slot;                       /**< key in every endpoint's table of connections */
     ompi_proc_t *proc;                   /**< a reference of ours */
     struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
@@ -67,17 +67,28 @@ typedef struct mca_pml_epml_peer_t {
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
 
+/** The procs of a list of peers, for groups: one array for the handles of all endpoints of this
+ * process, each of whose groups would otherwise have its own.  It has a reference on each proc. */
+typedef struct mca_pml_epml_procs_t {
+    _Atomic uint32_t references; /**< groups, and the list of peers while it lasts */
+    int count;
+    ompi_proc_t *proc[];
+} mca_pml_epml_procs_t;
+
 /** The members of one side of a communicator, by rank.  Shared by handles; constant. */
 typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
+    _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
     mca_pml_epml_peer_t *peer[];
 } mca_pml_epml_peers_t;
 
 /** An endpoint's connection to a peer in another process. */
 typedef struct mca_pml_epml_connection_t {
-    uint64_t peer_id; /**< slots are used again: whose connection this is */
+    uint64_t peer_id; /**< slots are used again: whose connection this is; 0: nobody's */
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
+    uint32_t slot;
+    bool used; /**< an entry of the table, for good: its slot comes again */
 } mca_pml_epml_connection_t;
 
 /** What has to wait because a peer's queue is full: one per endpoint and slow peer, while it is
@@ -135,8 +146,11 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
     mca_pml_epml_backlog_t *backlogs;
     mca_pml_epml_numbers_t numbers;
-    mca_pml_epml_connection_t *connections; /**< by peer slot; of the net module */
-    uint32_t connection_count;
+    /** Of the net module: a hash table by peer slot with open addressing, of a size that is a power
+     * of two, for those peers only that the endpoint has sent to.  NULL: none yet. */
+    mca_pml_epml_connection_t *connections;
+    uint32_t connection_size;
+    uint32_t connections_used;
     opal_hash_table_t comms; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
     struct mca_pml_epml_comm_t *recent_comm;
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
@@ -256,6 +270,9 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p);
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
+
+/** Give up a reference; the last one gives up the procs.  Any thread. */
+void mca_pml_epml_procs_release(mca_pml_epml_procs_t *procs);
 
 /**
  * A communicator of peers, seen from one of them, local: no messages, and nobody may send on it

@@ -24,13 +24,70 @@
 
 #define EPSHM_ADDRESS_MAGIC 0x6d687365u
 
-/** All inboxes that can be connected to.  Inboxes come and go with communicators, so a
- * list does. */
+#define EPSHM_BUCKETS_MIN 64
+
+/** All inboxes that can be connected to: a hash table by id, chained through the inboxes.  Ids are
+ * given out one after the other, so their low bits spread them. */
 static struct {
     opal_mutex_t lock;
-    struct mca_btl_base_endpoint_t *first;
+    struct mca_btl_base_endpoint_t **bucket; /**< size of them, a power of two; NULL: no inbox */
+    size_t size;
+    size_t count; /**< of inboxes */
     uint64_t next_id;
-} registry = {.lock = OPAL_MUTEX_STATIC_INIT, .first = NULL, .next_id = 1};
+} registry = {.lock = OPAL_MUTEX_STATIC_INIT, .next_id = 1};
+
+/** Where the chain of an id begins.  Under the lock, in a table that has buckets. */
+static struct mca_btl_base_endpoint_t **bucket_of(uint64_t id)
+{
+    return &registry.bucket[id & (registry.size - 1)];
+}
+
+/** A bucket for each inbox, and for one more.  Under the lock.  @return false: there are none, for
+ * want of memory; with too few of them chains are long, no more. */
+static bool make_buckets(void)
+{
+    struct mca_btl_base_endpoint_t **old = registry.bucket, **grown;
+    const size_t old_size = registry.size;
+    const size_t size = NULL == old ? EPSHM_BUCKETS_MIN : 2 * old_size;
+
+    if (registry.count < old_size) {
+        return true;
+    }
+    grown = calloc(size, sizeof(struct mca_btl_base_endpoint_t *));
+    if (NULL == grown) {
+        return NULL != old;
+    }
+    registry.bucket = grown;
+    registry.size = size;
+    for (size_t i = 0; i < old_size; ++i) {
+        while (NULL != old[i]) {
+            struct mca_btl_base_endpoint_t *inbox = old[i];
+
+            old[i] = inbox->next;
+            inbox->next = *bucket_of(inbox->id);
+            *bucket_of(inbox->id) = inbox;
+        }
+    }
+    free(old);
+    return true;
+}
+
+/** @return false: no memory */
+static bool enter(struct mca_btl_base_endpoint_t *inbox)
+{
+    bool entered;
+
+    opal_mutex_lock(&registry.lock);
+    entered = make_buckets();
+    if (entered) {
+        inbox->id = registry.next_id++;
+        inbox->next = *bucket_of(inbox->id);
+        *bucket_of(inbox->id) = inbox;
+        ++registry.count;
+    }
+    opal_mutex_unlock(&registry.lock);
+    return entered;
+}
 
 struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
 {
@@ -52,12 +109,11 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
     epshm_share_init(&inbox->share);
     atomic_init(&inbox->references, 1);
     atomic_init(&inbox->closed, false);
-
-    opal_mutex_lock(&registry.lock);
-    inbox->id = registry.next_id++;
-    inbox->next = registry.first;
-    registry.first = inbox;
-    opal_mutex_unlock(&registry.lock);
+    if (!enter(inbox)) {
+        epshm_ring_fini(&inbox->ring);
+        free(inbox);
+        return NULL;
+    }
     return inbox;
 }
 
@@ -69,7 +125,8 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_find(const mca_btl_epshm_add
         return NULL;
     }
     opal_mutex_lock(&registry.lock);
-    for (inbox = registry.first; NULL != inbox; inbox = inbox->next) {
+    for (inbox = NULL != registry.bucket ? *bucket_of(address->id) : NULL; NULL != inbox;
+         inbox = inbox->next) {
         if (inbox->id == address->id) {
             /* Relaxed: the registry's own reference keeps it alive while we hold the lock. */
             atomic_fetch_add_explicit(&inbox->references, 1, memory_order_relaxed);
@@ -85,11 +142,13 @@ static void unregister(struct mca_btl_base_endpoint_t *inbox)
     struct mca_btl_base_endpoint_t **link;
 
     opal_mutex_lock(&registry.lock);
-    for (link = &registry.first; NULL != *link; link = &(*link)->next) {
-        if (*link == inbox) {
-            *link = inbox->next;
-            break;
-        }
+    for (link = bucket_of(inbox->id); inbox != *link; link = &(*link)->next) {
+    }
+    *link = inbox->next;
+    if (0 == --registry.count) {
+        free(registry.bucket);
+        registry.bucket = NULL;
+        registry.size = 0;
     }
     opal_mutex_unlock(&registry.lock);
 }
