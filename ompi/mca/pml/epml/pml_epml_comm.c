@@ -205,6 +205,22 @@ static int members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml
     return mca_pml_epml_peers_for_group(group, same, other, peers_p);
 }
 
+/** Take the lists that other endpoints of this process have for the same communicator, and let its
+ * group share as well: the list and array of each would make squares. */
+static void share(ompi_communicator_t *newcomm, uint64_t context, mca_pml_epml_peers_t **local_p,
+                  mca_pml_epml_peers_t **remote_p)
+{
+    if (OMPI_COMM_IS_INTER(newcomm)) {
+        mca_pml_epml_peers_share(context, local_p, remote_p);
+        return;
+    }
+    mca_pml_epml_peers_share(context, local_p, NULL);
+    mca_pml_epml_peers_release(*remote_p);
+    mca_pml_epml_peers_retain(*local_p);
+    *remote_p = *local_p;
+    mca_pml_epml_handle_share_group(newcomm, *local_p);
+}
+
 /** The members of both sides of a new communicator, out of its parent's. */
 static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_comm_t *parent,
                       mca_pml_epml_peers_t **local_p, mca_pml_epml_peers_t **remote_p)
@@ -244,6 +260,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    share(newcomm, context, &local, &remote);
     rc = mca_pml_epml_comm_place(newcomm, context);
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, remote, local);

@@ -452,6 +452,11 @@ static int make_handles(creation_t *creation, ompi_communicator_t **comms)
         if (OMPI_SUCCESS == rc && creation->meeting.two_sided) {
             rc = make_peers(creation, &creation->remote);
         }
+        if (OMPI_SUCCESS == rc) {
+            /* Where the parent is of endpoints, others here are making their handles, too. */
+            mca_pml_epml_peers_share((uint64_t) creation->agreed.context, &creation->local.peers,
+                                     creation->meeting.two_sided ? &creation->remote.peers : NULL);
+        }
     }
     for (int i = 0; OMPI_SUCCESS == rc && i < creation->num_ep; ++i) {
         rc = make_handle(creation, i, &comms[i]);

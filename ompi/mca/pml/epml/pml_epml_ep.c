@@ -282,6 +282,7 @@ void mca_pml_epml_ep_finalize(void)
         destroy(ep);
     }
     mca_pml_epml_transports_close();
+    mca_pml_epml_share_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
     mca_pml_epml_comm_finalize();

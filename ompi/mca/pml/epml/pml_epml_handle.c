@@ -126,6 +126,24 @@ static ompi_group_t *make_group(ompi_group_t *like, mca_pml_epml_peers_t *peers,
     return &group->super;
 }
 
+void mca_pml_epml_handle_share_group(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers)
+{
+    ompi_group_t *group = comm->c_local_group, *made;
+
+    if (OBJ_CLASS(ompi_group_t) != group->super.obj_class || group != comm->c_remote_group) {
+        return;
+    }
+    made = make_group(group, peers, group->grp_my_rank);
+    if (NULL == made) {
+        return;
+    }
+    OBJ_RETAIN(made);
+    comm->c_local_group = made;
+    comm->c_remote_group = made;
+    OBJ_RELEASE(group);
+    OBJ_RELEASE(group);
+}
+
 /** Give a communicator with groups its place, our state and its collectives; releases it if that
  * fails. */
 static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t context,

@@ -266,6 +266,11 @@ static int make_sides(bridging_t *bridging)
         bridging->local = make_peers(bridging, 0, bridging->mine.size);
     }
     bridging->remote = make_peers(bridging, bridging->mine.size, bridging->theirs.size);
+    if (NULL != bridging->remote && NULL != bridging->local) {
+        mca_pml_epml_peers_share(bridging->mine.contexts < bridging->theirs.contexts
+                                     ? bridging->mine.contexts : bridging->theirs.contexts,
+                                 &bridging->local, &bridging->remote);
+    }
     return NULL != bridging->local && NULL != bridging->remote ? OMPI_SUCCESS
                                                                : OMPI_ERR_OUT_OF_RESOURCE;
 }

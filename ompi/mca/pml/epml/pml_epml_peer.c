@@ -195,6 +195,9 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
     if (1 != atomic_fetch_sub_explicit(&peers->references, 1, memory_order_acq_rel)) {
         return;
     }
+    if (0 != peers->shared_key) {
+        mca_pml_epml_peers_unshare(peers);
+    }
     for (int i = 0; i < peers->count; ++i) {
         if (NULL != peers->peer[i]) {
             mca_pml_epml_peer_release(peers->peer[i]);

@@ -80,6 +80,7 @@ typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
+    uint64_t shared_key; /**< in pml_epml_share.c; 0: not entered there */
     mca_pml_epml_peer_t *peer[];
 } mca_pml_epml_peers_t;
 
@@ -255,6 +256,21 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count);
 void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 
+/**
+ * Put lists of peers that other endpoints of this process have for the same communicator in place of
+ * one's own, or leave one's own for them: n endpoints need not have n lists.  Any thread.
+ *
+ * @param[in]     context  of the communicator
+ * @param[in,out] local    complete; the caller's reference is taken over, and one given
+ * @param[in,out] remote   likewise, of an intercommunicator; else NULL
+ */
+void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
+                              mca_pml_epml_peers_t **remote);
+
+/** The last reference on a list that was entered is gone. */
+void mca_pml_epml_peers_unshare(mca_pml_epml_peers_t *peers);
+void mca_pml_epml_share_finalize(void);
+
 /** Make the members of group from those of two known sides; first counts where both have one.
  *
  * @param[out] peers_p  one reference
@@ -270,6 +286,12 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p);
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
+
+/** Let a new intracommunicator's group be one that shares its procs with the other handles of this
+ * process.  Nobody else may know the communicator yet.  Without memory it stays as it is.
+ *
+ * @param[in] peers  the group's members */
+void mca_pml_epml_handle_share_group(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers);
 
 /** Give up a reference; the last one gives up the procs.  Any thread. */
 void mca_pml_epml_procs_release(mca_pml_epml_procs_t *procs);
