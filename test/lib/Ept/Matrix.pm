@@ -113,6 +113,13 @@ my @TABLE = (
     { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
       args => '--rounds 100', timeout => 120, plain => 0 },
 
+    # A thousand endpoints in a process; with a network, as many as the descriptors of most machines
+    # allow. How malloc keeps memory for next time must not be mistaken for memory in use.
+    { program => 'create_many', configs => ['1x1'], quick => [], plain => 0, timeout => 180,
+      env => $NO_CACHES },
+    { program => 'create_many', variant => 'net', configs => ['2x1'], quick => [], plain => 0,
+      args => '--num 128', timeout => 180, env => $NO_CACHES },
+
     # Promises of one thread at a time: the harness keeps them.
     { program => 'random_traffic', variant => 'single', configs => [qw(1x4 2x2)], quick => ['1x4'],
       args => '--level single --seed 3', plain => 0 },
