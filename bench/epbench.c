@@ -35,8 +35,9 @@ static const char usage_text[] =
     "  --way WAY         %s\n"
     "  --pairs N         pairs of workers (1)\n"
     "  --points LIST     lat rate birate bw bibw barrier allreduce bcast dup split create free\n"
-    "                    posted unexpected, each with a size in bytes (posted, unexpected:\n"
-    "                    messages that wait)\n"
+    "                    posted unexpected, make heap resident, peerheap peerresident, job,\n"
+    "                    each with a size in bytes (posted, unexpected: messages that wait;\n"
+    "                    make, heap, resident: endpoints)\n"
     "  --budget MS       timed work per point, milliseconds (50)\n"
     "  --blocks N        timed blocks per point, median reported (11)\n"
     "  --window N        messages in flight (64, fewer where they pass 16 MiB)\n"
@@ -67,7 +68,8 @@ static const epbench_measure_t *find_measure(const char *name)
 {
     static const epbench_measure_t *const tables[] = {epbench_p2p_measures, epbench_coll_measures,
                                                       epbench_comm_measures,
-                                                      epbench_queue_measures};
+                                                      epbench_queue_measures,
+                                                      epbench_memory_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
         for (const epbench_measure_t *measure = tables[i]; NULL != measure->name; ++measure) {
@@ -226,12 +228,17 @@ static void run_point(epbench_worker_t *worker, const epbench_point_t *point)
     const epbench_measure_t *measure = point->measure;
     double values[EPBENCH_MAX_BLOCKS];
     size_t wrong;
-    int blocks;
-    long n;
+    int blocks = 1;
+    long n = 1;
 
     measure->prepare(worker, point);
     epbench_team_sync(worker);
-    blocks = time_blocks(worker, point, values, &n);
+    if (measure->once) {
+        measure->block(worker, point, 1);
+        values[0] = measure->value(worker, point, 1, (epbench_elapsed_t) {.longest = 0.0});
+    } else {
+        blocks = time_blocks(worker, point, values, &n);
+    }
     wrong = measure->check(worker, point);
     if (0 < wrong) {
         epbench_fail("%s, %s %zu: worker %d received %zu wrong bytes", options->way, measure->name,

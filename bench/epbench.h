@@ -34,6 +34,9 @@
 /** Most threads of one process. */
 #define EPBENCH_MAX_THREADS 256
 
+/** Most communicators that one point makes at once (epbench_ways_many). */
+#define EPBENCH_MAX_MANY 1024
+
 /** Most points of one run. */
 #define EPBENCH_MAX_POINTS 256
 
@@ -45,7 +48,7 @@ typedef struct epbench_measure_t epbench_measure_t;
 /** One thing to measure: a measurement at one size. */
 typedef struct epbench_point_t {
     const epbench_measure_t *measure;
-    size_t size; /**< bytes; for the queue measurements the number of messages that wait */
+    size_t size; /**< bytes; for queues the number of messages that wait, for sets of the set */
     int window;  /**< messages in flight, where the measurement has a window */
 } epbench_point_t;
 
@@ -83,7 +86,8 @@ typedef struct epbench_team_t {
 typedef enum epbench_can_t {
     EPBENCH_COLLECTIVE = 1, /**< holds all workers, one rank each */
     EPBENCH_SPLIT = 2,      /**< can be split */
-    EPBENCH_MAKE = 4        /**< another one of its kind can be made (epbench_ways_make) */
+    EPBENCH_MAKE = 4,       /**< another one of its kind can be made (epbench_ways_make) */
+    EPBENCH_MANY = 8        /**< any number of its kind can be made (epbench_ways_many) */
 } epbench_can_t;
 
 /** One communicating party. */
@@ -101,6 +105,7 @@ typedef struct epbench_worker_t {
     epbench_team_t *team;
     struct job_t *job;  /**< for epbench_ways.c */
     double uncounted;   /**< seconds of the block that are not the measurement's, if any */
+    double amount;      /**< what a measurement that is no time found */
     unsigned char *send_buffer;
     unsigned char *recv_buffer;
     size_t send_bytes;
@@ -138,6 +143,8 @@ struct epbench_measure_t {
     /** The figure to report, from the time of a block of n iterations. */
     double (*value)(const epbench_worker_t *worker, const epbench_point_t *point, long n,
                     epbench_elapsed_t elapsed);
+
+    bool once; /**< no time: one block of one iteration */
 };
 
 /* epbench.c */
@@ -167,6 +174,30 @@ MPI_Comm epbench_ways_made(epbench_worker_t *worker);
 /** Frees what was made; all workers call it. */
 void epbench_ways_unmake(epbench_worker_t *worker);
 
+/**
+ * For a set of n workers that do nothing: endpoints of each process; or a communicator for each, as
+ * threads of one rank have them; or the ranks of a thread communicator.  By thread 0 of each
+ * process, while the others wait.
+ *
+ * @param[in] n  1 to EPBENCH_MAX_MANY
+ */
+void epbench_ways_many_begin(epbench_worker_t *worker, int n); /**< what is not the library's */
+void epbench_ways_many(epbench_worker_t *worker, int n);       /**< makes them */
+void epbench_ways_many_free(epbench_worker_t *worker, int n);
+void epbench_ways_many_end(epbench_worker_t *worker);
+
+/* epbench_crew.c: threads that stand by, for the ways whose ranks are threads */
+
+typedef struct epbench_crew_t epbench_crew_t;
+
+/** Starts n threads on any core; they wait.  @return the crew */
+epbench_crew_t *epbench_crew_create(int n);
+
+/** Each thread of the crew, and the caller, calls work(argument); returns when all have. */
+void epbench_crew_work(epbench_crew_t *crew, void (*work)(void *argument), void *argument);
+
+void epbench_crew_free(epbench_crew_t *crew);
+
 /* epbench_team.c */
 
 /** All workers of the job meet.  Not timed; waiting threads yield. */
@@ -184,15 +215,19 @@ double epbench_team_sum(epbench_worker_t *worker, double value);
 /** Finds the cores this process may use; call before anything is pinned. */
 void epbench_cores_init(void);
 
+/** Lets the calling thread run on all cores of the process again. */
+void epbench_cores_unpin(void);
+
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, _coll.c, _comm.c, _queue.c: tables that end with a NULL name */
+/* epbench_p2p.c, _coll.c, _comm.c, _queue.c, _memory.c: tables that end with a NULL name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
 extern const epbench_measure_t epbench_coll_measures[];
 extern const epbench_measure_t epbench_comm_measures[];
 extern const epbench_measure_t epbench_queue_measures[];
+extern const epbench_measure_t epbench_memory_measures[];
 
 /** Bytes between messages in a receive buffer: the size rounded up to whole lines. */
 size_t epbench_stride(size_t size);

@@ -113,9 +113,9 @@ static size_t check_bcast(epbench_worker_t *worker, const epbench_point_t *point
 
 const epbench_measure_t epbench_coll_measures[] = {
     {"barrier", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_barrier,
-     check_nothing, value_collective},
+     check_nothing, value_collective, false},
     {"allreduce", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_allreduce, block_allreduce,
-     check_allreduce, value_collective},
+     check_allreduce, value_collective, false},
     {"bcast", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_bcast, block_bcast, check_bcast,
-     value_collective},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL}};
+     value_collective, false},
+    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

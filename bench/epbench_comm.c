@@ -173,11 +173,11 @@ static size_t check_create(epbench_worker_t *worker, const epbench_point_t *poin
 
 const epbench_measure_t epbench_comm_measures[] = {
     {"dup", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_dup, check_dup,
-     value_per_call},
+     value_per_call, false},
     {"split", "us", false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, false, 0, prepare_nothing,
-     block_split, check_split, value_per_call},
+     block_split, check_split, value_per_call, false},
     {"create", "us", false, EPBENCH_COLLECTIVE | EPBENCH_MAKE, false, 0, prepare_nothing,
-     block_create, check_create, value_per_call},
+     block_create, check_create, value_per_call, false},
     {"free", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_free, check_dup,
-     value_per_call},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL}};
+     value_per_call, false},
+    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

@@ -196,12 +196,14 @@ static double value_bandwidth_both(const epbench_worker_t *worker, const epbench
 }
 
 const epbench_measure_t epbench_p2p_measures[] = {
-    {"lat", "us", false, 0, false, 0, prepare_pair, block_latency, check_both, value_latency},
-    {"rate", "M/s", true, 0, true, 0, prepare_pair, block_one_way, check_receiver, value_rate},
+    {"lat", "us", false, 0, false, 0, prepare_pair, block_latency, check_both, value_latency,
+     false},
+    {"rate", "M/s", true, 0, true, 0, prepare_pair, block_one_way, check_receiver, value_rate,
+     false},
     {"birate", "M/s", true, 0, true, 0, prepare_pair, block_both_ways, check_both,
-     value_rate_both},
+     value_rate_both, false},
     {"bw", "GB/s", true, 0, true, 0, prepare_pair, block_one_way, check_receiver,
-     value_bandwidth},
+     value_bandwidth, false},
     {"bibw", "GB/s", true, 0, true, 0, prepare_pair, block_both_ways, check_both,
-     value_bandwidth_both},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL}};
+     value_bandwidth_both, false},
+    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

@@ -126,7 +126,7 @@ static double value_rate(const epbench_worker_t *worker, const epbench_point_t *
 
 const epbench_measure_t epbench_queue_measures[] = {
     {"posted", "M/s", true, 0, true, MESSAGE_BYTES, prepare_posted, block_rate, check_posted,
-     value_rate},
+     value_rate, false},
     {"unexpected", "M/s", true, 0, true, MESSAGE_BYTES, prepare_unexpected, block_rate,
-     check_unexpected, value_rate},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL}};
+     check_unexpected, value_rate, false},
+    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

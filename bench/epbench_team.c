@@ -151,6 +151,19 @@ void epbench_cores_init(void)
     }
 }
 
+void epbench_cores_unpin(void)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int i = 0; i < num_cores; ++i) {
+        CPU_SET(cores[i], &set);
+    }
+    if (0 < num_cores) {
+        pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+    }
+}
+
 void epbench_cores_pin(int rank, int size)
 {
     int pairs = size / 2;

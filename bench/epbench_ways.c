@@ -50,6 +50,9 @@ typedef struct way_t {
     void (*destroy)(job_t *job);                            /**< once, by the main thread */
     void (*make)(job_t *job, epbench_worker_t *worker);     /**< once more, by all workers */
     void (*unmake)(job_t *job, epbench_worker_t *worker);   /**< by all workers */
+    void (*many)(job_t *job, int n);                        /**< n more, by thread 0 */
+    void (*many_free)(job_t *job, int n);
+    bool many_threads; /**< takes as many threads as it makes */
 } way_t;
 
 struct job_t {
@@ -58,6 +61,8 @@ struct job_t {
     int workers;
     MPI_Comm *comm; /**< one per thread, per pair, or a single one: the way knows */
     MPI_Comm *made; /**< one per thread, or a single one, by make */
+    MPI_Comm *set;  /**< EPBENCH_MAX_MANY, or a single one, by many */
+    epbench_crew_t *crew; /**< of many, where the way wants it */
 };
 
 typedef struct thread_t {
@@ -150,9 +155,24 @@ static void thread_destroy(job_t *job)
     }
 }
 
+/** What a user makes today who wants n threads to have matching of their own. */
+static void thread_many(job_t *job, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &job->set[i]);
+    }
+}
+
+static void many_free_each(job_t *job, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        MPI_Comm_free(&job->set[i]);
+    }
+}
+
 #if defined(HAVE_EP)
 
-static void create_endpoints(job_t *job, MPI_Comm *comm)
+static void create_endpoints(job_t *job, int n, MPI_Comm *comm)
 {
     const char *text = job->team->options->info;
     MPI_Info info = MPI_INFO_NULL;
@@ -169,7 +189,7 @@ static void create_endpoints(job_t *job, MPI_Comm *comm)
         MPI_Info_create(&info);
         MPI_Info_set(info, key, value + 1);
     }
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, job->team->threads, info, comm);
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, n, info, comm);
     if (MPI_INFO_NULL != info) {
         MPI_Info_free(&info);
     }
@@ -177,7 +197,7 @@ static void create_endpoints(job_t *job, MPI_Comm *comm)
 
 static void ep_create(job_t *job)
 {
-    create_endpoints(job, job->comm);
+    create_endpoints(job, job->team->threads, job->comm);
 }
 
 static void ep_enter(job_t *job, epbench_worker_t *worker)
@@ -199,13 +219,18 @@ static void ep_destroy(job_t *job)
 static void ep_make(job_t *job, epbench_worker_t *worker)
 {
     if (0 == worker->thread) {
-        create_endpoints(job, job->made);
+        create_endpoints(job, job->team->threads, job->made);
     }
 }
 
 static void ep_unmake(job_t *job, epbench_worker_t *worker)
 {
     MPI_Comm_free(&job->made[worker->thread]);
+}
+
+static void ep_many(job_t *job, int n)
+{
+    create_endpoints(job, n, job->set);
 }
 
 #endif /* HAVE_EP */
@@ -253,22 +278,52 @@ static void threadcomm_unmake(job_t *job, epbench_worker_t *worker)
     }
 }
 
+static void threadcomm_start(void *comm)
+{
+    MPIX_Threadcomm_start(*(MPI_Comm *) comm);
+}
+
+static void threadcomm_finish(void *comm)
+{
+    MPIX_Threadcomm_finish(*(MPI_Comm *) comm);
+}
+
+static void threadcomm_many(job_t *job, int n)
+{
+    MPIX_Threadcomm_init(MPI_COMM_WORLD, n, &job->set[0]);
+    epbench_crew_work(job->crew, threadcomm_start, &job->set[0]);
+}
+
+static void threadcomm_many_free(job_t *job, int n)
+{
+    (void) n;
+    epbench_crew_work(job->crew, threadcomm_finish, &job->set[0]);
+    MPIX_Threadcomm_free(&job->set[0]);
+}
+
 #endif /* HAVE_THREADCOMM */
 
 static const way_t ways[] = {
-    {"proc", MPI_THREAD_SINGLE, false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, proc_create, proc_enter,
-     leave_nothing, proc_destroy, NULL, NULL},
-    {"proc-multiple", MPI_THREAD_MULTIPLE, false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, proc_create,
-     proc_enter, leave_nothing, proc_destroy, NULL, NULL},
-    {"thread", MPI_THREAD_MULTIPLE, true, 0, thread_create, thread_enter, leave_nothing,
-     thread_destroy, NULL, NULL},
+    {.name = "proc", .thread_level = MPI_THREAD_SINGLE, .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT,
+     .create = proc_create, .enter = proc_enter, .leave = leave_nothing, .destroy = proc_destroy},
+    {.name = "proc-multiple", .thread_level = MPI_THREAD_MULTIPLE,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT, .create = proc_create, .enter = proc_enter,
+     .leave = leave_nothing, .destroy = proc_destroy},
+    {.name = "thread", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true, .can = EPBENCH_MANY,
+     .create = thread_create, .enter = thread_enter, .leave = leave_nothing,
+     .destroy = thread_destroy, .many = thread_many, .many_free = many_free_each},
 #if defined(HAVE_EP)
-    {"ep", MPI_THREAD_MULTIPLE, true, EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE, ep_create,
-     ep_enter, ep_leave, ep_destroy, ep_make, ep_unmake},
+    {.name = "ep", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE | EPBENCH_MANY, .create = ep_create,
+     .enter = ep_enter, .leave = ep_leave, .destroy = ep_destroy, .make = ep_make,
+     .unmake = ep_unmake, .many = ep_many, .many_free = many_free_each},
 #endif
 #if defined(HAVE_THREADCOMM)
-    {"threadcomm", MPI_THREAD_MULTIPLE, true, EPBENCH_COLLECTIVE | EPBENCH_MAKE, threadcomm_create,
-     threadcomm_enter, threadcomm_leave, threadcomm_destroy, threadcomm_make, threadcomm_unmake},
+    {.name = "threadcomm", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_MAKE | EPBENCH_MANY, .create = threadcomm_create,
+     .enter = threadcomm_enter, .leave = threadcomm_leave, .destroy = threadcomm_destroy,
+     .make = threadcomm_make, .unmake = threadcomm_unmake, .many = threadcomm_many,
+     .many_free = threadcomm_many_free, .many_threads = true},
 #endif
 };
 
@@ -299,6 +354,30 @@ MPI_Comm epbench_ways_made(epbench_worker_t *worker)
 void epbench_ways_unmake(epbench_worker_t *worker)
 {
     worker->job->way->unmake(worker->job, worker);
+}
+
+void epbench_ways_many_begin(epbench_worker_t *worker, int n)
+{
+    if (worker->job->way->many_threads) {
+        worker->job->crew = epbench_crew_create(n - 1);
+    }
+}
+
+void epbench_ways_many(epbench_worker_t *worker, int n)
+{
+    worker->job->way->many(worker->job, n);
+}
+
+void epbench_ways_many_free(epbench_worker_t *worker, int n)
+{
+    worker->job->way->many_free(worker->job, n);
+}
+
+void epbench_ways_many_end(epbench_worker_t *worker)
+{
+    if (worker->job->way->many_threads) {
+        epbench_crew_free(worker->job->crew);
+    }
 }
 
 static void *worker_main(void *argument)
@@ -343,7 +422,8 @@ static void run_way(const way_t *way, const epbench_options_t *options)
 
     job.comm = calloc((size_t) job.workers, sizeof(*job.comm));
     job.made = malloc((size_t) job.workers * sizeof(*job.made));
-    if (NULL == team || NULL == job.comm || NULL == job.made) {
+    job.set = malloc(EPBENCH_MAX_MANY * sizeof(*job.set));
+    if (NULL == team || NULL == job.comm || NULL == job.made || NULL == job.set) {
         epbench_fail("no memory");
     }
     for (int i = 0; i < job.workers; ++i) {
@@ -364,6 +444,7 @@ static void run_way(const way_t *way, const epbench_options_t *options)
     run_workers(&job);
     way->destroy(&job);
     MPI_Comm_free(&team->control);
+    free(job.set);
     free(job.made);
     free(job.comm);
     free(team);

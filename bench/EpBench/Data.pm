@@ -40,6 +40,18 @@ our @MEASURES = (
       short => '8 B rate, posted', unit => 'M/s', higher => 1, count => 1 },
     { name => 'unexpected', title => '8 B rate by number of other messages unexpected',
       short => '8 B rate, unexpected', unit => 'M/s', higher => 1, count => 1 },
+    { name => 'make', title => 'Creation by number of endpoints', short => 'Creation of',
+      unit => 'us', higher => 0, count => 1 },
+    { name => 'heap', title => 'Heap of each of a number of idle endpoints', short => 'Heap, idle',
+      unit => 'B', higher => 0, count => 1 },
+    { name => 'resident', title => 'Resident memory of each of a number of idle endpoints',
+      short => 'Resident, idle', unit => 'B', higher => 0, count => 1 },
+    { name => 'peerheap', title => 'Heap of each peer after traffic', short => 'Heap of a peer',
+      unit => 'B', higher => 0 },
+    { name => 'peerresident', title => 'Resident memory of each peer after traffic',
+      short => 'Resident, peer', unit => 'B', higher => 0 },
+    { name => 'job', title => 'Memory of the whole job by worker', short => 'Job by worker',
+      unit => 'B', higher => 0, bare => 1 },
 );
 our %MEASURE = map { $_->{name} => $_ } @MEASURES;
 
@@ -130,9 +142,23 @@ sub figure {
     return { median => $value, min => $values[0], max => $values[-1], rounds => scalar @values };
 }
 
+# The rows of one figure, one per round.
+sub rows {
+    my ($self, $scenario, $pairs, $measure, $size, $way) = @_;
+    return @{ $self->{index}{"$scenario/$pairs/$measure/$size/$way"} || [] };
+}
+
+# What counts of a row: its median, or its best block.
+sub of {
+    my ($self, $row) = @_;
+    return $row->{ $self->{column} };
+}
+
 # How many times as good the first value is as the second: above 1, it is better.
 sub advantage {
     my ($measure, $mine, $other) = @_;
+    return 1 if $mine == $other;
+    return undef if $mine <= 0 || $other <= 0;    # of memory, nothing may have been taken
     return $MEASURE{$measure}{higher} ? $mine / $other : $other / $mine;
 }
 
@@ -144,7 +170,8 @@ sub paired_advantage {
     return undef unless $mine && $others;
     my $column = $self->{column};
     my %other  = map { $_->{round} => $_->{$column} } @$others;
-    my @ratios = map { advantage($measure, $_->{$column}, $other{ $_->{round} }) }
+    my @ratios = grep { defined }
+        map { advantage($measure, $_->{$column}, $other{ $_->{round} }) }
         grep { $other{ $_->{round} } } @$mine;
     return @ratios ? { median => median(@ratios), values => [sort { $a <=> $b } @ratios] } : undef;
 }

@@ -6,7 +6,8 @@
 #
 # $HEADER$
 #
-# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals.
+# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals; or
+# those of FigurePlot.pm.
 # Every figure as SVG and as PNG, by gnuplot.
 
 package EpBench::Plot;
@@ -28,7 +29,7 @@ my %STYLE = (
 );
 my @ORDER = qw(ep proc thread threadcomm floor);
 
-my $SETUP = <<'GNUPLOT';
+our $SETUP = <<'GNUPLOT';
 set encoding utf8
 set datafile missing "-"
 set border 3 lc rgb "#555555"
@@ -221,11 +222,9 @@ sub figure {
         . join('', @panels) . legend($data, $scenario, @$ways) . "unset multiplot\n";
 }
 
-# Writes all figures into $folder; returns the paths, or an empty list and why.
-sub draw {
-    my ($data, $folder) = @_;
-    my $gnuplot = EpBench::Ways::on_path('gnuplot')
-        or return ([], 'gnuplot is not installed (package gnuplot-nox)');
+# Name of the file without its ending => what gnuplot is told.
+sub figures {
+    my ($data) = @_;
     my %figure;
     for my $scenario ($data->distinct('scenario')) {
         my ($fewest) = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
@@ -234,6 +233,14 @@ sub draw {
         $figure{"$name-pairs"} = pairs_figure($data, $scenario, @TOTALS);
         $figure{"$name-communicators"} = pairs_figure($data, $scenario, @COMMUNICATORS);
     }
+    return %figure;
+}
+
+# Writes figures into $folder; returns the paths, or an empty list and why.
+sub draw {
+    my ($folder, %figure) = @_;
+    my $gnuplot = EpBench::Ways::on_path('gnuplot')
+        or return ([], 'gnuplot is not installed (package gnuplot-nox)');
     my @paths;
     for my $name (sort grep { length $figure{$_} } keys %figure) {
         my $script = "$folder/$name.gnuplot";

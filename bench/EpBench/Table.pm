@@ -17,7 +17,7 @@ use EpBench::Data;
 use EpBench::Ways;
 
 # Differences below this are called the same.
-my $SAME = 0.02;
+our $SAME = 0.02;
 
 my @PEERS = qw(proc thread threadcomm);
 
@@ -37,6 +37,12 @@ my %SHOWN = (
     free       => [0],
     posted     => [0, 256, 4096],
     unexpected => [0, 256, 4096],
+    make       => [1, 16, 256, 1024],
+    heap       => [1, 16, 256, 1024],
+    resident   => [1, 16, 256, 1024],
+    peerheap   => [8],
+    peerresident => [65536],
+    job        => [0],
 );
 
 sub shown {
@@ -50,7 +56,9 @@ sub shown {
 sub number {
     my ($value) = @_;
     return '-' unless defined $value;
-    return sprintf('%.0f', $value) if $value >= 99.95;
+    return sprintf('%.3gM', $value / 1e6) if $value >= 999500;
+    return sprintf('%.0fk', $value / 1e3) if $value >= 99950;
+    return sprintf('%.0f', $value) if $value >= 99.95 || $value <= 0;
     return sprintf('%.1f', $value) if $value >= 9.995;
     return sprintf('%.2f', $value) if $value >= 0.9995;
     return sprintf('%.3f', $value);
@@ -206,50 +214,6 @@ sub beside {
             if length($text);
     }
     return @screens;
-}
-
-# What the comparison is to show on two cores: [text, scenario, measure, size, peer, least ratio].
-my @GOALS = (
-    ['in',  'lat',  8,       'proc',       1.0],
-    ['in',  'lat',  8,       'thread',     4.0],
-    ['in',  'rate', 8,       'proc',       1.5],
-    ['in',  'rate', 8,       'thread',     8.0],
-    ['in',  'bw',   65536,   'threadcomm', 1.0],
-    ['in',  'bw',   1048576, 'threadcomm', 1.0],
-    ['in',  'bw',   65536,   'proc',       2.5],
-    ['in',  'bw',   1048576, 'proc',       2.5],
-    ['tcp', 'lat',  8,       'proc',       1 / 1.1],
-    ['tcp', 'rate', 8,       'proc',       1.0],
-    ['tcp', 'bw',   1048576, 'proc',       1.0],
-);
-
-sub goals {
-    my ($data) = @_;
-    my $text = "Goals (one pair): how many times as good, wanted and seen\n" . '=' x 80 . "\n";
-    for my $goal (@GOALS) {
-        my ($scenario, $name, $size, $peer, $wanted) = @$goal;
-        my ($mine, $other) =
-            map { $data->figure($scenario, 1, $name, $size, $_) } ('ep', $peer);
-        my $seen = $mine && $other
-            ? EpBench::Data::advantage($name, $mine->{median}, $other->{median}) : undef;
-        my $word = !defined $seen ? 'none' : $seen >= $wanted ? 'met' : 'MISSED';
-        $text .= sprintf("  %-6s %-19s %-17s wanted %5.2f seen %5s  %s\n",
-                         'in' eq $scenario ? 'inside' : $scenario,
-                         $EpBench::Data::MEASURE{$name}{title} . ' '
-                             . EpBench::Data::bytes($size),
-                         $EpBench::Ways::WAY{$peer}{title}, $wanted, ratio($seen), $word);
-    }
-    for my $point (['lat', 8], ['rate', 8], ['bw', 1048576]) {
-        my ($name, $size) = @$point;
-        my $ratio = $data->paired_advantage('in', 1, $name, $size, 'proc-epml', 'proc');
-        my $seen  = $ratio ? $ratio->{median} : undef;
-        my $word  = !defined $seen ? 'none' : $seen >= 1 - $SAME ? 'met' : 'MISSED';
-        $text .= sprintf("  %-6s %-19s %-17s wanted %5.2f seen %5s  %s\n", 'epml',
-                         $EpBench::Data::MEASURE{$name}{title} . ' '
-                             . EpBench::Data::bytes($size),
-                         'plain ob1', 1 - $SAME, ratio($seen), $word);
-    }
-    return $text;
 }
 
 1;

@@ -152,6 +152,8 @@ sub command {
     if ('mpich' eq $way->{program}) {
         # The argument check of MPI_Bcast in MPICH 4.2 refuses a root that is a thread's rank.
         $env{MPIR_CVAR_ERROR_CHECKING} = 0;
+        # All that MPICH offers a crowd; its thread communicators take no notice.
+        $env{MPIR_CVAR_POLLS_BEFORE_YIELD} = 1 if 2 * $pairs > $cores;
         %env = (%env, MPIR_CVAR_NOLOCAL => 1, UCX_TLS => 'tcp,self', UCX_NET_DEVICES => 'lo')
             if 'tcp' eq $name;
         return ([$tool->{launcher}, @processes, '-bind-to', 'none', @run], \%env);

@@ -1,0 +1,150 @@
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# The plots of what Figures.pm has measured.
+
+package EpBench::FigurePlot;
+
+use strict;
+use warnings;
+
+use EpBench::Data;
+use EpBench::Figures;
+use EpBench::Plot;
+use EpBench::Ways;
+
+# A panel of curves; $x as EpBench::Plot::blocks takes it, with tics => { value => text }.
+sub panel {
+    my ($data, $name, $title, $label, $axis, $x, $scale) = @_;
+    my ($text, @with) = EpBench::Plot::blocks($data, $name, $x);
+    return '' unless @with;
+    my @values = @{ $x->{values} };
+    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel '$axis'\n"
+        . "set logscale x 2\nset xrange [" . $values[0] / 1.3 . ':' . $values[-1] * 1.3 . "]\n"
+        . ('log' eq $scale ? "set logscale y 10\nset yrange [*:*]\n"
+                           : "unset logscale y\nset yrange [0:*]\n")
+        . 'set xtics (' . join(', ', map {
+            my $tic = $x->{tics} ? $x->{tics}{$_} : $_;
+            "'" . (defined $tic ? $tic : $_) . "' $_"
+        } @values) . ")\nset format y '%g'\nplot " . EpBench::Plot::curves(@with) . "\n";
+}
+
+sub scaled {
+    my ($data, $scenario) = @_;
+    my @panels;
+    for my $entry (@EpBench::Figures::SCALED) {
+        my ($measure, $size) = @$entry;
+        my $about = $EpBench::Data::MEASURE{$measure};
+        my %pairs = map { EpBench::Figures::per_process($scenario, $_) => $_ }
+            $data->distinct('pairs', scenario => $scenario, measure => $measure, size => $size);
+        next unless %pairs;
+        my $x = { values => [sort { $a <=> $b } keys %pairs],
+                  at => sub { ($scenario, $pairs{ $_[0] }, $measure, $size) } };
+        push(@panels, panel($data, "$measure$size",
+                            "$about->{title}, " . EpBench::Data::bytes($size)
+                                . ' (more is better)', $about->{unit},
+                            'endpoints per process', $x, ''));
+    }
+    return @panels ? whole($data, $scenario, ', by endpoints per process', @panels) : '';
+}
+
+sub queues {
+    my ($data) = @_;
+    my @panels;
+    for my $measure ('posted', 'unexpected') {
+        my @sizes = $data->sizes(scenario => 'in', pairs => 1, measure => $measure);
+        next if 2 > @sizes;
+        # A logarithm has no place for none: it stands left of the least.
+        my $none = $sizes[1] / 4;
+        my $x = { values => [map { $_ || $none } @sizes], tics => { $none => 'none' },
+                  at => sub { ('in', 1, $measure, $_[0] == $none ? 0 : $_[0]) } };
+        push(@panels, panel($data, $measure,
+                            'posted' eq $measure ? 'Other receives posted (more is better)'
+                                                 : 'Other messages unexpected (more is better)',
+                            '8 B, million messages/s', 'number that wait', $x, 'log'));
+    }
+    return @panels ? whole($data, 'in', ', 8 B rate by what waits', @panels) : '';
+}
+
+sub sets {
+    my ($data, $scenario) = @_;
+    my @panels;
+    for my $entry (['make', 'Creation of all (less is better)', 'µs', 'log'],
+                   ['heap', 'Heap of each, idle (less is better)', 'bytes', 'log'],
+                   ['resident', 'Resident memory of each, idle (less is better)', 'bytes', 'log']) {
+        my ($measure, $title, $label, $scale) = @$entry;
+        my @sizes = $data->sizes(scenario => $scenario, pairs => 1, measure => $measure);
+        next unless @sizes;
+        # What rounds down to nothing has no place on a logarithm.
+        @sizes = grep {
+            my $size = $_;
+            grep { my $f = $data->figure($scenario, 1, $measure, $size, $_); $f && 0 < $f->{min} }
+                qw(ep thread threadcomm);
+        } @sizes;
+        next unless @sizes;
+        my $x = { values => \@sizes, at => sub { ($scenario, 1, $measure, $_[0]) } };
+        push(@panels, panel($data, $measure, $title, $label, 'endpoints', $x, $scale));
+    }
+    return @panels ? whole($data, $scenario, ', making endpoints', @panels) : '';
+}
+
+sub peers {
+    my ($data, $scenario) = @_;
+    my ($pairs) = $data->distinct('pairs', scenario => $scenario, measure => 'peerheap');
+    return '' unless defined $pairs;
+    my @panels = grep { length } (
+        EpBench::Plot::bar_panel($data, $scenario, $pairs,
+                                 'A peer, after traffic (less is better)', 'bytes',
+                                 ['peerheap', 8, 'heap, 8 B'],
+                                 ['peerresident', 65536, 'resident, 64 KiB']),
+        EpBench::Plot::bar_panel($data, $scenario, $pairs,
+                                 'The whole job, by worker (less is better)', 'bytes',
+                                 ['job', 0, 2 * $pairs . ' workers']));
+    return @panels ? whole($data, $scenario, ', memory', @panels) : '';
+}
+
+sub level {
+    my ($data) = @_;
+    my @lines = EpBench::Figures::levels($data) or return '';
+    my $text = "\$level << END\n";
+    for my $i (0 .. $#lines) {
+        $text .= sprintf("%g %.2f %.2f\n", $i, @{ $lines[$i] }[2, 3]);
+    }
+    $text .= "END\nset title 'Default and funneled (less is better)' font ',13'\n"
+        . "set ylabel 'ns a message'\nset xlabel ' '\nunset logscale\nset yrange [0:*]\n"
+        . 'set xrange [-0.6:' . ($#lines + 0.6) . "]\nset xtics ("
+        . join(', ', map { "'$lines[$_][1]' $_" } 0 .. $#lines) . ")\nset format y '%g'\n"
+        . "set key top right\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
+        . "plot \$level using (\$1-0.17):2 with boxes fc rgb '#D55E00' title 'default', \\\n"
+        . "     \$level using (\$1+0.17):3 with boxes fc rgb '#E69F00' title 'funneled', \\\n"
+        . "     \$level using (\$1-0.17):2:2 with labels offset 0,0.6 notitle, \\\n"
+        . "     \$level using (\$1+0.17):3:3 with labels offset 0,0.6 notitle\nset key off\n";
+    return $EpBench::Plot::SETUP
+        . qq(set multiplot layout 1,1 title "MPI endpoints: thread levels\\n " font ',16'\n)
+        . $text . "unset multiplot\n";
+}
+
+sub whole {
+    my ($data, $scenario, $more, @panels) = @_;
+    return EpBench::Plot::figure($data, $scenario, [qw(ep proc thread threadcomm)], $more, @panels);
+}
+
+# Name of the file without its ending => what gnuplot is told; empty where nothing was measured.
+sub figures {
+    my ($data) = @_;
+    my %figure = (queues => queues($data), levels => level($data));
+    my %name   = (in => 'in-process', tcp => 'across-tcp', shm => 'across-shm');
+    for my $scenario (keys %name) {
+        $figure{"endpoints-$name{$scenario}"} = scaled($data, $scenario);
+        $figure{"creation-$name{$scenario}"}  = sets($data, $scenario);
+        $figure{"memory-$name{$scenario}"}    = peers($data, $scenario);
+    }
+    return %figure;
+}
+
+1;
