@@ -129,9 +129,12 @@ sub level {
         . $text . "unset multiplot\n";
 }
 
+# With a legend of the ways that are in it: each has data blocks, called NAME_WAY.
 sub whole {
     my ($data, $scenario, $more, @panels) = @_;
-    return EpBench::Plot::figure($data, $scenario, [qw(ep proc thread threadcomm)], $more, @panels);
+    my $text = join('', @panels);
+    my @ways = grep { $text =~ /^\$\w+_$_ <</m } qw(ep proc thread threadcomm);
+    return EpBench::Plot::figure($data, $scenario, \@ways, $more, @panels);
 }
 
 # Name of the file without its ending => what gnuplot is told; empty where nothing was measured.

@@ -44,7 +44,7 @@ my $LEVEL_NS = 15;
 my @ORDINARY = (['lat', 8], ['rate', 8], ['bw', 1048576]);
 
 my %SHORT = (floor => 'floor', proc => 'ob1, processes', thread => 'ob1, threads',
-             threadcomm => 'MPICH threadcomm', 'proc,threadcomm' => 'best of the two');
+             threadcomm => 'MPICH threadcomm', 'proc,threadcomm' => 'ob1 proc. or MPICH');
 
 # One line.  $least: does more mean better?
 sub line {
@@ -103,7 +103,7 @@ sub table {
     $text .= line('inside', 'Rate both ways 8 B', '2 pairs of 1 pair', 1 - $EpBench::Table::SAME,
                   kept($data, 'birate', [1, 8], [2, 8]), 1);
     for my $measure ('posted', 'unexpected') {
-        $text .= line('inside', "8 B rate, 4096 $measure", 'share of none', 0.8,
+        $text .= line('inside', "8 B, 4096 $measure", 'share of none', 0.8,
                       kept($data, $measure, [1, 0], [1, 4096]), 1);
     }
     for my $measure ('lat', 'rate') {
