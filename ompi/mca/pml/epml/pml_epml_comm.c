@@ -223,15 +223,21 @@ static void share(ompi_communicator_t *newcomm, uint64_t context, mca_pml_epml_p
 
 /** The members of both sides of a new communicator, out of its parent's. */
 static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_comm_t *parent,
-                      mca_pml_epml_peers_t **local_p, mca_pml_epml_peers_t **remote_p)
+                      uint64_t context, mca_pml_epml_peers_t **local_p,
+                      mca_pml_epml_peers_t **remote_p)
 {
-    int rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
-                     parent->peers, local_p);
+    const bool intra = OMPI_COMM_IS_INTRA(newcomm);
+    int rc;
 
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    *local_p = intra ? mca_pml_epml_peers_shared(context, newcomm->c_local_group) : NULL;
+    if (NULL == *local_p) {
+        rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
+                     parent->peers, local_p);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
     }
-    if (OMPI_COMM_IS_INTRA(newcomm)) {
+    if (intra) {
         mca_pml_epml_peers_retain(*local_p);
         *remote_p = *local_p;
         return OMPI_SUCCESS;
@@ -256,7 +262,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     }
     /* A group that is no part of comm is an error that all members see: before one that not all
      * do. */
-    rc = both_sides(newcomm, parent, &local, &remote);
+    rc = both_sides(newcomm, parent, context, &local, &remote);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -22,6 +22,7 @@
 
 #include "pml_epml_types.h"
 
+#include "ompi/group/group.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/mca/threads/mutex.h"
 
@@ -115,6 +116,34 @@ void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
     if (NULL != remote) {
         *remote = share(*remote, key_of(context, !swapped));
     }
+}
+
+/** Are these the members of the group, in its order? */
+static bool is_of_group(const mca_pml_epml_peers_t *peers, ompi_group_t *group)
+{
+    if (peers->count != group->grp_proc_count) {
+        return false;
+    }
+    for (int i = 0; i < peers->count; ++i) {
+        if (peers->peer[i]->proc != ompi_group_peer_lookup(group, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+mca_pml_epml_peers_t *mca_pml_epml_peers_shared(uint64_t context, ompi_group_t *group)
+{
+    mca_pml_epml_peers_t *known;
+
+    opal_mutex_lock(&shared.lock);
+    known = take(key_of(context, false));
+    opal_mutex_unlock(&shared.lock);
+    if (NULL != known && !is_of_group(known, group)) {
+        mca_pml_epml_peers_release(known);
+        known = NULL;
+    }
+    return known;
 }
 
 void mca_pml_epml_peers_unshare(mca_pml_epml_peers_t *peers)

@@ -267,6 +267,13 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
                               mca_pml_epml_peers_t **remote);
 
+/** The list that another endpoint of this process has left for an intracommunicator, if it has: then
+ * there is no need to put one together.  Any thread.
+ *
+ * @param[in] group  of the communicator
+ * @return one reference, or NULL */
+mca_pml_epml_peers_t *mca_pml_epml_peers_shared(uint64_t context, ompi_group_t *group);
+
 /** The last reference on a list that was entered is gone. */
 void mca_pml_epml_peers_unshare(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_share_finalize(void);
