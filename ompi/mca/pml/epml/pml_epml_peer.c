@@ -83,7 +83,8 @@ static void enter(mca_pml_epml_peer_t *peer)
         }
         known.open = true;
     }
-    (void) opal_hash_table_set_value_uint64(&known.by_uid, peer->uid, peer);
+    (void) opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid),
+                                            peer);
 }
 
 mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
@@ -93,7 +94,8 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
 
     opal_mutex_lock(&known.lock);
     if (known.open) {
-        (void) opal_hash_table_get_value_uint64(&known.by_uid, uid, &found);
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_scatter(uid),
+                                                &found);
         peer = found;
     }
     if (NULL != peer) {
@@ -152,10 +154,11 @@ void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
     opal_mutex_lock(&known.lock);
     if (known.open) {
         void *entered = NULL;
+        const uint64_t key = mca_pml_epml_scatter(peer->uid);
 
-        (void) opal_hash_table_get_value_uint64(&known.by_uid, peer->uid, &entered);
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, key, &entered);
         if (entered == peer) { /* not a younger one of the same endpoint */
-            (void) opal_hash_table_remove_value_uint64(&known.by_uid, peer->uid);
+            (void) opal_hash_table_remove_value_uint64(&known.by_uid, key);
         }
     }
     slot_put(peer->slot);

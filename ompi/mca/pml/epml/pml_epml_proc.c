@@ -108,7 +108,8 @@ static epml_proc_t *find(opal_vpid_t vpid)
     void *proc = NULL;
 
     if (procs.open) {
-        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, vpid, &proc);
+        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(vpid),
+                                                &proc);
     }
     return proc;
 }
@@ -143,8 +144,8 @@ static void idle_free(epml_proc_t *proc)
     /* If ours is the last reference, nobody can get another one but through the lock. */
     if (1 == proc->super.super.super.super.obj_reference_count) {
         idle_remove(proc);
-        (void) opal_hash_table_remove_value_uint64(&procs.by_vpid,
-                                                   proc->super.super.proc_name.vpid);
+        (void) opal_hash_table_remove_value_uint64(
+            &procs.by_vpid, mca_pml_epml_scatter(proc->super.super.proc_name.vpid));
         OBJ_RELEASE(proc);
     }
 }
@@ -189,7 +190,8 @@ static epml_proc_t *proc_new(const opal_process_name_t *name)
 #if OPAL_ENABLE_FT_MPI
     proc->super.proc_active = true;
 #endif
-    if (OPAL_SUCCESS != opal_hash_table_set_value_uint64(&procs.by_vpid, name->vpid, proc)) {
+    if (OPAL_SUCCESS != opal_hash_table_set_value_uint64(&procs.by_vpid,
+                                                         mca_pml_epml_scatter(name->vpid), proc)) {
         OBJ_RELEASE(proc);
         return NULL;
     }
@@ -256,16 +258,16 @@ void mca_pml_epml_proc_put(ompi_proc_t *ompi_proc)
 
 void mca_pml_epml_procs_finalize(void)
 {
-    uint64_t vpid;
+    uint64_t key;
     void *value, *node;
 
     if (!procs.open) {
         return;
     }
     /* Groups that the user has not freed keep theirs. */
-    for (int rc = opal_hash_table_get_first_key_uint64(&procs.by_vpid, &vpid, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&procs.by_vpid, &key, &value, &node);
          OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&procs.by_vpid, &vpid, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&procs.by_vpid, &key, &value, node, &node)) {
         epml_proc_t *proc = value;
 
         OBJ_RELEASE(proc);

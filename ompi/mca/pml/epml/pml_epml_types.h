@@ -237,6 +237,14 @@ void mca_pml_epml_ep_finalize(void);
 /** Registered with opal_progress while there are endpoints: progress what nobody drives. */
 int mca_pml_epml_progress(void);
 
+/** A key for Open MPI's hash tables in place of one that is counted up.  They probe linearly, so
+ * that numbers in a row make one cluster, through all of which each removal goes.  Multiplying by an
+ * odd number, 2^64 over the golden ratio, is one to one and spreads them. */
+static inline uint64_t mca_pml_epml_scatter(uint64_t number)
+{
+    return number * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* ---- pml_epml_peer.c ------------------------------------------------------------------------- */
 
 /** @return with one reference, or NULL (no memory).  Takes over the caller's use of proc. */
