@@ -139,10 +139,13 @@ void ept_phase(struct ept *t, const char *format, ...)
     va_end(args);
 }
 
-/* The time-out: every process says where its ranks are, waits until the others have done so too,
- * and leaves without cleaning up: whatever hangs would hang MPI_Finalize as well. */
+/* The time-out: every process says where its ranks are, waits until the others have done so too (the
+ * runner wants more time, to take the stacks, and ends all then), and leaves without cleaning up:
+ * whatever hangs would hang MPI_Finalize as well. */
 static void on_alarm(int signum)
 {
+    const char *linger = getenv("EPT_LINGER");
+
     (void) signum;
     for (int i = 0; i < run.nlocal && NULL != run.ranks; ++i) {
         const struct ept *t = &run.ranks[i];
@@ -155,7 +158,7 @@ static void on_alarm(int signum)
     if (NULL == run.ranks) {
         ept_note("TIMEOUT after %d s: process %d, outside of the cases", run.timeout_s, run.proc);
     }
-    sleep(2);
+    sleep(NULL == linger ? 2 : (unsigned) atoi(linger));
     _exit(124);
 }
 

@@ -21,9 +21,11 @@ use POSIX qw(:sys_wait_h setsid);
 use Time::HiRes qw(time sleep);
 
 use Ept::Build;
+use Ept::Stacks;
 use Ept::Tsan;
 
-my $GRACE = 20;        # seconds that a program's own time-out gets to report where its ranks are
+our $GRACE = 20;       # seconds that a program's own time-out gets to report where its ranks are
+my $LINGER = 90;       # seconds that a process stays after that report, for its stacks to be taken
 my $running_session;   # of the command in progress
 
 # ---- processes ---------------------------------------------------------------------------------
@@ -59,12 +61,23 @@ sub _end_session
     kill 'KILL', _session_members($session);
 }
 
+# Where the processes of the command are, the launcher among them, before they are killed.
+sub _take_stacks
+{
+    my ($session, $result) = @_;
+    my @members = sort { $a <=> $b } _session_members($session);
+
+    print STDERR "# taking the stacks of what hangs\n" if $ENV{EPT_VERBOSE};
+    $result->{stacks} = Ept::Stacks::of(@members);
+}
+
 # Run a command in a session of its own for at most limit seconds.
-# Returns { status, timed_out, out, err }; calls on_line with each line of stdout as it comes.
+# Returns { status, timed_out, out, err, stacks }; stacks only of what ran out of time.  Calls
+# on_line with each line of stdout as it comes.
 sub run_command
 {
     my ($command, $limit, $on_line) = @_;
-    my %result = (out => '', err => '', timed_out => 0);
+    my %result = (out => '', err => '', timed_out => 0, stacks => '');
     my %partial = (out => '', err => '');
 
     pipe my $out_read, my $out_write or die "pipe: $!\n";
@@ -75,6 +88,7 @@ sub run_command
         open STDIN, '<', '/dev/null';
         open STDOUT, '>&', $out_write;
         open STDERR, '>&', $err_write;
+        $ENV{EPT_LINGER} = $LINGER;
         { exec { $command->[0] } @$command }
         print STDERR "cannot run $command->[0]: $!\n";
         POSIX::_exit(127);
@@ -85,10 +99,13 @@ sub run_command
 
     my $select = IO::Select->new($out_read, $err_read);
     my $deadline = time + $limit;
+    my ($said_so, $ended) = (0, 0);     # said: a process's own time-out, of many at the same time
     while ($select->count) {
         my $left = $deadline - time;
-        if (0 >= $left && !$result{timed_out}) {
-            $result{timed_out} = 1;
+        if (0 >= $left && !$ended) {
+            $ended = 1;
+            $result{timed_out} = !$said_so;
+            _take_stacks($pid, \%result);
             _end_session($pid, $pid);
             $deadline = time + 2;
             next;
@@ -105,6 +122,10 @@ sub run_command
             $piece =~ tr/\0//d;
             $result{$which} .= $piece;
             print STDERR $piece if 'err' eq $which && $ENV{EPT_VERBOSE};
+            if ('err' eq $which && !$said_so && $result{err} =~ /^# TIMEOUT after /m) {
+                $said_so = 1;
+                $deadline = time + 1 if $deadline > time + 1;
+            }
             if ('out' eq $which && $on_line) {
                 $partial{out} .= $piece;
                 $on_line->($1) while $partial{out} =~ s/^(.*?\n)//;
@@ -184,6 +205,8 @@ sub command_of
                             : ("$build/unit/$job->{program}-$job->{flavour}");
     }
     return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
+    return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/self/$job->{program}.t", $build)
+        if 'self' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {
@@ -232,6 +255,7 @@ sub _explain
     if (!$ENV{EPT_VERBOSE}) {
         print STDERR map { /^#/ ? "$_\n" : "# $_\n" } @lines;
     }
+    print STDERR map { "# $_\n" } split /\n/, $result->{stacks} // '';
     print STDERR "# $job->{name}: $_\n" for @reasons;
     print STDERR "# run it alone: $ENV{EPT_RUN_TESTS} -v $job->{name}\n";
     print STDERR "# its command:  ", command_line($build, $job), "\n";
@@ -491,6 +515,7 @@ sub _run_mpich
 my %KINDS = (
     mpi => \&_run_tap,
     plain => \&_run_tap,
+    self => \&_run_tap,
     unselected => \&_run_tap,
     unit => \&_run_unit,
     mpich => \&_run_mpich,

@@ -308,7 +308,7 @@ sub mpich_jobs
     } } @Ept::MpichTests::FOLDERS;
 }
 
-# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers.
+# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers; test/self/*.t.
 sub unit_jobs
 {
     my ($top, $options) = @_;
@@ -326,6 +326,18 @@ sub unit_jobs
                 timeout => 300,
             };
         }
+    }
+    # The tests of the runner itself.
+    for my $source (sort glob "$top/test/self/*.t") {
+        my ($program) = $source =~ m{([^/]+)\.t$};
+        push @jobs, {
+            name => "self/$program",
+            kind => 'self',
+            top => $top,
+            program => $program,
+            args => '',
+            timeout => 120,
+        };
     }
     return @jobs;
 }

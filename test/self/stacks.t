@@ -1,0 +1,86 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# stacks.t BUILD-FOLDER: what hangs is killed, and its stacks are in the report.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use Test::More;
+
+use Ept::Job;
+use Ept::Stacks;
+
+my $build = shift // die "usage: stacks.t BUILD-FOLDER\n";
+my $hang = "$build/unit/hang-plain";
+
+# The runner's whole way with a job, as a user reads it.
+sub report_of
+{
+    my ($job) = @_;
+    my $file = "$build/logs/stacks-report";
+
+    my $pid = fork // die "fork: $!\n";
+    if (0 == $pid) {
+        open STDERR, '>', $file or die "$file: $!\n";
+        open STDOUT, '>', '/dev/null';
+        exit Ept::Job::run($build, $job);
+    }
+    waitpid $pid, 0;
+    return ($? >> 8, Ept::Build::read_file($file));
+}
+
+sub count
+{
+    my ($text, $pattern) = @_;
+    my $n = () = $text =~ /$pattern/mg;
+
+    return $n;
+}
+
+is(system($ENV{CC} || 'cc', '-g', '-O1', '-pthread', '-o', $hang,
+          dirname(__FILE__) . '/hang.c'), 0, 'the program that hangs was compiled');
+$ENV{EPT_RUN_TESTS} //= 'run-tests';
+# What the inner runner shows must not look as if this test itself had run out of time.
+delete $ENV{EPT_VERBOSE};
+local $Ept::Job::GRACE = 0;
+
+# gdb may be missing, or not be allowed to look: then there are threads, but no functions' names.
+my $gdb = Ept::Build::on_path('gdb')
+    && `sleep 20 & gdb -nx -batch -p \$! -ex bt 2>&1; kill \$!` =~ /^#0/m;
+my %job = (name => 'hang', kind => 'unit', program => 'hang', flavour => 'plain', timeout => 2);
+my ($status, $report) = report_of({%job});
+
+is($status, 1, 'what hangs has failed');
+like($report, qr/killed after 2 s/, 'the report says how');
+is(count($report, '^# ---- process \d+:.*hang-plain'), 2, 'both processes are in the report');
+is(count($report, '^# Thread \d+'), 4, 'with all threads');
+SKIP: {
+    skip 'gdb is missing, or may not attach', 3 if !$gdb;
+    is(count($report, '^# #\d+ .*\bhangs_on_purpose \('), 4, 'and where each of them is');
+    is(count($report, '^# #\d+ .*\bthread_on_purpose \('), 2, 'and by whom it was called');
+    is(count($report, '^# #\d+ .*\bmain \('), 2, 'to the beginning');
+}
+
+# A program that says itself that its time is over is not waited for.
+my $start = time;
+my $result = Ept::Job::run_command([$hang, 'says'], 40);
+ok(15 > time - $start, 'a program that says so is ended at once');
+is(count($result->{stacks}, '^---- process \d+:.*hang-plain'), 2, 'and its stacks are taken');
+$result = Ept::Job::run_command(['true'], 40);
+is($result->{stacks}, '', 'what ends by itself has none');
+
+# Without gdb.
+local $ENV{PATH} = '/nonexistent';
+my $text = Ept::Stacks::of($$);
+like($text, qr/^---- process $$: .*stacks\.t.*\nThread $$: R/, 'without gdb, the kernel is asked');
+
+done_testing();
