@@ -19,7 +19,7 @@ packages=(
     # to build against
     libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev
     # to test, and to compare with
-    clang perl valgrind libmpich-dev mpich gnuplot-nox
+    clang gdb libclang-rt-dev perl valgrind libmpich-dev mpich gnuplot-nox
 )
 
 # Is the Debian in this folder complete, and with all that is wanted today?
