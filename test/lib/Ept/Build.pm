@@ -48,7 +48,7 @@ sub mpi_builds
 {
     my ($job) = @_;
 
-    return () if $job->{kind} =~ /^(?:unit|mpich|self)$/;
+    return () if $job->{kind} =~ /^(?:unit|mpich|self|perf)$/;
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);

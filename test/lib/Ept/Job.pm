@@ -207,6 +207,7 @@ sub command_of
     return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
     return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/self/$job->{program}.t", $build)
         if 'self' eq $kind;
+    return ("$job->{top}/bench/$job->{program}", '--tap') if 'perf' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {
@@ -516,6 +517,7 @@ my %KINDS = (
     mpi => \&_run_tap,
     plain => \&_run_tap,
     self => \&_run_tap,
+    perf => \&_run_tap,
     unselected => \&_run_tap,
     unit => \&_run_unit,
     mpich => \&_run_mpich,

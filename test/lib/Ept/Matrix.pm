@@ -308,6 +308,21 @@ sub mpich_jobs
     } } @Ept::MpichTests::FOLDERS;
 }
 
+# What is counted, not timed, and so holds on any machine that has the same programs.
+sub perf_jobs
+{
+    my ($top) = @_;
+
+    return ({
+        name => 'perf/instructions',
+        kind => 'perf',
+        top => $top,
+        program => 'count-instructions',
+        args => '',
+        timeout => 60,
+    });
+}
+
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers; test/self/*.t.
 sub unit_jobs
 {
