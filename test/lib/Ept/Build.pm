@@ -22,6 +22,7 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(stat);
 
+use Ept::Fuzz;
 use Ept::Tsan;
 
 my @C_FLAGS = qw(-std=gnu11 -O1 -g -Wall -Wextra -pthread);
@@ -48,7 +49,7 @@ sub mpi_builds
 {
     my ($job) = @_;
 
-    return () if $job->{kind} =~ /^(?:unit|mpich|self|perf)$/;
+    return () if $job->{kind} =~ /^(?:unit|mpich|self|perf|fuzz)$/;
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);
@@ -253,6 +254,10 @@ sub build
             print STDERR "# $problem\n";
             $jobs = [grep { 'tsan' ne $_->{kind} } @$jobs];
         }
+    }
+    if (grep { 'fuzz' eq $_->{kind} } @$jobs) {
+        my $problem = Ept::Fuzz::build($top, $build, _cores());
+        print STDERR "# fuzzers: $problem\n" if defined $problem;
     }
     for my $job (@$jobs) {
         push @wanted, map { _mpi_tasks($top, $build, @$_) } mpi_builds($job);

@@ -21,6 +21,7 @@ use POSIX qw(:sys_wait_h setsid);
 use Time::HiRes qw(time sleep);
 
 use Ept::Build;
+use Ept::Fuzz;
 use Ept::Stacks;
 use Ept::Tsan;
 
@@ -208,6 +209,7 @@ sub command_of
     return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/self/$job->{program}.t", $build)
         if 'self' eq $kind;
     return ("$job->{top}/bench/$job->{program}", '--tap') if 'perf' eq $kind;
+    return Ept::Fuzz::command($build, $job) if 'fuzz' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {
@@ -488,6 +490,40 @@ sub _run_tsan
     return $failed ? 1 : 0;
 }
 
+# Random input; what is found is kept, with the command that runs it again.
+sub _run_fuzz
+{
+    my ($build, $job) = @_;
+    my ($wanted) = ($ENV{EPT_ARGS} // '') =~ /-runs=(\d+)/ ? $1 : $job->{runs};
+    my $limit = $job->{timeout} * ($wanted > $job->{runs} ? $wanted / $job->{runs} : 1);
+
+    if (defined(my $lacks = Ept::Fuzz::lacks($build))) {
+        print "1..0 # SKIP $lacks\n";
+        return 0;
+    }
+    if (!-x Ept::Fuzz::program($build, $job)) {
+        print "1..1\nnot ok 1 - $job->{program} was built: see $build/logs/fuzz-build\n";
+        return 1;
+    }
+    Ept::Fuzz::prepare($build, $job);
+    my $result = run_command([command_of($build, $job)], $limit);
+    my ($runs) = $result->{err} =~ /^Done (\d+) runs/m;
+    my ($found) = glob "$build/logs/$job->{program}-*-*";
+    my $failed = _tap([
+        [0 == $result->{status}, "$job->{program}: " . _status_words($result, $limit)],
+        [defined $runs && $wanted <= $runs, ($runs // 'not all') . " inputs of $wanted"],
+        [!defined $found, 'none of them a crash, a leak, or against an invariant'],
+    ]);
+    # Each new path is a line of libFuzzer's; nobody reads shadow bytes.
+    $result->{err} = join "\n", grep {
+        !/^#\d+\s|^\s*NEW_FUNC|^INFO:|^Shadow byte|^(?:  |=>)0x[\da-f]+:/
+    } split /\n/, $result->{err};
+    _explain($build, $job, $result, defined $found
+             ? 'run that input: ' . quote(Ept::Fuzz::command_for_input($build, $job, $found))
+             : 'it did not come to its end') if $failed;
+    return $failed ? 1 : 0;
+}
+
 sub _run_unit
 {
     my ($build, $job) = @_;
@@ -525,6 +561,7 @@ my %KINDS = (
     example => \&_run_example,
     ratio => \&_run_ratio,
     tsan => \&_run_tsan,
+    fuzz => \&_run_fuzz,
     valgrind => \&_run_valgrind,
 );
 

@@ -323,6 +323,25 @@ sub perf_jobs
     });
 }
 
+# Random messages off the network: how many, and from which seed on; --test-args wins.
+sub fuzz_jobs
+{
+    my ($top, $options) = @_;
+    my %runs = (epml => 60_000, epofi => 500_000);
+
+    return () if $options->{quick};
+    return map { {
+        name => "fuzz/$_",
+        kind => 'fuzz',
+        top => $top,
+        program => "fuzz_$_",
+        runs => $runs{$_},
+        seed => 1,
+        args => '',
+        timeout => 300,
+    } } sort keys %runs;
+}
+
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers; test/self/*.t.
 sub unit_jobs
 {

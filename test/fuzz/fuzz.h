@@ -1,0 +1,162 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Fuzzing of pml/epml's packet handler: what its parts share.  How it works: fuzz_epml.c.
+ */
+
+#ifndef EP_TEST_FUZZ_H
+#define EP_TEST_FUZZ_H
+
+#include "ompi_config.h"
+
+#include "ompi/mca/pml/epml/pml_epml_request.h"
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** An invariant: a violation is reported as libFuzzer reports a crash, with the input. */
+#define FUZZ_CHECK(condition, ...)                                    \
+    do {                                                              \
+        if (!(condition)) {                                           \
+            fprintf(stderr, "fuzz: %s:%d: ", __FILE__, __LINE__);     \
+            fprintf(stderr, __VA_ARGS__);                             \
+            fprintf(stderr, " (%s)\n", #condition);                   \
+            abort();                                                  \
+        }                                                             \
+    } while (0)
+
+/** What is left of an input. */
+typedef struct fuzz_input_t {
+    const uint8_t *data;
+    size_t size;
+} fuzz_input_t;
+
+/** The next byte; 0 behind the end. */
+static inline uint8_t fuzz_byte(fuzz_input_t *input)
+{
+    if (0 == input->size) {
+        return 0;
+    }
+    --input->size;
+    return *input->data++;
+}
+
+/** The next count bytes as they are, zeros behind the end. */
+static inline void fuzz_bytes(fuzz_input_t *input, void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        ((uint8_t *) bytes)[i] = fuzz_byte(input);
+    }
+}
+
+/* ---- the ranks: fuzz_epml.c ------------------------------------------------------------------ */
+
+#define FUZZ_RANKS 3 /**< 0: under test; 1: a neighbour; 2: in another process, as it were */
+#define FUZZ_REMOTE 2
+
+enum { FUZZ_COMM_MAIN, FUZZ_COMM_DUP, FUZZ_COMM_REVERSED, FUZZ_COMM_FREED, FUZZ_COMMS };
+
+/** A communicator of rank 0's.  What is known of the freed one is its context. */
+typedef struct fuzz_comm_t {
+    MPI_Comm comm;
+    uint64_t context;
+    int rank;   /**< of the endpoint under test */
+    int remote; /**< rank of FUZZ_REMOTE */
+} fuzz_comm_t;
+
+extern fuzz_comm_t fuzz_comms[FUZZ_COMMS];
+extern mca_pml_epml_ep_t *fuzz_ep; /**< under test */
+
+/* ---- the network: fuzz_net.c ----------------------------------------------------------------- */
+
+#define FUZZ_EAGER_LIMIT 256
+#define FUZZ_FRAG_LIMIT 512
+#define FUZZ_GET_LIMIT 300
+#define FUZZ_HANDLE_SIZE 16
+#define FUZZ_LEARNED 16
+
+/** What the network does from now on.  FLAKY: every second call finds it full.  AT_ONCE: a get is
+ * done before its call returns. */
+enum { FUZZ_WELL, FUZZ_FULL, FUZZ_BROKEN, FUZZ_FLAKY, FUZZ_AT_ONCE, FUZZ_POLICIES };
+
+/** The calls that have a policy. */
+enum {
+    FUZZ_CALL_CONNECT,
+    FUZZ_CALL_SEND,
+    FUZZ_CALL_PREPARE,
+    FUZZ_CALL_SEND_DESCRIPTOR,
+    FUZZ_CALL_GET,
+    FUZZ_CALL_REGISTER,
+    FUZZ_CALLS
+};
+
+typedef struct fuzz_net_t {
+    mca_btl_ep_module_t module;
+    uint8_t policy[FUZZ_CALLS];
+    /** Numbers of requests that rank 0 has sent, the newest first: what a peer may answer to. */
+    uint32_t learned[FUZZ_LEARNED];
+    uint32_t learned_count;
+    uint32_t gets;          /**< begun, not finished */
+    int64_t registrations;  /**< handles given out, not given back */
+} fuzz_net_t;
+
+extern fuzz_net_t fuzz_net;
+
+void fuzz_net_init(void);
+
+/** Back to the beginning; nothing may be under way. */
+void fuzz_net_reset(void);
+
+/** Let a message arrive by the network, in the endpoint's progress, under its lock.  Copied. */
+void fuzz_net_deliver(const void *message, size_t size);
+
+/** Finish the oldest get, likewise. */
+void fuzz_net_finish_get(int status);
+
+/** Turn the endpoint once, with nothing to arrive. */
+void fuzz_net_poll(void);
+
+/* ---- headers: fuzz_headers.c ----------------------------------------------------------------- */
+
+/** Make a message as the input says, mostly one that makes sense, and let it arrive. */
+void fuzz_header_deliver(fuzz_input_t *input);
+
+/** A message of one kind that makes sense: answers to number, or is of remote and tag. */
+void fuzz_eager(const fuzz_comm_t *comm, int source, int tag, size_t payload);
+void fuzz_rndv(const fuzz_comm_t *comm, int tag, uint64_t length);
+void fuzz_frag(uint32_t number, uint64_t offset, size_t payload);
+void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number);
+
+/* ---- requests of rank 0: fuzz_requests.c ----------------------------------------------------- */
+
+/** Start what every input finds. */
+void fuzz_requests_start(void);
+
+/** What the user may do meanwhile: start, test, cancel, free, probe, receive. */
+void fuzz_requests_act(fuzz_input_t *input);
+
+/** Messages that were matched by a probe and not received yet. */
+void fuzz_requests_receive_probed(void);
+
+/** Is this memory that a receive may be written to?  By the network. */
+bool fuzz_requests_may_write(const void *memory, size_t size);
+
+/** Every pending request must be where the engine will find it. */
+void fuzz_requests_check(void);
+
+/** All must be complete by now: frees them, and looks at all memory. */
+void fuzz_requests_finish(void);
+
+#endif /* EP_TEST_FUZZ_H */

@@ -1,0 +1,371 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Headers: the table of their kinds, and messages made from it.  A field gets a value that makes
+ * sense most of the time, so that what is behind the first checks is reached; or any other.
+ *
+ * A new kind of header is one entry in kinds[]; a new sort of field, one function beside a_context.
+ * An answer also says when it fits the request that it names.
+ */
+
+#include "fuzz.h"
+
+#define PAYLOAD_MAX 1500
+
+/** The context of a communicator, the freed one's too, or anything. */
+static uint64_t a_context(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint64_t context;
+
+    if (FUZZ_COMMS > choice % 8) {
+        return fuzz_comms[choice % 8].context;
+    }
+    if (0 != (choice & 8)) {
+        return fuzz_comms[FUZZ_COMM_MAIN].context;
+    }
+    fuzz_bytes(input, &context, sizeof(context));
+    return context;
+}
+
+static uint64_t a_source(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint32_t source;
+
+    /* In most communicators; in the reversed one FUZZ_RANKS - 1 - FUZZ_REMOTE. */
+    switch (choice % 16) {
+    case 0:
+        fuzz_bytes(input, &source, sizeof(source));
+        return source;
+    case 1:
+        return FUZZ_RANKS;
+    case 2:
+        return (uint32_t) -1;
+    case 3:
+        return 1;
+    case 4:
+    case 5:
+    case 6:
+        return 0;
+    default:
+        return FUZZ_REMOTE;
+    }
+}
+
+static uint64_t a_tag(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint32_t tag;
+
+    if (16 > choice) {
+        fuzz_bytes(input, &tag, sizeof(tag));
+        return tag;
+    }
+    return 20 > choice ? (uint32_t) (16 - choice) : choice % 12u;
+}
+
+/** A number that was sent, one that is in use, a neighbour of one, or anything. */
+static uint64_t a_number(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint32_t number;
+
+    if (0 == (choice & 7) || 0 == fuzz_net.learned_count) {
+        fuzz_bytes(input, &number, sizeof(number));
+        return number;
+    }
+    number = fuzz_net.learned[(choice >> 3) % fuzz_net.learned_count];
+    if (1 == (choice & 7)) {
+        number += fuzz_byte(input);
+    } else if (2 == (choice & 7)) {
+        number ^= (uint32_t) fuzz_byte(input) << EPML_NUMBER_INDEX_BITS;
+    }
+    return number;
+}
+
+/** Lengths and offsets: round a border of ours, or anything. */
+static uint64_t a_length(fuzz_input_t *input)
+{
+    static const uint64_t borders[] = {0, 8, 100, FUZZ_EAGER_LIMIT, FUZZ_FRAG_LIMIT, 1000, 1024,
+                                       3000, UINT32_MAX, INT64_MAX, UINT64_MAX};
+    const size_t count = sizeof(borders) / sizeof(borders[0]);
+    const uint8_t choice = fuzz_byte(input);
+    uint64_t length;
+
+    if (count > choice / 16) {
+        return borders[choice / 16] + (choice % 16 < 8 ? 0 : (uint64_t) (choice % 16) - 12);
+    }
+    length = fuzz_byte(input);
+    if (0 != (choice & 1)) {
+        length |= (uint64_t) fuzz_byte(input) << 8;
+    } else if (0 == (choice & 6)) {
+        fuzz_bytes(input, &length, sizeof(length));
+    }
+    return length;
+}
+
+/** What the receive of the number that was sent last has got already. */
+static uint64_t an_offset(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    mca_pml_epml_request_t *request = NULL;
+
+    for (uint32_t i = 0; i < fuzz_ep->numbers.count && 0 != (choice & 3); ++i) {
+        request = fuzz_ep->numbers.slot[i].request;
+        if (NULL != request && EPML_REQUEST_RECV == request->kind) {
+            return request->received;
+        }
+    }
+    return a_length(input);
+}
+
+static uint64_t flags(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+
+    return 128 > choice ? choice & (EPML_HDR_FLAG_SYNC | EPML_HDR_FLAG_GET) : fuzz_byte(input);
+}
+
+static uint64_t a_handle_size(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint16_t size;
+
+    if (200 > choice) {
+        return 0 != choice % 4 ? FUZZ_HANDLE_SIZE : 0;
+    }
+    fuzz_bytes(input, &size, sizeof(size));
+    return 230 > choice ? size % (2 * MCA_BTL_EP_ADDRESS_MAX) : size;
+}
+
+static uint64_t a_status(fuzz_input_t *input)
+{
+    int32_t status = 0;
+
+    if (0 != fuzz_byte(input) % 4) {
+        fuzz_bytes(input, &status, sizeof(status));
+    }
+    return (uint32_t) status;
+}
+
+static uint64_t anything(fuzz_input_t *input)
+{
+    uint64_t value;
+
+    fuzz_bytes(input, &value, sizeof(value));
+    return value;
+}
+
+typedef uint64_t (*field_fn_t)(fuzz_input_t *input);
+
+typedef struct field_t {
+    size_t offset, size;
+    field_fn_t value;
+} field_t;
+
+/* ---- answers: may this one be followed by the request that it names? ------------------------- */
+
+static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
+{
+    return EPML_REQUEST_SEND == request->kind && EPML_SEND_RNDV == request->state
+           && ((const mca_pml_epml_hdr_cts_t *) message)->length <= request->size;
+}
+
+static bool fits_frag(const void *message, const mca_pml_epml_request_t *request)
+{
+    return EPML_REQUEST_RECV == request->kind
+           && ((const mca_pml_epml_hdr_frag_t *) message)->offset == request->received;
+}
+
+static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
+{
+    (void) message;
+    return EPML_REQUEST_SEND == request->kind && EPML_SEND_RNDV == request->state;
+}
+
+static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
+{
+    (void) message;
+    return EPML_REQUEST_SEND == request->kind && EPML_SEND_SYNC == request->state;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define FIELD(type, member, value) {offsetof(type, member), sizeof(((type *) 0)->member), value}
+#define FIELDS_MAX 8
+
+/** Kinds, with the fields that do not follow from the kind. */
+static const struct kind_t {
+    uint8_t kind;
+    size_t size;                             /**< of the header */
+    enum { NOTHING, DATA, HANDLE } payload;  /**< what is behind it */
+    field_t fields[FIELDS_MAX];
+    /** Of an answer, which has the number of a request in its common part: it is dropped if not. */
+    bool (*fits)(const void *message, const mca_pml_epml_request_t *request);
+} kinds[] = {
+    {EPML_HDR_EAGER, sizeof(mca_pml_epml_hdr_match_t), DATA,
+     {FIELD(mca_pml_epml_hdr_match_t, common.flags, flags),
+      FIELD(mca_pml_epml_hdr_match_t, common.request, anything),
+      FIELD(mca_pml_epml_hdr_match_t, context, a_context),
+      FIELD(mca_pml_epml_hdr_match_t, source, a_source),
+      FIELD(mca_pml_epml_hdr_match_t, tag, a_tag)},
+     NULL},
+    {EPML_HDR_RNDV, sizeof(mca_pml_epml_hdr_rndv_t), HANDLE,
+     {FIELD(mca_pml_epml_hdr_rndv_t, match.common.flags, flags),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.common.handle_size, a_handle_size),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.common.request, anything),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.context, a_context),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.source, a_source),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.tag, a_tag),
+      FIELD(mca_pml_epml_hdr_rndv_t, length, a_length),
+      FIELD(mca_pml_epml_hdr_rndv_t, address, anything)},
+     NULL},
+    {EPML_HDR_CTS, sizeof(mca_pml_epml_hdr_cts_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_cts_t, common.request, a_number),
+      FIELD(mca_pml_epml_hdr_cts_t, receiver, anything),
+      FIELD(mca_pml_epml_hdr_cts_t, length, a_length)},
+     fits_cts},
+    {EPML_HDR_FRAG, sizeof(mca_pml_epml_hdr_frag_t), DATA,
+     {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_number),
+      FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)},
+     fits_frag},
+    {EPML_HDR_FIN, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
+      FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
+     fits_fin},
+    {EPML_HDR_ACK, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
+      FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
+     fits_ack},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/** Bytes of the whole message: what the kind wants, mostly. */
+static size_t message_size(fuzz_input_t *input, const struct kind_t *kind,
+                           const mca_pml_epml_hdr_common_t *common)
+{
+    const uint8_t choice = fuzz_byte(input);
+    const size_t most = kind->size + PAYLOAD_MAX;
+    size_t size = kind->size;
+
+    if (HANDLE == kind->payload) {
+        size += common->handle_size;
+    } else if (DATA == kind->payload) {
+        size += a_length(input) % PAYLOAD_MAX;
+    }
+    if (240 <= choice) {
+        size = choice % 2 ? fuzz_byte(input) : size + choice - 248;
+    }
+    return size < most ? size : most;
+}
+
+/** The request that waits under exactly this number, or NULL. */
+static const mca_pml_epml_request_t *request_of(uint32_t number)
+{
+    for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+
+        if (NULL != request && number == request->number) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
+/** Let a message of a kind arrive.  An answer that fits nobody must be dropped. */
+static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *message,
+                    size_t size)
+{
+    const mca_pml_epml_request_t *request = request_of(message->request);
+    const bool fits = NULL == kind->fits || (NULL != request && kind->fits(message, request));
+    const uint64_t dropped = fuzz_ep->dropped;
+
+    fuzz_net_deliver(message, size);
+    FUZZ_CHECK(fits || dropped < fuzz_ep->dropped, "kind %u: an answer to %u was followed",
+               kind->kind, message->request);
+}
+
+void fuzz_header_deliver(fuzz_input_t *input)
+{
+    union {
+        mca_pml_epml_hdr_common_t common;
+        unsigned char bytes[sizeof(mca_pml_epml_hdr_rndv_t) + PAYLOAD_MAX + 64];
+    } message = {0};
+    const uint8_t choice = fuzz_byte(input);
+    const struct kind_t *kind = &kinds[choice % KINDS];
+    size_t size;
+
+    if (248 <= choice) {
+        /* Not from the table: as it comes. */
+        size = fuzz_byte(input) % 64;
+        fuzz_bytes(input, message.bytes, size);
+        fuzz_net_deliver(message.bytes, size);
+        return;
+    }
+    message.common.kind = kind->kind;
+    for (const field_t *field = kind->fields;
+         field < kind->fields + FIELDS_MAX && NULL != field->value; ++field) {
+        const uint64_t value = field->value(input);
+
+        /* The low bytes come first: where they do not, the values are others, but no worse. */
+        memcpy(message.bytes + field->offset, &value, field->size);
+    }
+    size = message_size(input, kind, &message.common);
+    memset(message.bytes + kind->size, 0x3c, PAYLOAD_MAX);
+    deliver(kind, &message.common, size);
+}
+
+/* ---- messages that make sense ---------------------------------------------------------------- */
+
+void fuzz_eager(const fuzz_comm_t *comm, int source, int tag, size_t payload)
+{
+    struct {
+        mca_pml_epml_hdr_match_t hdr;
+        unsigned char data[FUZZ_EAGER_LIMIT];
+    } message = {.hdr = {.common = {.kind = EPML_HDR_EAGER}, .context = comm->context,
+                         .source = source, .tag = tag}};
+
+    memset(message.data, 0x3c, sizeof(message.data));
+    fuzz_net_deliver(&message, sizeof(message.hdr) + payload);
+}
+
+void fuzz_rndv(const fuzz_comm_t *comm, int tag, uint64_t length)
+{
+    const mca_pml_epml_hdr_rndv_t hdr = {.match = {.common = {.kind = EPML_HDR_RNDV,
+                                                              .request = 77},
+                                                   .context = comm->context,
+                                                   .source = comm->remote, .tag = tag},
+                                         .length = length};
+
+    fuzz_net_deliver(&hdr, sizeof(hdr));
+}
+
+void fuzz_frag(uint32_t number, uint64_t offset, size_t payload)
+{
+    struct {
+        mca_pml_epml_hdr_frag_t hdr;
+        unsigned char data[FUZZ_FRAG_LIMIT];
+    } message = {.hdr = {.common = {.kind = EPML_HDR_FRAG, .request = number}, .offset = offset}};
+
+    memset(message.data, 0x3c, sizeof(message.data));
+    fuzz_net_deliver(&message, sizeof(message.hdr) + payload);
+}
+
+void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number)
+{
+    const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = kind, .request = number}};
+
+    fuzz_net_deliver(&hdr, sizeof(hdr));
+}

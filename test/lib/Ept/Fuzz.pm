@@ -1,0 +1,143 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# The fuzzers of what comes off the network (test/fuzz): a build of our library and components with
+# clang, AddressSanitizer and libFuzzer's instrumentation, loaded into the stock Open MPI.
+
+package Ept::Fuzz;
+
+use strict;
+use warnings;
+
+use File::Path qw(make_path remove_tree);
+
+my @FLAGS = ('-fsanitize=address,fuzzer-no-link', qw(-fno-omit-frame-pointer -g -O1));
+
+# Open MPI closes components and opens them again, maybe elsewhere; libFuzzer goes on writing to the
+# counters of those that it has seen.
+my $LINK_FLAGS = '-Wl,-z,nodelete';
+
+# What Open MPI and PMIx keep beyond MPI_Finalize.
+my $SUPPRESSIONS = join '', map { "leak:$_\n" }
+    qw(libpmix opal_os_path ompi_op_base_op_select ompi_comm_init_mpi3);
+
+sub prefix
+{
+    my ($build) = @_;
+
+    return "$build/fuzz-install";
+}
+
+# Is there a clang with libFuzzer and AddressSanitizer?  Returns why not, or undef.
+sub lacks
+{
+    my ($build) = @_;
+    my $probe = "$build/logs/fuzz-probe";
+
+    open my $out, '>', "$probe.c" or die "$probe.c: $!\n";
+    print $out "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t s);\n",
+        "int LLVMFuzzerTestOneInput(const unsigned char *d, size_t s) { return d && s > 9; }\n";
+    close $out;
+    return 0 == system("clang -fsanitize=fuzzer,address -o '$probe' '$probe.c' >/dev/null 2>&1")
+        ? undef : 'there is no clang with libFuzzer (Debian: libclang-rt-dev)';
+}
+
+# Configure, build and install, then the fuzzers; quick if nothing has changed.  Returns an error
+# message, or undef.
+sub build
+{
+    my ($top, $build, $cores) = @_;
+    my ($tree, $prefix, $log) = ("$build/fuzz-build", prefix($build), "$build/logs/fuzz-build");
+    my $configure = "cd '$tree' && '$top/configure' -q --prefix='$prefix' CC=clang CFLAGS='@FLAGS'"
+        . " LDFLAGS='$LINK_FLAGS'";
+    my $make = "make -s -C '$tree' -j $cores && make -s -C '$tree' install"
+        . " && make -s -C '$tree/test' -j $cores fuzz/fuzz_epml fuzz/fuzz_epofi";
+    my $lacks = lacks($build);
+
+    # Their old selves must not run instead.
+    unlink map { "$tree/test/fuzz/$_" } qw(fuzz_epml fuzz_epofi);
+    return $lacks if defined $lacks;
+    return "$top/configure is missing: run autogen.pl" if !-x "$top/configure";
+    make_path($tree);
+    print STDERR "# building with clang for the fuzzers\n" if !-f "$tree/config.status";
+    # One from a configure, or with flags, that have changed since is of no use.
+    unlink "$tree/config.status"
+        if -f "$tree/config.status"
+        && (-M "$tree/config.status" > -M "$top/configure"
+            || -M "$tree/config.status" > -M "$top/test/lib/Ept/Fuzz.pm");
+    my $command = -f "$tree/config.status" ? $make : "($configure) && $make";
+    return 0 == system("{ $command; } >'$log' 2>&1") ? undef : "no build, see $log";
+}
+
+sub program
+{
+    my ($build, $job) = @_;
+
+    return "$build/fuzz-build/test/fuzz/$job->{program}";
+}
+
+# LeakSanitizer stops its process with ptrace, which some containers forbid.
+my $leaks = 1;
+
+sub _look_for_leaks
+{
+    my ($build) = @_;
+    my $probe = "$build/logs/fuzz-probe";
+
+    $leaks = 0 == system("ASAN_OPTIONS=detect_leaks=1 '$probe' -runs=9 >/dev/null 2>&1") ? 1 : 0;
+    print STDERR "# leaks cannot be looked for on this machine\n" if !$leaks;
+}
+
+# A job's environment: the process is its own launcher; ob1 as the base and no patching of mmap, as
+# under ThreadSanitizer; signals are libFuzzer's, and not Open MPI's or UCX's to catch.
+sub environment
+{
+    my ($build) = @_;
+
+    return ('env', 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1', 'OMPI_MCA_memory=^patcher',
+            'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
+            "ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=32:print_legend=0"
+                . ':external_symbolizer_path=/usr/bin/addr2line',
+            "LSAN_OPTIONS=suppressions=$build/lsan.supp:print_suppressions=0");
+}
+
+# The corpus of the project is read, a folder in front of it is written.
+sub command
+{
+    my ($build, $job) = @_;
+
+    return (environment($build), program($build, $job), "-runs=$job->{runs}", "-seed=$job->{seed}",
+            '-len_control=0', '-max_len=512', '-timeout=20', '-print_final_stats=1',
+            "-artifact_prefix=$build/logs/$job->{program}-", "$build/fuzz-corpus",
+            "$job->{top}/test/fuzz/corpus/$job->{program}",
+            grep { /^-\w+=/ } split ' ', $ENV{EPT_ARGS} // ''); # others are for the MPI tests
+}
+
+# How to run one input again.
+sub command_for_input
+{
+    my ($build, $job, $file) = @_;
+
+    return (environment($build), program($build, $job), $file);
+}
+
+sub prepare
+{
+    my ($build, $job) = @_;
+
+    _look_for_leaks($build);
+    remove_tree("$build/fuzz-corpus");
+    make_path("$build/fuzz-corpus");
+    unlink glob "$build/logs/$job->{program}-*-*";
+    open my $out, '>', "$build/lsan.supp" or die "$build/lsan.supp: $!\n";
+    print $out $SUPPRESSIONS;
+    close $out;
+}
+
+1;
