@@ -95,13 +95,15 @@ sub _look_for_leaks
 }
 
 # A job's environment: the process is its own launcher; ob1 as the base and no patching of mmap, as
-# under ThreadSanitizer; signals are libFuzzer's, and not Open MPI's or UCX's to catch.
+# under ThreadSanitizer; signals are libFuzzer's, and not Open MPI's or UCX's to catch; what ob1 leaves
+# as shared memory is in a folder of ours.
 sub environment
 {
     my ($build) = @_;
 
     return ('env', 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1', 'OMPI_MCA_memory=^patcher',
             'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
+            "OMPI_MCA_btl_sm_backing_directory=$build/fuzz-shm",
             "ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=32:print_legend=0"
                 . ':external_symbolizer_path=/usr/bin/addr2line',
             "LSAN_OPTIONS=suppressions=$build/lsan.supp:print_suppressions=0");
@@ -132,8 +134,8 @@ sub prepare
     my ($build, $job) = @_;
 
     _look_for_leaks($build);
-    remove_tree("$build/fuzz-corpus");
-    make_path("$build/fuzz-corpus");
+    remove_tree("$build/fuzz-corpus", "$build/fuzz-shm");
+    make_path("$build/fuzz-corpus", "$build/fuzz-shm");
     unlink glob "$build/logs/$job->{program}-*-*";
     open my $out, '>', "$build/lsan.supp" or die "$build/lsan.supp: $!\n";
     print $out $SUPPRESSIONS;
