@@ -62,6 +62,15 @@ my @TABLE = (
     { program => 'p2p_order', configs => \@ALL },
     { program => 'comm_ops', configs => \@ALL },
 
+    # Partitioned communication.  On ordinary communicators it is Open MPI's own module, which can
+    # less: that is what the first entry, and the plain runs, are for.
+    { program => 'part', variant => 'ordinary', configs => ['2x0'], quick => [],
+      args => '--plain-only 1' },
+    { program => 'part', configs => [qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4/tcp 4x2/tcp)], plain => 0,
+      timeout => 120 },
+    { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
+    { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
+
     # Communicators: what an endpoint does with them, what they leave behind.
     # comm_bridge: groups that have never met.
     { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
@@ -140,6 +149,11 @@ my @TABLE = (
     { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
       mca => $FEW, plain => 0 },
 
+    { program => 'part', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
+      mca => $FEW, plain => 0, timeout => 120 },
+    { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
+      mca => $FEW, plain => 0 },
+
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
@@ -175,7 +189,7 @@ my @TABLE = (
     # Data races of ours.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp)],
               quick => [], plain => 0, timeout => 240 } }
-        qw(comm_ops comm_bridge p2p_requests shared_endpoint)),
+        qw(comm_ops comm_bridge p2p_requests part part_life part_requests shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, timeout => 240 },
 
@@ -190,6 +204,8 @@ my @TABLE = (
     # Leaks and invalid accesses of ours.
     { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
+    { program => 'part_life', variant => 'valgrind', kind => 'valgrind',
+      configs => [qw(1x2 2x1/tcp)], quick => [], plain => 0, timeout => 240 },
     { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => ['2x1/tcp'],
       quick => [], args => '--case free', plain => 0, timeout => 240 },
     { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],

@@ -303,6 +303,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
         epml_match_remove(&ep->match, message);
         free(message);
     }
+    mca_pml_epml_part_del_comm(comm);
     mca_pml_epml_unlock(ep);
 
     ompi_comm->c_pml_comm = NULL;

@@ -94,6 +94,7 @@ static void registry_add(mca_pml_epml_ep_t *ep)
     if (first) {
         (void) opal_progress_register(mca_pml_epml_progress);
         mca_pml_epml_wait_install();
+        mca_pml_epml_part_install();
         /* Open MPI opens its topology framework at the first call that needs it, without a lock:
          * the threads of a process make that call at the same time once they have ranks. */
         (void) mca_topo_base_lazy_init();
@@ -270,6 +271,7 @@ void mca_pml_epml_ep_finalize(void)
 
     if (registry.progress_registered) {
         mca_pml_epml_wait_remove();
+        mca_pml_epml_part_remove();
         (void) opal_progress_unregister(mca_pml_epml_progress);
         registry.progress_registered = false;
     }

@@ -30,13 +30,19 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_CTS = 3,   /**< to the sender: send the fragments */
     EPML_HDR_FRAG = 4,  /**< a piece of the data */
     EPML_HDR_FIN = 5,   /**< to the sender: the data have been fetched */
-    EPML_HDR_ACK = 6    /**< to the sender: the synchronous message has been matched */
+    EPML_HDR_ACK = 6,   /**< to the sender: the synchronous message has been matched */
+    /* partitioned communication, pml_epml_part.h; FIN also answers PART_RNDV */
+    EPML_HDR_PART_INIT = 7,  /**< a partitioned send, to be matched; as a rendezvous header */
+    EPML_HDR_PART_START = 8, /**< to the sender: the receive has been started */
+    EPML_HDR_PART_DATA = 9,  /**< some of the data; as a fragment */
+    EPML_HDR_PART_RNDV = 10  /**< some of the data, to be fetched */
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */
 enum {
     EPML_HDR_FLAG_SYNC = 0x01, /**< eager: the sender wants an ACK */
-    EPML_HDR_FLAG_GET = 0x02   /**< rendezvous: the data may be fetched from address */
+    EPML_HDR_FLAG_GET = 0x02   /**< rendezvous: the data may be fetched from address; start of a
+                                * partitioned receive: it can fetch data */
 };
 
 /** The part that all headers start with. */
@@ -88,6 +94,22 @@ typedef struct mca_pml_epml_hdr_done_t {
     uint32_t unused;
 } mca_pml_epml_hdr_done_t;
 
+typedef struct mca_pml_epml_hdr_part_start_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the sender's */
+    uint32_t receiver;                /**< number of the receiver's request */
+    uint32_t round;                   /**< which start this is, from 1 on */
+    uint64_t length;                  /**< bytes of a round that the receiver wants */
+} mca_pml_epml_hdr_part_start_t;
+
+typedef struct mca_pml_epml_hdr_part_rndv_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the receiver's */
+    uint32_t sender;                  /**< number of the sender's request, for the answer */
+    uint32_t unused;
+    uint64_t offset;  /**< of this piece in the message, bytes */
+    uint64_t length;  /**< bytes of this piece */
+    uint64_t address; /**< of this piece at the sender */
+} mca_pml_epml_hdr_part_rndv_t;
+
 _Static_assert(8 == sizeof(mca_pml_epml_hdr_common_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_match_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_common_t) + sizeof(mca_pml_epml_hdr_bare_t),
@@ -96,5 +118,7 @@ _Static_assert(40 == sizeof(mca_pml_epml_hdr_rndv_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_cts_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_frag_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_done_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_part_start_t), "no padding on the wire");
+_Static_assert(40 == sizeof(mca_pml_epml_hdr_part_rndv_t), "no padding on the wire");
 
 #endif /* MCA_PML_EPML_HDR_H */

@@ -222,7 +222,8 @@ static void fetched(mca_pml_epml_request_t *request, int rc)
 {
     mca_btl_ep_module_t *net = request->ep->net;
 
-    if (NULL != request->local_handle) {
+    /* That of a piece is its partitioned receive's. */
+    if (NULL != request->local_handle && EPML_REQUEST_PIECE != request->kind) {
         (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
         request->local_handle = NULL;
     }
@@ -306,24 +307,14 @@ int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
     return rc;
 }
 
-/** Fetch into one piece of memory. */
-static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
-                     struct mca_btl_base_endpoint_t *connection)
+void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
 {
     int rc;
 
+    request->received = 0;
     request->gets = 0;
     request->get_error = OMPI_SUCCESS;
     request->sent = 0;
-    if (NULL != module->super.btl_register_mem
-        && request->wanted > module->super.btl_get_local_registration_threshold) {
-        request->local_handle = module->super.btl_register_mem(&module->super, connection,
-                                                               request->base, request->wanted,
-                                                               MCA_BTL_REG_FLAG_LOCAL_WRITE);
-        if (NULL == request->local_handle) {
-            return OMPI_ERR_NOT_AVAILABLE;
-        }
-    }
     rc = get_more(request);
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
@@ -337,6 +328,22 @@ static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *modul
             }
         }
     }
+}
+
+/** Fetch into one piece of memory. */
+static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
+                     struct mca_btl_base_endpoint_t *connection)
+{
+    if (NULL != module->super.btl_register_mem
+        && request->wanted > module->super.btl_get_local_registration_threshold) {
+        request->local_handle = module->super.btl_register_mem(&module->super, connection,
+                                                               request->base, request->wanted,
+                                                               MCA_BTL_REG_FLAG_LOCAL_WRITE);
+        if (NULL == request->local_handle) {
+            return OMPI_ERR_NOT_AVAILABLE;
+        }
+    }
+    mca_pml_epml_recv_fetch(request);
     return OMPI_SUCCESS;
 }
 

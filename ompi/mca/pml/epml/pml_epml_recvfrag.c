@@ -18,6 +18,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -34,8 +35,8 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
     }
 }
 
-/** Keep a message until its receive is posted. */
-static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
+/** Keep a message until its receive is posted.  context is the one it is matched under. */
+static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep, uint64_t context,
                                            const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
                                            const void *data, size_t size)
 {
@@ -55,7 +56,7 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep,
     memcpy(&message->hdr, hdr, header_size);
     message->size = size;
     memcpy(message->data, data, size);
-    message->match.context = hdr->match.context;
+    message->match.context = context;
     message->match.source = hdr->match.source;
     message->match.tag = hdr->match.tag;
     if (0 != epml_match_store(&ep->match, &message->match)) {
@@ -109,10 +110,71 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
     }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
     if (OPAL_UNLIKELY(NULL == posted)) {
-        keep(ep, hdr, header_size, data, size);
+        keep(ep, match->context, hdr, header_size, data, size);
         return;
     }
     mca_pml_epml_recv_matched(request_of(posted), hdr, data, size);
+}
+
+/** A partitioned send, to be matched with a partitioned receive. */
+static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                              const mca_pml_epml_hdr_rndv_t *hdr)
+{
+    const mca_pml_epml_hdr_match_t *match = &hdr->match;
+    const uint64_t context = match->context | EPML_PART_CONTEXT;
+    epml_match_posted_t *posted;
+
+    if (btl != &ep->shm->super && !is_sound(ep, match)) {
+        return;
+    }
+    posted = epml_match_arrive(&ep->match, context, match->source, match->tag);
+    if (NULL == posted) {
+        keep(ep, context, hdr, sizeof(*hdr), hdr, 0);
+        return;
+    }
+    mca_pml_epml_part_matched((mca_pml_epml_part_t *) ((char *) posted
+                                                       - offsetof(mca_pml_epml_part_t,
+                                                                  super.posted)),
+                              hdr);
+}
+
+/** All kinds of partitioned communication.  @return false: a wrong size */
+static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                         const void *message, size_t size)
+{
+    const mca_pml_epml_hdr_common_t *common = message;
+    const unsigned char *bytes = message;
+
+    switch (common->kind) {
+    case EPML_HDR_PART_INIT:
+        if (sizeof(mca_pml_epml_hdr_rndv_t) != size) {
+            return false;
+        }
+        arrived_part_init(ep, btl, message);
+        return true;
+    case EPML_HDR_PART_START:
+        if (sizeof(mca_pml_epml_hdr_part_start_t) != size) {
+            return false;
+        }
+        mca_pml_epml_part_granted(ep, message);
+        return true;
+    case EPML_HDR_PART_DATA:
+        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
+            return false;
+        }
+        mca_pml_epml_part_data(ep, message, bytes + sizeof(mca_pml_epml_hdr_frag_t),
+                               size - sizeof(mca_pml_epml_hdr_frag_t));
+        return true;
+    default:
+        if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
+            || size != sizeof(mca_pml_epml_hdr_part_rndv_t) + common->handle_size
+            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
+            return false;
+        }
+        mca_pml_epml_part_rndv(ep, message, bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
+                               btl == &ep->shm->super);
+        return true;
+    }
 }
 
 /** All kinds but eager messages. */
@@ -153,6 +215,14 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
             break;
         }
         mca_pml_epml_send_finished(ep, message);
+        return;
+    case EPML_HDR_PART_INIT:
+    case EPML_HDR_PART_START:
+    case EPML_HDR_PART_DATA:
+    case EPML_HDR_PART_RNDV:
+        if (!arrived_part(ep, btl, message, size)) {
+            break;
+        }
         return;
     default:
         drop(ep, "a header of unknown kind");
@@ -202,7 +272,7 @@ static __attribute__((noinline)) void bare_slow(mca_pml_epml_ep_t *ep, epml_matc
                                              .tag = bare->tag}};
 
     if (NULL == posted) {
-        keep(ep, &hdr, sizeof(hdr.match), data, size);
+        keep(ep, bare->context, &hdr, sizeof(hdr.match), data, size);
     } else {
         mca_pml_epml_recv_matched(request_of(posted), &hdr, data, size);
     }

@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -58,7 +59,7 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
     }
     request->convertor_set = true;
     request->extras = true;
-    return EPML_REQUEST_SEND == request->kind
+    return EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
                ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
                                                           &request->datatype->super,
                                                           request->count, request->buffer, 0,
@@ -91,7 +92,9 @@ static void recycle(mca_pml_epml_request_t *request)
     ompi_communicator_t *comm;
 
     mca_pml_epml_lock(ep);
-    comm = mca_pml_epml_request_finish(request);
+    comm = mca_pml_epml_is_part(request)
+               ? mca_pml_epml_part_finish((mca_pml_epml_part_t *) request)
+               : mca_pml_epml_request_finish(request);
     mca_pml_epml_unlock(ep);
     if (NULL != comm) {
         OBJ_RELEASE(comm);
@@ -116,6 +119,10 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
 
 void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request)
 {
+    if (EPML_REQUEST_PIECE == request->kind) {
+        mca_pml_epml_part_piece_done(request);
+        return;
+    }
     request->next = request->ep->deferred;
     request->ep->deferred = request;
 }

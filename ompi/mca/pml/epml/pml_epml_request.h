@@ -30,7 +30,10 @@ BEGIN_C_DECLS
 
 typedef enum mca_pml_epml_request_kind_t {
     EPML_REQUEST_SEND,
-    EPML_REQUEST_RECV
+    EPML_REQUEST_RECV,
+    EPML_REQUEST_PSEND, /**< partitioned, pml_epml_part.h */
+    EPML_REQUEST_PRECV,
+    EPML_REQUEST_PIECE  /**< of a partitioned receive: fetches a part of the data */
 } mca_pml_epml_request_kind_t;
 
 /** How far a send has come. */
@@ -112,9 +115,13 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
 
 int mca_pml_epml_request_free(ompi_request_t **request);
 
+/** The same of a partitioned request (pml_epml_part.c). */
+int mca_pml_epml_part_free(ompi_request_t **request);
+
 static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
 {
-    return mca_pml_epml_request_free == request->req_free;
+    return OPAL_LIKELY(mca_pml_epml_request_free == request->req_free)
+           || mca_pml_epml_part_free == request->req_free;
 }
 
 /** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.
@@ -261,10 +268,35 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
  * mca_pml_epml_send_continue. */
 int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request);
 
+/** Go on with what waits to be fetched: wanted bytes of the source's memory, into one piece of
+ * memory, registered if the transport wants it. */
+void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request);
+
+/* ---- pml_epml_part.c, _part_send.c, _part_recv.c: more in pml_epml_part.h -------------------- */
+
+/** Go on with a partitioned send; returns as mca_pml_epml_send_continue. */
+int mca_pml_epml_part_continue(mca_pml_epml_request_t *request);
+
+/** A piece of a partitioned receive has come, or could not.  Takes it back. */
+void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece);
+
+/** The communicator goes: so does what waits for it to match, or to be matched. */
+void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm);
+
+/** Put our functions before those of the module for partitioned communication; and back. */
+void mca_pml_epml_part_install(void);
+void mca_pml_epml_part_remove(void);
+
 static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
 {
-    return EPML_REQUEST_SEND == request->kind ? mca_pml_epml_send_continue(request)
-                                              : mca_pml_epml_recv_continue(request);
+    switch (request->kind) {
+    case EPML_REQUEST_SEND:
+        return mca_pml_epml_send_continue(request);
+    case EPML_REQUEST_PSEND:
+        return mca_pml_epml_part_continue(request);
+    default:
+        return mca_pml_epml_recv_continue(request);
+    }
 }
 
 /* ---- pml_epml_recvfrag.c --------------------------------------------------------------------- */

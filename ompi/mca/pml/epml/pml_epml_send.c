@@ -25,6 +25,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -502,6 +503,11 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
+    if (NULL != request && EPML_REQUEST_PSEND == request->kind
+        && EPML_HDR_FIN == hdr->common.kind) {
+        mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr->status);
+        return;
+    }
     if (NULL == request || EPML_REQUEST_SEND != request->kind
         || (EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC : EPML_SEND_RNDV)
                != request->state) {

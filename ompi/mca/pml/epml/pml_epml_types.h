@@ -42,6 +42,7 @@ BEGIN_C_DECLS
 struct mca_pml_epml_ep_t;
 struct mca_pml_epml_comm_t;
 struct mca_pml_epml_request_t;
+struct mca_pml_epml_part_t;
 
 /** How many threads use an endpoint at a time; info key mpix_thread_level. */
 typedef enum mca_pml_epml_level_t {
@@ -178,6 +179,8 @@ typedef struct mca_pml_epml_comm_t {
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
+    /** Partitioned receives that were freed before their send came; under the ep's lock. */
+    struct mca_pml_epml_part_t *ghosts;
 } mca_pml_epml_comm_t;
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);

@@ -90,6 +90,22 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
     mca_pml_epml_wait_over(&waiter);
 }
 
+/**
+ * What Open MPI's function returned, of a list.  On an error libmpi looks for the requests that
+ * have one, frees them, and calls an error handler: the communicator's for the PML's requests, but
+ * that of MPI_COMM_WORLD for partitioned ones.  Ours pass for the PML's in their last moment.
+ */
+static inline int returned(int rc, size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
+        if (mca_pml_epml_part_free == requests[i]->req_free
+            && MPI_SUCCESS != requests[i]->req_status.MPI_ERROR) {
+            requests[i]->req_type = OMPI_REQUEST_PML;
+        }
+    }
+    return rc;
+}
+
 static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
     mca_pml_epml_ep_t *ep;
@@ -102,7 +118,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
         }
         mca_pml_epml_wait_over(&waiter);
     }
-    return original.req_wait(request, status);
+    return returned(original.req_wait(request, status), 1, request);
 }
 
 /** Wait for all requests of a list that need an endpoint turned, then let Open MPI finish. */
@@ -122,7 +138,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
         }
     }
     mca_pml_epml_wait_over(&waiter);
-    return original.req_wait_all(count, requests, statuses);
+    return returned(original.req_wait_all(count, requests, statuses), count, requests);
 }
 
 /** See a complete request off: ours, used once, without error.  Under its endpoint's lock, but for
@@ -271,7 +287,7 @@ static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
         return original.req_wait_any(count, requests, index, status);
     }
     *index = (int) found;
-    return original.req_wait(&requests[found], status);
+    return returned(original.req_wait(&requests[found], status), count, requests);
 }
 
 static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
@@ -280,7 +296,8 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     if (NONE == wait_for_one(count, requests)) {
         return original.req_wait_some(count, requests, outcount, indices, statuses);
     }
-    return original.req_test_some(count, requests, outcount, indices, statuses);
+    return returned(original.req_test_some(count, requests, outcount, indices, statuses), count,
+                    requests);
 }
 
 static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
@@ -295,7 +312,7 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    rc = original.req_test(request, completed, status);
+    rc = returned(original.req_test(request, completed, status), 1, request);
     if (OMPI_SUCCESS == rc && !*completed) {
         mca_pml_epml_tested();
     }
@@ -308,7 +325,8 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return original.req_test_any(count, requests, index, completed, status);
+    return returned(original.req_test_any(count, requests, index, completed, status), count,
+                    requests);
 }
 
 static int epml_test_all(size_t count, ompi_request_t **requests, int *completed,
@@ -317,7 +335,8 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return original.req_test_all(count, requests, completed, statuses);
+    return returned(original.req_test_all(count, requests, completed, statuses), count,
+                    requests);
 }
 
 static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
@@ -326,7 +345,8 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return original.req_test_some(count, requests, outcount, indices, statuses);
+    return returned(original.req_test_some(count, requests, outcount, indices, statuses), count,
+                    requests);
 }
 
 /* Plain stores: the first endpoint is being created, nobody has a request of ours yet, and either

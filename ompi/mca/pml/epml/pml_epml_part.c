@@ -1,0 +1,394 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The calls of partitioned communication: ours stand before those of the module that Open MPI
+ * selected, which gets all that is about ordinary communicators.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_part.h"
+#include "pml_epml_request_inline.h"
+
+#include <limits.h>
+
+#include "ompi/constants.h"
+#include "ompi/mca/part/part.h"
+
+/* ---- the request ----------------------------------------------------------------------------- */
+
+static int part_start(size_t count, ompi_request_t **requests);
+static int part_cancel(ompi_request_t *request, int flag);
+
+static void part_construct(mca_pml_epml_part_t *part)
+{
+    memset((char *) part + sizeof(part->super), 0, sizeof(*part) - sizeof(part->super));
+    part->super.req_ompi.req_type = OMPI_REQUEST_PART;
+    part->super.req_ompi.req_start = part_start;
+    part->super.req_ompi.req_free = mca_pml_epml_part_free;
+    part->super.req_ompi.req_cancel = part_cancel;
+}
+
+static void part_destruct(mca_pml_epml_part_t *part)
+{
+    free(part->is_ready);
+    free(part->ready);
+    free(part->left);
+}
+
+OBJ_CLASS_INSTANCE(mca_pml_epml_part_t, mca_pml_epml_request_t, part_construct, part_destruct);
+
+/** @return NULL without memory */
+static mca_pml_epml_part_t *part_new(mca_pml_epml_request_kind_t kind, size_t partitions)
+{
+    mca_pml_epml_part_t *part = OBJ_NEW(mca_pml_epml_part_t);
+    const size_t room = 0 < partitions ? partitions : 1;
+
+    if (NULL == part) {
+        return NULL;
+    }
+    part->partitions = partitions;
+    if (EPML_REQUEST_PSEND == kind) {
+        part->is_ready = calloc(room, sizeof(*part->is_ready));
+        part->ready = malloc(room * sizeof(*part->ready));
+    } else {
+        part->left = calloc(room, sizeof(*part->left));
+    }
+    if (EPML_REQUEST_PSEND == kind ? NULL == part->is_ready || NULL == part->ready
+                                   : NULL == part->left) {
+        OBJ_RELEASE(part);
+        return NULL;
+    }
+    return part;
+}
+
+void mca_pml_epml_part_done(mca_pml_epml_part_t *part)
+{
+    part->super.req_ompi.req_status.MPI_ERROR = part->error;
+    mca_pml_epml_request_done(&part->super);
+}
+
+bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *connection, uint32_t flags)
+{
+    mca_pml_epml_request_t *request = &part->super;
+
+    if (NULL == module->super.btl_register_mem) {
+        return true;
+    }
+    if (NULL == request->local_handle) {
+        request->local_handle = module->super.btl_register_mem(&module->super, connection,
+                                                               request->base, request->size,
+                                                               flags);
+    }
+    return NULL != request->local_handle;
+}
+
+void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    mca_btl_ep_module_t *net = request->ep->net;
+
+    if (NULL != request->local_handle) {
+        (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
+    }
+    mca_pml_epml_number_drop(request);
+    if (request->convertor_set) {
+        (void) opal_convertor_cleanup(&request->convertor);
+    }
+    if (!ompi_datatype_is_predefined(request->datatype)) {
+        OBJ_RELEASE(request->datatype);
+    }
+    OMPI_REQUEST_FINI(&request->req_ompi);
+    OBJ_RELEASE(part);
+}
+
+ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    ompi_communicator_t *comm = mca_pml_epml_request_uncount(request);
+
+    if (NULL == request->posted.queue) {
+        mca_pml_epml_part_destroy(part);
+    } else {
+        /* Its send has not come yet.  Receives and sends are matched in the order of their inits:
+         * it stays to take that one, or until its communicator goes. */
+        request->free_called = true;
+        part->next_ghost = request->comm->ghosts;
+        request->comm->ghosts = part;
+    }
+    return comm;
+}
+
+void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
+{
+    epml_match_unexpected_t *message;
+
+    while (NULL != comm->ghosts) {
+        mca_pml_epml_part_t *ghost = comm->ghosts;
+
+        comm->ghosts = ghost->next_ghost;
+        epml_match_unpost(&comm->ep->match, &ghost->super.posted);
+        mca_pml_epml_part_destroy(ghost);
+    }
+    while (NULL
+           != (message = epml_match_first_of_context(&comm->ep->match,
+                                                     comm->context | EPML_PART_CONTEXT))) {
+        epml_match_remove(&comm->ep->match, message);
+        free(message);
+    }
+}
+
+int mca_pml_epml_part_free(ompi_request_t **ompi_request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) *ompi_request;
+    mca_pml_epml_ep_t *ep = part->super.ep;
+    ompi_communicator_t *comm = NULL;
+
+    *ompi_request = MPI_REQUEST_NULL;
+    mca_pml_epml_lock(ep);
+    if (atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
+        comm = mca_pml_epml_part_finish(part);
+    } else {
+        part->super.free_called = true;
+    }
+    mca_pml_epml_unlock(ep);
+    if (NULL != comm) {
+        OBJ_RELEASE(comm);
+    }
+    return OMPI_SUCCESS;
+}
+
+/** MPI knows no cancelling of partitioned operations. */
+static int part_cancel(ompi_request_t *request, int flag)
+{
+    (void) request;
+    (void) flag;
+    return MPI_ERR_REQUEST;
+}
+
+static int start_one(mca_pml_epml_part_t *part)
+{
+    ompi_request_t *ompi_request = &part->super.req_ompi;
+    mca_pml_epml_ep_t *ep = part->super.ep;
+
+    if (OMPI_REQUEST_INACTIVE != ompi_request->req_state) {
+        return MPI_ERR_REQUEST;
+    }
+    mca_pml_epml_lock(ep);
+    atomic_store_explicit(&part->super.done, false, memory_order_relaxed);
+    ompi_request->req_state = OMPI_REQUEST_ACTIVE;
+    ompi_request->req_complete = REQUEST_PENDING;
+    ompi_request->req_status._cancelled = 0;
+    ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
+    part->error = MPI_SUCCESS;
+    ++part->round;
+    if (EPML_REQUEST_PSEND == part->super.kind) {
+        mca_pml_epml_part_send_start(part);
+    } else {
+        mca_pml_epml_part_recv_start(part);
+    }
+    mca_pml_epml_unlock(ep);
+    return OMPI_SUCCESS;
+}
+
+static int part_start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; ++i) {
+        int rc = start_one((mca_pml_epml_part_t *) requests[i]);
+
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static mca_part_base_module_t original;
+
+/** libmpi hands the arguments on unchecked.  @return MPI_SUCCESS, or the class of the error */
+static int check(size_t partitions, size_t count, const ompi_datatype_t *datatype, int peer,
+                 int tag, const mca_pml_epml_comm_t *comm)
+{
+    size_t elements, bytes;
+
+    if (INT_MAX < partitions) {
+        return MPI_ERR_ARG;
+    }
+    if (NULL == datatype || MPI_DATATYPE_NULL == datatype
+        || !opal_datatype_is_committed(&datatype->super)) {
+        return MPI_ERR_TYPE;
+    }
+    if (PTRDIFF_MAX < count || __builtin_mul_overflow(partitions, count, &elements)
+        || __builtin_mul_overflow(elements, datatype->super.size, &bytes)
+        || PTRDIFF_MAX < bytes) {
+        return MPI_ERR_COUNT;
+    }
+    if (MPI_PROC_NULL != peer && (0 > peer || peer >= comm->peers->count)) {
+        return MPI_ERR_RANK;
+    }
+    if (0 > tag || tag > mca_pml.pml_max_tag) {
+        return MPI_ERR_TAG;
+    }
+    return MPI_SUCCESS;
+}
+
+static int part_init(mca_pml_epml_request_kind_t kind, const void *buf, size_t partitions,
+                     size_t count, ompi_datatype_t *datatype, int peer, int tag,
+                     ompi_communicator_t *ompi_comm, ompi_request_t **ompi_request)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
+    mca_pml_epml_request_t *request;
+    mca_pml_epml_part_t *part;
+    int rc = check(partitions, count, datatype, peer, tag, comm);
+
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    part = part_new(kind, partitions);
+    if (NULL == part) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request = &part->super;
+    OMPI_REQUEST_INIT(&request->req_ompi, true);
+    request->req_ompi.req_mpi_object.comm = ompi_comm;
+    request->ep = comm->ep;
+    request->comm = comm;
+    request->kind = kind;
+    request->peer = peer;
+    request->tag = tag;
+    atomic_store_explicit(&request->done, true, memory_order_relaxed);
+    mca_pml_epml_request_set_data(request, buf, partitions * count, datatype);
+    part->partition_size = count * datatype->super.size;
+
+    mca_pml_epml_lock(comm->ep);
+    rc = EPML_REQUEST_PSEND == kind ? mca_pml_epml_part_send_init(part)
+                                    : mca_pml_epml_part_recv_init(part);
+    if (OMPI_SUCCESS == rc) {
+        mca_pml_epml_request_count(request);
+        *ompi_request = &request->req_ompi;
+    } else {
+        mca_pml_epml_part_destroy(part);
+        rc = mca_pml_epml_mpi_error(rc);
+    }
+    mca_pml_epml_unlock(comm->ep);
+    return rc;
+}
+
+static int part_psend_init(const void *buf, size_t partitions, size_t count,
+                           ompi_datatype_t *datatype, int dst, int tag, ompi_communicator_t *comm,
+                           struct ompi_info_t *info, ompi_request_t **request)
+{
+    if (!mca_pml_epml_is_endpoint_comm(comm)) {
+        return original.part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info,
+                                        request);
+    }
+    return part_init(EPML_REQUEST_PSEND, buf, partitions, count, datatype, dst, tag, comm,
+                     request);
+}
+
+static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
+                           int src, int tag, ompi_communicator_t *comm, struct ompi_info_t *info,
+                           ompi_request_t **request)
+{
+    if (!mca_pml_epml_is_endpoint_comm(comm)) {
+        return original.part_precv_init(buf, partitions, count, datatype, src, tag, comm, info,
+                                        request);
+    }
+    return part_init(EPML_REQUEST_PRECV, buf, partitions, count, datatype, src, tag, comm,
+                     request);
+}
+
+/** Do partitions first to last exist?  libmpi turns negative numbers into very large ones. */
+static bool exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
+{
+    return first <= last && last < part->partitions;
+}
+
+static int part_pready(size_t first, size_t last, ompi_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+    mca_pml_epml_ep_t *ep;
+    int rc;
+
+    if (mca_pml_epml_part_free != request->req_free) {
+        return original.part_pready(first, last, request);
+    }
+    if (EPML_REQUEST_PSEND != part->super.kind || OMPI_REQUEST_ACTIVE != request->req_state) {
+        return MPI_ERR_REQUEST;
+    }
+    if (!exist(part, first, last)) {
+        return MPI_ERR_ARG;
+    }
+    ep = part->super.ep;
+    mca_pml_epml_lock(ep);
+    rc = mca_pml_epml_part_send_ready(part, (uint32_t) first, (uint32_t) last);
+    if (part->ready_first < part->ready_last
+        && (NULL != ep->net || ep->shm->ep_pending(ep->shm))) {
+        /* Perhaps the receiver's start is here already.  Not after the lock: the request may be
+         * complete then, and freed by another thread, and with it the endpoint. */
+        (void) mca_pml_epml_ep_progress_locked(ep);
+    }
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+
+    if (mca_pml_epml_part_free != request->req_free) {
+        return original.part_parrived(first, last, flag, request);
+    }
+    if (EPML_REQUEST_PRECV != part->super.kind) {
+        return MPI_ERR_REQUEST;
+    }
+    if (!exist(part, first, last)) {
+        return MPI_ERR_ARG;
+    }
+    *flag = OMPI_REQUEST_INACTIVE == request->req_state
+            || mca_pml_epml_part_recv_arrived(part, first, last);
+    if (!*flag) {
+        (void) mca_pml_epml_ep_poll(part->super.ep);
+        *flag = mca_pml_epml_part_recv_arrived(part, first, last);
+        if (!*flag) {
+            mca_pml_epml_tested();
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+/* Plain stores, as for the waiting functions: the first endpoint is being created, nobody has a
+ * request of ours yet, and either function serves the others.  The module's progress function, by
+ * whose address Open MPI unregisters it, stays as it is. */
+void mca_pml_epml_part_install(void)
+{
+    original = mca_part;
+    mca_part.part_psend_init = part_psend_init;
+    mca_part.part_precv_init = part_precv_init;
+    mca_part.part_pready = part_pready;
+    mca_part.part_parrived = part_parrived;
+}
+
+void mca_pml_epml_part_remove(void)
+{
+    if (part_pready != mca_part.part_pready) {
+        return; /* Open MPI has selected anew */
+    }
+    mca_part.part_psend_init = original.part_psend_init;
+    mca_part.part_precv_init = original.part_precv_init;
+    mca_part.part_pready = original.part_pready;
+    mca_part.part_parrived = original.part_parrived;
+}

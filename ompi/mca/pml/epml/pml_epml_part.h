@@ -1,0 +1,144 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Partitioned communication (MPI 4.0, chapter 4) on endpoint communicators.
+ *
+ * The sender's init tells the receiver of the request (EPML_HDR_PART_INIT), which is matched once,
+ * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
+ * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
+ * and names the receive by its number: as PART_DATA, or as PART_RNDV for the receiver to fetch,
+ * which answers with FIN.  docs/architecture.md has the reasons.
+ *
+ * pml_epml_part.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
+ * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
+ */
+
+#ifndef MCA_PML_EPML_PART_H
+#define MCA_PML_EPML_PART_H
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+BEGIN_C_DECLS
+
+/** Partitioned messages are matched under a context of their own: contexts have 63 bits
+ * (mca_pml_epml_context_ids), this is the last one.  It is never sent: the kind of header
+ * implies it. */
+#define EPML_PART_CONTEXT (UINT64_C(1) << 63)
+
+/** Most bytes of neighbouring partitions that leave together.  A single partition may be larger.
+ * Enough to be at full speed, and little enough for MPI_Parrived to be told in between. */
+#define EPML_PART_RUN_MAX ((uint64_t) 1 << 20)
+
+/** In left: the partition has no bytes in this round, and has arrived when the whole has. */
+#define EPML_PART_WHOLE UINT64_MAX
+
+/** A partitioned request: EPML_REQUEST_PSEND or EPML_REQUEST_PRECV.  super describes the data of
+ * all partitions as one message. */
+typedef struct mca_pml_epml_part_t {
+    mca_pml_epml_request_t super;
+    size_t partitions;
+    uint64_t partition_size; /**< bytes */
+    uint32_t round;          /**< starts so far; both sides count */
+    uint64_t open;           /**< pieces of this round that are being fetched */
+    int error;               /**< of this round, as MPI has it */
+
+    /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
+    uint32_t granted;    /**< the last round that the receiver has started */
+    bool may_fetch;      /**< the receiver can fetch from memory */
+    bool closed;         /**< a round without bytes: its one empty message has gone */
+    bool *is_ready;      /**< by partition */
+    uint32_t *ready;     /**< partitions in the order in which they became ready */
+    uint32_t ready_first, ready_last;
+    uint32_t run;        /**< partitions, from ready_first on, that are being sent; 0: none */
+    uint64_t run_at, run_end; /**< bytes of the message: what is left of the run */
+
+    /* receive; super.wanted: bytes of a round, super.source, super.sender_request */
+    bool matched;
+    uint64_t missing;       /**< bytes of this round */
+    _Atomic uint64_t *left; /**< bytes missing by partition, or EPML_PART_WHOLE; the lock's owner
+                             * writes, MPI_Parrived reads without the lock */
+    struct mca_pml_epml_part_t *next_ghost; /**< see mca_pml_epml_comm_t.ghosts */
+} mca_pml_epml_part_t;
+
+OBJ_CLASS_DECLARATION(mca_pml_epml_part_t);
+
+static inline bool mca_pml_epml_is_part(const mca_pml_epml_request_t *request)
+{
+    return EPML_REQUEST_PSEND == request->kind || EPML_REQUEST_PRECV == request->kind;
+}
+
+/* ---- pml_epml_part.c ------------------------------------------------------------------------- */
+
+/** The engine is through with this round: tell the user. */
+void mca_pml_epml_part_done(mca_pml_epml_part_t *part);
+
+/** The memory of the user's data, registered for the network from now on until the request goes.
+ * @return false: cannot be */
+bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *connection, uint32_t flags);
+
+/** The user is through with a request that the engine is through with.
+ * @return its communicator, if it must be released when the lock has been given back, or NULL */
+ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part);
+
+/** Back to the system; it holds no communicator any more. */
+void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part);
+
+/* ---- pml_epml_part_send.c -------------------------------------------------------------------- */
+
+/** Tell the receiver of a new request.  @return OMPI_SUCCESS or an error */
+int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part);
+
+/** A new round. */
+void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part);
+
+/** Partitions first to last, which exist, are ready.
+ * @return OMPI_SUCCESS; MPI_ERR_ARG if one has been before, then none is marked */
+int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last);
+
+/** The receiver has fetched a piece, or could not. */
+void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status);
+
+/** PART_START has come. */
+void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);
+
+/* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
+
+/** Match a new receive, now or when its send comes.  @return OMPI_SUCCESS or an error */
+int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part);
+
+/** A new round. */
+void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part);
+
+/** Has all of partitions first to last, which exist, arrived?  Not under the lock. */
+bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last);
+
+/** PART_INIT has found its receive. */
+void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr);
+
+/** PART_DATA has come. */
+void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+                            const void *data, size_t size);
+
+/** PART_RNDV has come.
+ *
+ * @param[in] is_neighbour  by the transport within the process
+ * @param[in] handle        hdr->common.handle_size bytes */
+void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                            const void *handle, bool is_neighbour);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_PART_H */

@@ -1,0 +1,383 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The receiving side of partitioned communication.
+ *
+ * Data go straight into the user's buffer, because the sender waits for the receive's start.  What
+ * has come is counted by partition of the receive, whose number and size are not the sender's.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_part.h"
+#include "pml_epml_request_inline.h"
+
+#include "ompi/constants.h"
+
+static inline bool is_done(const mca_pml_epml_part_t *part)
+{
+    /* Relaxed: written under the lock, which the caller has. */
+    return atomic_load_explicit(&part->super.done, memory_order_relaxed);
+}
+
+/** Tell the sender something.  If that cannot be, the round ends with an error. */
+static void answer(mca_pml_epml_part_t *part, const void *message, size_t size)
+{
+    int rc = mca_pml_epml_send_control(part->super.ep, part->super.source, message, size);
+
+    if (OMPI_SUCCESS != rc && MPI_SUCCESS == part->error) {
+        part->error = mca_pml_epml_mpi_error(rc);
+    }
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/** Note what each partition is to get in this round. */
+static void expect(mca_pml_epml_part_t *part)
+{
+    uint64_t rest = part->matched ? part->super.wanted : 0;
+
+    part->missing = rest;
+    for (size_t i = 0; i < part->partitions; ++i) {
+        const uint64_t mine = rest < part->partition_size ? rest : part->partition_size;
+
+        /* Relaxed: MPI_Parrived must not be called while the round starts, and finds nothing
+         * arrived in between. */
+        atomic_store_explicit(&part->left[i], 0 < mine ? mine : EPML_PART_WHOLE,
+                              memory_order_relaxed);
+        rest -= mine;
+    }
+}
+
+/** Can the sender leave the data where they are, for us to take? */
+static bool can_fetch(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+
+    if (0 == request->wanted) {
+        return false;
+    }
+    if (NULL != request->source->shm) {
+        return true; /* with gaps in our layout, by unpacking from there */
+    }
+    return request->contiguous
+           && OMPI_SUCCESS
+                  == mca_pml_epml_route(request->ep, request->source, &module, &connection)
+           && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+           && (request->size <= module->super.btl_get_local_registration_threshold
+               || mca_pml_epml_part_register(part, module, connection,
+                                             MCA_BTL_REG_FLAG_LOCAL_WRITE));
+}
+
+/** The round is over. */
+static void finish(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    ompi_status_public_t *status = &request->req_ompi.req_status;
+
+    status->MPI_SOURCE = request->peer;
+    status->MPI_TAG = request->tag;
+    status->_ucount = request->wanted;
+    if (MPI_SUCCESS == part->error && request->expected > request->size) {
+        part->error = MPI_ERR_TRUNCATE;
+    }
+    mca_pml_epml_part_done(part);
+}
+
+static void finish_if_failed(mca_pml_epml_part_t *part)
+{
+    if (MPI_SUCCESS != part->error && 0 == part->open && !is_done(part)) {
+        finish(part);
+    }
+}
+
+/** Let the sender begin its round. */
+static void grant(mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_hdr_part_start_t hdr
+        = {.common = {.kind = EPML_HDR_PART_START,
+                      .flags = can_fetch(part) ? EPML_HDR_FLAG_GET : 0,
+                      .request = part->super.sender_request},
+           .receiver = part->super.number,
+           .round = part->round,
+           .length = part->super.wanted};
+
+    answer(part, &hdr, sizeof(hdr));
+    finish_if_failed(part);
+}
+
+void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part)
+{
+    expect(part);
+    if (MPI_PROC_NULL == part->super.peer) {
+        part->super.tag = MPI_ANY_TAG; /* for the status */
+        finish(part);
+    } else if (part->matched) {
+        grant(part);
+    }
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    epml_match_table_t *table = &request->ep->match;
+    epml_match_queue_t *queue;
+    epml_match_unexpected_t *found;
+    int rc;
+
+    if (MPI_PROC_NULL == request->peer) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_number_assign(request);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    request->source = request->comm->peers->peer[request->peer];
+    found = epml_match_first(table, request->comm->context | EPML_PART_CONTEXT, request->peer,
+                             request->tag, &queue);
+    if (NULL == queue) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (NULL == found) {
+        epml_match_post(table, queue, &request->posted);
+        return OMPI_SUCCESS;
+    }
+    epml_match_remove(table, found);
+    mca_pml_epml_part_matched(part, &((mca_pml_epml_unexpected_t *) found)->hdr);
+    free(found);
+    return OMPI_SUCCESS;
+}
+
+void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr)
+{
+    mca_pml_epml_request_t *request = &part->super;
+
+    request->posted.queue = NULL;
+    if (request->free_called && is_done(part)) {
+        /* The user freed it before its send came: it was kept to take this one. */
+        mca_pml_epml_part_t **link = &request->comm->ghosts;
+
+        while (part != *link) {
+            link = &(*link)->next_ghost;
+        }
+        *link = part->next_ghost;
+        mca_pml_epml_part_destroy(part);
+        return;
+    }
+    part->matched = true;
+    request->sender_request = hdr->match.common.request;
+    request->expected = hdr->length;
+    request->wanted = hdr->length < request->size ? hdr->length : request->size;
+    if (!is_done(part)) {
+        expect(part);
+        grant(part);
+    }
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/** The receive that a message names, if it waits for size bytes more.  Otherwise the message
+ * is counted as dropped.  @return NULL if not */
+static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number, uint64_t offset,
+                                      uint64_t size)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
+
+    if (NULL == part || EPML_REQUEST_PRECV != part->super.kind || !part->matched || is_done(part)
+        || offset > part->super.wanted || size > part->super.wanted - offset
+        || size > part->missing) {
+        ++ep->dropped;
+        return NULL;
+    }
+    return part;
+}
+
+/** Bytes have come, or an error instead of them. */
+static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, int error)
+{
+    part->missing -= size < part->missing ? size : part->missing;
+    if (MPI_SUCCESS != error && MPI_SUCCESS == part->error) {
+        part->error = error;
+    }
+    for (uint64_t at = offset, end = offset + size; at < end && MPI_SUCCESS == error;) {
+        const uint64_t i = at / part->partition_size;
+        const uint64_t next = (i + 1) * part->partition_size;
+        const uint64_t mine = (next < end ? next : end) - at;
+        /* Relaxed load: the lock's owner writes. */
+        const uint64_t left = atomic_load_explicit(&part->left[i], memory_order_relaxed);
+
+        /* Release: orders the data before the count; partner: the acquire in
+         * mca_pml_epml_part_recv_arrived.  No less than none, should a piece come twice. */
+        atomic_store_explicit(&part->left[i], left > mine ? left - mine : 0,
+                              memory_order_release);
+        at += mine;
+    }
+    if (0 == part->missing && 0 == part->open) {
+        finish(part);
+    }
+}
+
+/** Put bytes where they belong. */
+static int unpack(mca_pml_epml_part_t *part, uint64_t offset, const void *data, size_t size)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) data, .iov_len = size};
+    uint32_t iov_count = 1;
+    size_t position = offset;
+    int rc = OMPI_SUCCESS;
+
+    if (0 == size) {
+        return MPI_SUCCESS;
+    }
+    if (request->contiguous) {
+        memcpy(request->base + offset, data, size);
+        return MPI_SUCCESS;
+    }
+    if (!request->convertor_set) {
+        rc = mca_pml_epml_request_convertor(request);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = opal_convertor_set_position(&request->convertor, &position);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = opal_convertor_unpack(&request->convertor, &iov, &iov_count, &size);
+    }
+    return 0 > rc ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+                            const void *data, size_t size)
+{
+    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request, hdr->offset, 0);
+
+    if (NULL == part) {
+        return;
+    }
+    /* The sender packs whole elements: its last fragment may hold more than was asked for. */
+    if (size > part->super.wanted - hdr->offset) {
+        size = part->super.wanted - hdr->offset;
+    }
+    if (size > part->missing || (0 == size && 0 < part->super.wanted)) {
+        ++ep->dropped;
+        return;
+    }
+    account(part, hdr->offset, size, unpack(part, hdr->offset, data, size));
+}
+
+/** Tell the sender that a piece has been fetched, or why not. */
+static void tell_fetched(mca_pml_epml_part_t *part, int status)
+{
+    const mca_pml_epml_hdr_done_t hdr
+        = {.common = {.kind = EPML_HDR_FIN, .request = part->super.sender_request},
+           .status = status};
+
+    answer(part, &hdr, sizeof(hdr));
+}
+
+/** Fetch a piece into one piece of memory: a receive of its own, which tells the sender. */
+static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                  const void *handle)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    mca_pml_epml_request_t *piece
+        = mca_pml_epml_request_get(request->ep, request->comm, EPML_REQUEST_PIECE);
+
+    if (NULL == piece) {
+        tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
+        account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
+        return;
+    }
+    piece->free_called = true; /* nobody waits for it */
+    piece->buffer = part;
+    piece->datatype = NULL;
+    piece->contiguous = true;
+    piece->base = request->base + hdr->offset;
+    piece->size = hdr->length;
+    piece->expected = hdr->length;
+    piece->wanted = hdr->length;
+    piece->source = request->source;
+    piece->sender_request = hdr->sender;
+    piece->local_handle = request->local_handle;
+    piece->remote_address = hdr->address;
+    piece->has_remote_handle = 0 < hdr->common.handle_size;
+    piece->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
+    memcpy(piece->remote_handle, handle, hdr->common.handle_size);
+    ++part->open;
+    mca_pml_epml_recv_fetch(piece);
+}
+
+void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
+{
+    mca_pml_epml_part_t *part = piece->buffer;
+    const uint64_t offset = (uint64_t) (piece->base - part->super.base);
+    const uint64_t size = piece->size;
+    const int error = piece->req_ompi.req_status.MPI_ERROR;
+
+    piece->local_handle = NULL; /* the whole request's */
+    mca_pml_epml_request_put(piece);
+    --part->open;
+    account(part, offset, size, error);
+}
+
+void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                            const void *handle, bool is_neighbour)
+{
+    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request, hdr->offset, hdr->length);
+    const mca_btl_ep_module_t *module = is_neighbour ? ep->shm : ep->net;
+    const size_t handle_size = NULL != module->super.btl_register_mem
+                                   ? module->super.btl_registration_handle_size
+                                   : 0;
+
+    if (NULL == part) {
+        return;
+    }
+    /* Only a neighbour's addresses are followed, and only what was asked for is fetched. */
+    if (is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
+        || hdr->sender != part->super.sender_request || hdr->common.handle_size != handle_size
+        || (!part->super.contiguous && !is_neighbour)) {
+        ++ep->dropped;
+        return;
+    }
+    if (part->super.contiguous) {
+        fetch(part, hdr, handle);
+    } else {
+        /* One address space: unpack straight from the sender's memory. */
+        int error = unpack(part, hdr->offset, (const void *) (uintptr_t) hdr->address,
+                           hdr->length);
+
+        tell_fetched(part, MPI_SUCCESS == error ? OMPI_SUCCESS : OMPI_ERROR);
+        account(part, hdr->offset, hdr->length, error);
+    }
+}
+
+bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last)
+{
+    /* Acquire: orders the flag before the data; partner: the release in complete
+     * (pml_epml_request.c). */
+    if (REQUEST_COMPLETED
+        == __atomic_load_n((void *const *) &part->super.req_ompi.req_complete,
+                           __ATOMIC_ACQUIRE)) {
+        return true;
+    }
+    for (size_t i = first; i <= last; ++i) {
+        /* Acquire: orders the count before the data; partner: the release in account. */
+        if (0 != atomic_load_explicit(&part->left[i], memory_order_acquire)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,350 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The sending side of partitioned communication.
+ *
+ * Partitions that are ready wait in a queue until the receiver has started its round; from then on
+ * what is at its head leaves at once: a run of partitions that follow on each other in the buffer
+ * goes as one piece.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_part.h"
+
+#include "ompi/constants.h"
+
+static inline mca_pml_epml_peer_t *receiver(const mca_pml_epml_part_t *part)
+{
+    return part->super.comm->peers->peer[part->super.peer];
+}
+
+static inline bool is_to_nobody(const mca_pml_epml_part_t *part)
+{
+    return MPI_PROC_NULL == part->super.peer;
+}
+
+int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    mca_pml_epml_hdr_rndv_t hdr = {.match = {.common = {.kind = EPML_HDR_PART_INIT},
+                                             .context = request->comm->context,
+                                             .source = request->comm->rank,
+                                             .tag = request->tag},
+                                   .length = request->size};
+    int rc;
+
+    if (is_to_nobody(part)) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_number_assign(request);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    hdr.match.common.request = request->number;
+    return mca_pml_epml_send_control(request->ep, receiver(part), &hdr, sizeof(hdr));
+}
+
+/* ---- one piece ------------------------------------------------------------------------------- */
+
+/** Send the run as it is, in one message. */
+static int send_eager(mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_PART_DATA,
+                                                    .request = part->super.receiver_request},
+                                         .offset = part->run_at};
+    int rc = mca_pml_epml_transmit(part->super.ep, receiver(part), &hdr, sizeof(hdr),
+                                   part->super.base + part->run_at, part->run_end - part->run_at);
+
+    if (OMPI_SUCCESS == rc) {
+        part->run_at = part->run_end;
+    }
+    return rc;
+}
+
+/** Let the receiver fetch the run. */
+static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *module)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
+    const mca_pml_epml_hdr_part_rndv_t hdr
+        = {.common = {.kind = EPML_HDR_PART_RNDV,
+                      .handle_size = NULL != handle ? module->super.btl_registration_handle_size
+                                                    : 0,
+                      .request = request->receiver_request},
+           .sender = request->number,
+           .offset = part->run_at,
+           .length = part->run_end - part->run_at,
+           .address = (uint64_t) (uintptr_t) (request->base + part->run_at)};
+    int rc = mca_pml_epml_transmit(request->ep, receiver(part), &hdr, sizeof(hdr), handle,
+                                   hdr.common.handle_size);
+
+    if (OMPI_SUCCESS == rc) {
+        part->run_at = part->run_end;
+        ++part->open;
+    }
+    return rc;
+}
+
+/** Pack at most limit bytes of the run, and send them.  The message may end before the run does,
+ * because only whole elements are packed. */
+static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
+                       struct mca_btl_base_endpoint_t *connection)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    mca_btl_base_descriptor_t *descriptor;
+    mca_pml_epml_hdr_frag_t *hdr;
+    size_t position = part->run_at;
+    size_t size = module->super.btl_max_send_size - sizeof(*hdr);
+    int rc = OMPI_SUCCESS;
+
+    if (!request->convertor_set) {
+        rc = mca_pml_epml_request_convertor(request);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = opal_convertor_set_position(&request->convertor, &position);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return OMPI_ERROR;
+    }
+    if (size > part->run_end - part->run_at) {
+        size = part->run_end - part->run_at;
+    }
+    descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
+                                               MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
+                                               MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
+    if (NULL == descriptor) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (0 == size) {
+        (void) module->super.btl_free(&module->super, descriptor);
+        return OMPI_ERROR; /* no element fits a message */
+    }
+    hdr = descriptor->des_segments->seg_addr.pval;
+    *hdr = (mca_pml_epml_hdr_frag_t){
+        .common = {.kind = EPML_HDR_PART_DATA, .request = request->receiver_request},
+        .offset = part->run_at};
+    descriptor->des_cbfunc = NULL;
+    rc = module->super.btl_send(&module->super, connection, descriptor, MCA_BTL_EP_TAG);
+    if (0 > rc) {
+        (void) module->super.btl_free(&module->super, descriptor);
+        return rc;
+    }
+    part->run_at += size;
+    return OMPI_SUCCESS;
+}
+
+/** Send what is left of the run.  @return OMPI_ERR_OUT_OF_RESOURCE to be called again */
+static int send_run(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    int rc = mca_pml_epml_route(request->ep, receiver(part), &module, &connection);
+
+    while (OMPI_SUCCESS == rc && part->run_at < part->run_end
+           && part->run_at < request->to_send) {
+        const uint64_t left = part->run_end - part->run_at;
+
+        if (request->contiguous
+            && sizeof(mca_pml_epml_hdr_frag_t) + left <= module->super.btl_eager_limit) {
+            rc = send_eager(part);
+        } else if (request->contiguous && part->may_fetch
+                   && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+                   && mca_pml_epml_part_register(part, module, connection,
+                                                 MCA_BTL_REG_FLAG_REMOTE_READ)) {
+            rc = send_rndv(part, module);
+        } else {
+            rc = send_packed(part, module, connection);
+        }
+    }
+    return rc;
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+/** Take the next run: partitions that became ready one after the other and are neighbours. */
+static void take_run(mca_pml_epml_part_t *part)
+{
+    const uint32_t *next = part->ready + part->ready_first;
+    const uint32_t waiting = part->ready_last - part->ready_first;
+    uint32_t run = 1;
+
+    while (run < waiting && next[run] == next[0] + run
+           && (run + 1) * part->partition_size <= EPML_PART_RUN_MAX) {
+        ++run;
+    }
+    part->run = run;
+    part->run_at = next[0] * part->partition_size;
+    part->run_end = part->run_at + run * part->partition_size;
+    /* A receive that is too short gets no more than fits; packed data are cut off there, because
+     * the end may lie within an element. */
+    if (part->super.contiguous && part->run_end > part->super.to_send) {
+        part->run_end = part->super.to_send;
+    }
+}
+
+/** A round without bytes is one empty message, so that the receive ends after the send's last
+ * partition is ready, as others do. */
+static int send_empty(mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_hdr_frag_t hdr = {
+        .common = {.kind = EPML_HDR_PART_DATA, .request = part->super.receiver_request}};
+    int rc;
+
+    if (0 < part->super.to_send || part->closed || MPI_SUCCESS != part->error) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_transmit(part->super.ep, receiver(part), &hdr, sizeof(hdr), NULL, 0);
+    part->closed = OMPI_SUCCESS == rc;
+    return rc;
+}
+
+/** Is the round over? */
+static void settle(mca_pml_epml_part_t *part)
+{
+    if (part->ready_first == part->partitions && 0 == part->open
+        && !atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
+        mca_pml_epml_part_done(part);
+    }
+}
+
+/** Note an error; nothing more is sent in this round, but the user may go on marking. */
+static void fail(mca_pml_epml_part_t *part, int rc)
+{
+    part->error = mca_pml_epml_mpi_error(rc);
+}
+
+int mca_pml_epml_part_continue(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+    int rc = OMPI_SUCCESS;
+
+    request->in_backlog = false;
+    while (OMPI_ERR_OUT_OF_RESOURCE != rc && part->ready_first < part->ready_last) {
+        if (0 == part->run) {
+            take_run(part);
+        }
+        rc = MPI_SUCCESS == part->error ? send_run(part) : OMPI_SUCCESS;
+        if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            part->ready_first += part->run;
+            part->run = 0;
+        }
+        if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            fail(part, rc);
+        }
+    }
+    if (part->ready_first == part->partitions) {
+        rc = send_empty(part);
+        if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            fail(part, rc);
+        }
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        request->in_backlog = true;
+        return rc;
+    }
+    settle(part);
+    return OMPI_SUCCESS;
+}
+
+/** Send what may be sent: now, or after what waits for the receiver already. */
+static void push(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (is_to_nobody(part)) {
+        part->ready_first = part->ready_last;
+        settle(part);
+        return;
+    }
+    /* Rounds are compared as sequence numbers: they wrap. */
+    if (request->in_backlog || 0 > (int32_t) (part->granted - part->round)
+        || (part->ready_first == part->ready_last && part->ready_last < part->partitions)) {
+        return;
+    }
+    if (!mca_pml_epml_backlog_has(request->ep, receiver(part))) {
+        rc = mca_pml_epml_part_continue(request);
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        rc = mca_pml_epml_backlog_request(request->ep, receiver(part), request);
+        request->in_backlog = OMPI_SUCCESS == rc;
+        if (OMPI_SUCCESS != rc) {
+            fail(part, rc);
+            (void) mca_pml_epml_part_continue(request);
+        }
+    }
+}
+
+void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
+{
+    part->ready_first = 0;
+    part->ready_last = 0;
+    part->run = 0;
+    part->closed = false;
+    if (0 < part->partitions) {
+        memset(part->is_ready, 0, part->partitions * sizeof(*part->is_ready));
+    } else {
+        push(part); /* nothing will be marked */
+    }
+}
+
+int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i <= last; ++i) {
+        if (part->is_ready[i]) {
+            return MPI_ERR_ARG;
+        }
+    }
+    for (uint32_t i = first; i <= last; ++i) {
+        part->is_ready[i] = true;
+        part->ready[part->ready_last++] = i;
+    }
+    push(part);
+    return OMPI_SUCCESS;
+}
+
+/* ---- the receiver's answers ------------------------------------------------------------------ */
+
+void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr)
+{
+    mca_pml_epml_part_t *part
+        = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
+
+    if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
+        || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
+        ++ep->dropped;
+        return;
+    }
+    part->granted = hdr->round;
+    part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET);
+    part->super.receiver_request = hdr->receiver;
+    part->super.to_send = hdr->length;
+    if (!atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
+        push(part);
+    }
+}
+
+void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status)
+{
+    if (0 == part->open) {
+        ++part->super.ep->dropped;
+        return;
+    }
+    --part->open;
+    if (OMPI_SUCCESS != status) {
+        part->error = MPI_ERR_OTHER;
+    }
+    settle(part);
+}
