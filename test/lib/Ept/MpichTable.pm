@@ -18,6 +18,7 @@ use warnings;
 our %NOWHERE = (
     'datatype/pack_external' => 'switches on datatype handles, which are pointers in Open MPI',
     'datatype/type_large' => 'needs MPI-4 functions that Open MPI 5.0 does not have',
+    'part/nonblocking_pready' => 'sends with MPI_DATATYPE_NULL, which Open MPI refuses',
     'pt2pt/pt2pt_large' => 'needs MPI-4 functions that Open MPI 5.0 does not have',
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
 );
@@ -25,7 +26,8 @@ our %NOWHERE = (
 # With the processes of the stock Open MPI these wait for ever, or nearly always: one is not waited
 # for that long, and what happens under epml is not held against it.
 our %HANGS = map { $_ => 1 } qw(
-    comm/comm_idup_nb comm/comm_idup_isend pt2pt/scancel pt2pt/pscancel pt2pt/cancelrecv
+    comm/comm_idup_nb comm/comm_idup_isend part/parrived part/parrived_wait
+    part/parrived_pready_out_of_order pt2pt/scancel pt2pt/pscancel pt2pt/cancelrecv
 );
 our $HANG_TIMEOUT = 8;
 

@@ -23,7 +23,7 @@ use warnings;
 use Ept::Build;
 use Ept::MpichTable;
 
-our @FOLDERS = qw(attr comm group topo errhan info pt2pt datatype init);
+our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
 
 my $TIMEOUT = 90;          # seconds, unless the list wants more
