@@ -198,6 +198,8 @@ my @TABLE = (
       plain => 0 },
     { program => 'openmp_allreduce', kind => 'example', configs => [qw(1x4 2x4/tcp)], plain => 0 },
     { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
+    { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
+      quick => ['2x3/tcp'], plain => 0 },
     { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
       quick => ['3x5/tcp'], plain => 0 },
 
