@@ -155,8 +155,7 @@ static mca_pml_epml_peer_t *peer_new(const mca_pml_epml_card_t *card,
         peer->address_length = card->net_length;
         memcpy(peer->address, card->addresses + card->shm_length, card->net_length);
     }
-    mca_pml_epml_peer_publish(peer);
-    return peer;
+    return mca_pml_epml_peer_publish(peer);
 }
 
 mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,

@@ -71,28 +71,27 @@ void mca_pml_epml_peers_finalize(void)
     }
 }
 
-/** Under the lock.  A peer for which there is no memory here is made once more when it is met
- * again, and has a connection of its own. */
-static void enter(mca_pml_epml_peer_t *peer)
+/** Under the lock. */
+static int enter(mca_pml_epml_peer_t *peer)
 {
     if (!known.open) {
         OBJ_CONSTRUCT(&known.by_uid, opal_hash_table_t);
         if (OPAL_SUCCESS != opal_hash_table_init(&known.by_uid, 64)) {
             OBJ_DESTRUCT(&known.by_uid);
-            return;
+            return OMPI_ERR_OUT_OF_RESOURCE;
         }
         known.open = true;
     }
-    (void) opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid),
+    return opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid),
                                             peer);
 }
 
-mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
+/** Under the lock.  @return a reference, or NULL */
+static mca_pml_epml_peer_t *find(uint64_t uid)
 {
     mca_pml_epml_peer_t *peer = NULL;
     void *found = NULL;
 
-    opal_mutex_lock(&known.lock);
     if (known.open) {
         (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_scatter(uid),
                                                 &found);
@@ -112,6 +111,15 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
                                                         references + 1, memory_order_relaxed,
                                                         memory_order_relaxed));
     }
+    return peer;
+}
+
+mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
+{
+    mca_pml_epml_peer_t *peer;
+
+    opal_mutex_lock(&known.lock);
+    peer = find(uid);
     opal_mutex_unlock(&known.lock);
     return peer;
 }
@@ -132,11 +140,22 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid)
     return peer;
 }
 
-void mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer)
+mca_pml_epml_peer_t *mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer)
 {
+    mca_pml_epml_peer_t *published;
+
+    /* Several threads may meet an endpoint at the same time; two peers of one would be in each
+     * other's way (its connections, and whether it is full). */
     opal_mutex_lock(&known.lock);
-    enter(peer);
+    published = find(peer->uid);
+    if (NULL == published && OMPI_SUCCESS == enter(peer)) {
+        published = peer;
+    }
     opal_mutex_unlock(&known.lock);
+    if (published != peer) {
+        mca_pml_epml_peer_release(peer);
+    }
+    return published;
 }
 
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer)

@@ -253,8 +253,12 @@ static inline uint64_t mca_pml_epml_scatter(uint64_t number)
 /** @return with one reference, or NULL (no memory).  Takes over the caller's use of proc. */
 mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid);
 
-/** The peer is complete and constant from now on: let it be found.  Any thread. */
-void mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer);
+/** The peer is complete and constant from now on: let it be found.  Any thread.
+ *
+ * @param[in] peer  the caller's reference is taken over
+ * @return a reference on the one peer of that endpoint: another one, if somebody was faster; NULL
+ *         without memory */
+mca_pml_epml_peer_t *mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer);
 
 /** The peer of an endpoint, if this process has one.  Any thread.
  * @return one reference, or NULL */
