@@ -77,6 +77,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
 {
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     struct fi_cq_msg_entry entries[BATCH];
+    uint64_t kinds = 0;
     ssize_t count;
 
     if (OPAL_UNLIKELY(NULL != module->unposted)) {
@@ -91,7 +92,15 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             mca_btl_epofi_op_t *op
                 = EPOFI_CONTAINER(entries[i].op_context, mca_btl_epofi_op_t, context);
 
+            kinds |= entries[i].flags;
             op->complete(module, op, entries[i].len, OPAL_SUCCESS);
+        }
+        if (OPAL_UNLIKELY(BATCH == count && (module->refused || 0 == (kinds & FI_RECV)))) {
+            /* Some providers look for what has arrived only when their queue is empty, or nothing
+             * is asked for.  While we send as fast as we read it is never empty, nor while others
+             * do; then they are made to look if they need it for a send of ours. */
+            module->refused = false;
+            (void) fi_cq_read(module->fi.cq, NULL, 0);
         }
         return (int) count;
     }

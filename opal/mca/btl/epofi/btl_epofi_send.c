@@ -106,6 +106,7 @@ static inline int inject(mca_btl_epofi_module_t *module, struct mca_btl_base_end
             return OPAL_SUCCESS;
         }
     }
+    module->refused = true;
     return mca_btl_epofi_endpoint_refused(endpoint, result);
 }
 
@@ -124,6 +125,7 @@ static int frag_post(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoin
         mca_btl_epofi_op_started(module, endpoint);
         return OPAL_SUCCESS;
     }
+    module->refused = true;
     return mca_btl_epofi_endpoint_refused(endpoint, result);
 }
 

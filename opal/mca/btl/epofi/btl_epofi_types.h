@@ -238,6 +238,7 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t peer_queue;      /**< most operations under way to one peer */
     uint32_t inflight;        /**< operations under way to all peers */
     bool closing;             /**< finalize runs: deliver nothing any more */
+    bool refused;             /**< the provider has refused a send since we last made it look */
 
     /* Things to do besides reading the completion queue; looked at together. */
     mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
