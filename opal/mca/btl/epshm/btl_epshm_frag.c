@@ -17,6 +17,9 @@
  * atomic; receivers push onto a shared stack, which the owner empties in one exchange when a free
  * list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
  *
+ * One inbox may have three quarters of them, so that a receiver who keeps what it was sent does not
+ * keep its senders from sending to others.
+ *
  * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
  * stack; who finds the mark frees the fragment, and the last one the pool.
  */
@@ -25,10 +28,14 @@
 
 #include "btl_epshm_types.h"
 
+/** Inboxes are counted by a hash of their address; some may share a count. */
+#define EPSHM_FRAG_SHARES 256
+
 struct mca_btl_epshm_pool_t {
-    /* Owner's line. */
+    /* Owner's lines. */
     mca_btl_epshm_frag_t *free[EPSHM_FRAG_CLASSES];
     unsigned int allocated[EPSHM_FRAG_CLASSES];
+    uint32_t held[EPSHM_FRAG_CLASSES][EPSHM_FRAG_SHARES]; /**< fragments that inboxes have */
 
     /* Receivers' line. */
     alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
@@ -109,6 +116,23 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
     }
 }
 
+/** An inbox's place among the counts: inboxes are some cache lines apart. */
+static inline unsigned int share_of(const struct mca_btl_base_endpoint_t *inbox)
+{
+    return (unsigned int) (((uint64_t) (uintptr_t) inbox / EPSHM_CACHE_LINE
+                            * UINT64_C(0x9e3779b97f4a7c15))
+                           >> 56);
+}
+
+_Static_assert(1 << 8 == EPSHM_FRAG_SHARES, "the bits that share_of leaves");
+
+static inline void put_back(struct mca_btl_epshm_pool_t *pool, mca_btl_epshm_frag_t *frag)
+{
+    --pool->held[frag->class_index][frag->share];
+    frag->next = pool->free[frag->class_index];
+    pool->free[frag->class_index] = frag;
+}
+
 /** Sort what receivers have put back into the owner's free lists. */
 static void collect_returned(struct mca_btl_epshm_pool_t *pool)
 {
@@ -120,22 +144,24 @@ static void collect_returned(struct mca_btl_epshm_pool_t *pool)
     while (NULL != frag) {
         mca_btl_epshm_frag_t *next = frag->next;
 
-        frag->next = pool->free[frag->class_index];
-        pool->free[frag->class_index] = frag;
+        put_back(pool, frag);
         frag = next;
     }
 }
 
+static inline unsigned int frags_max(unsigned int index)
+{
+    return EPSHM_FRAG_EAGER == index ? mca_btl_epshm_component.eager_frags_max
+                                     : mca_btl_epshm_component.max_frags_max;
+}
+
 static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsigned int index)
 {
-    const bool eager = EPSHM_FRAG_EAGER == index;
-    size_t size = eager ? mca_btl_epshm_component.eager_limit
-                        : mca_btl_epshm_component.max_send_size;
-    unsigned int limit = eager ? mca_btl_epshm_component.eager_frags_max
-                               : mca_btl_epshm_component.max_frags_max;
+    size_t size = EPSHM_FRAG_EAGER == index ? mca_btl_epshm_component.eager_limit
+                                            : mca_btl_epshm_component.max_send_size;
     mca_btl_epshm_frag_t *frag;
 
-    if (pool->allocated[index] >= limit) {
+    if (pool->allocated[index] >= frags_max(index)) {
         return NULL;
     }
     size = (sizeof(*frag) + size + EPSHM_CACHE_LINE - 1) & ~(size_t) (EPSHM_CACHE_LINE - 1);
@@ -150,15 +176,22 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
     return frag;
 }
 
-mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, size_t size)
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
+                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             size_t size)
 {
-    unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
-                                                                     : EPSHM_FRAG_MAX;
+    const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
+                                                                           : EPSHM_FRAG_MAX;
+    const unsigned int share = share_of(inbox);
+    const unsigned int most = frags_max(index) - frags_max(index) / 4;
     mca_btl_epshm_frag_t *frag = pool->free[index];
 
-    if (OPAL_UNLIKELY(NULL == frag)) {
+    if (OPAL_UNLIKELY(NULL == frag || pool->held[index][share] >= most)) {
         collect_returned(pool);
         frag = pool->free[index];
+        if (pool->held[index][share] >= most) {
+            return NULL;
+        }
     }
     if (OPAL_LIKELY(NULL != frag)) {
         pool->free[index] = frag->next;
@@ -168,6 +201,8 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, 
             return NULL;
         }
     }
+    frag->share = share;
+    ++pool->held[index][share];
     frag->segment.seg_addr.pval = frag->data;
     frag->segment.seg_len = size;
     return frag;
@@ -191,6 +226,5 @@ void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag)
 
 void mca_btl_epshm_frag_free(mca_btl_epshm_frag_t *frag)
 {
-    frag->next = frag->pool->free[frag->class_index];
-    frag->pool->free[frag->class_index] = frag;
+    put_back(frag->pool, frag);
 }

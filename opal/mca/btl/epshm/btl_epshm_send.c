@@ -172,7 +172,7 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
         return send_cells(module, &place->writer, false, header, header_size, payload,
                           payload_size, tag);
     }
-    frag = mca_btl_epshm_frag_get(module->pool, header_size + payload_size);
+    frag = mca_btl_epshm_frag_get(module->pool, endpoint, header_size + payload_size);
     if (OPAL_UNLIKELY(NULL == frag)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -335,11 +335,10 @@ mca_btl_base_descriptor_t *mca_btl_epshm_alloc(mca_btl_base_module_t *btl,
 {
     mca_btl_epshm_frag_t *frag;
 
-    (void) endpoint;
     if (size > mca_btl_epshm_component.max_send_size) {
         return NULL;
     }
-    frag = mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) btl)->pool, size);
+    frag = mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) btl)->pool, endpoint, size);
     if (NULL == frag) {
         return NULL;
     }

@@ -106,7 +106,8 @@ typedef struct mca_btl_epshm_frag_t {
     mca_btl_base_segment_t segment;
     struct mca_btl_epshm_pool_t *pool;
     struct mca_btl_epshm_frag_t *next; /**< in a free list */
-    unsigned int class_index;          /**< which free list */
+    uint32_t class_index;              /**< which free list */
+    uint32_t share;                    /**< which inbox it was drawn for, roughly; see the pool */
     alignas(EPSHM_CACHE_LINE) unsigned char data[];
 } mca_btl_epshm_frag_t;
 
@@ -187,8 +188,11 @@ struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void);
 /** The owner is gone; the pool follows when the last fragment is back. */
 void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool);
 
-/** Owner only.  @return NULL if all buffers that the parameters allow are in use */
-mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool, size_t size);
+/** A buffer for a message to inbox.  Owner only.
+ * @return NULL if all buffers that the parameters allow are in use, or three quarters by inbox */
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
+                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             size_t size);
 
 /** Put back by whoever holds it.  Any thread; lock-free. */
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag);
