@@ -70,6 +70,7 @@ typedef struct receive_t {
 
 typedef struct message_t {
     epml_match_unexpected_t match;
+    match_key_t key;
     uint64_t number; /**< order of arrival */
     struct message_t *free_next;
 } message_t;
@@ -119,10 +120,19 @@ static inline receive_t *arrive(epml_match_table_t *table, match_key_t key)
 
 static inline int store(epml_match_table_t *table, message_t *message, match_key_t key)
 {
-    message->match.context = key.context;
-    message->match.source = key.source;
-    message->match.tag = key.tag;
-    return epml_match_store(table, &message->match);
+    message->key = key;
+    return epml_match_store(table, &message->match, key.context, key.source, key.tag);
+}
+
+/** Allocations that a table with so many wildcard entries should have. */
+static inline int64_t allocations(const epml_match_table_t *table, uint64_t entries)
+{
+    uint64_t spare = 0;
+
+    for (const epml_match_queue_t *q = table->free_queues; NULL != q; q = q->chain) {
+        ++spare;
+    }
+    return (int64_t) (1 + table->queues + spare + entries);
 }
 
 /** The message that a receive would take. */

@@ -44,11 +44,6 @@ typedef struct program_t {
     uint64_t matched, failed, most_posted, most_waiting;
 } program_t;
 
-static match_key_t message_key(const message_t *message)
-{
-    return (match_key_t){message->match.context, message->match.source, message->match.tag};
-}
-
 /** Index of the earliest posted receive that fits a message; num_posted if there is none. */
 static uint64_t model_find_posted(const program_t *p, match_key_t key)
 {
@@ -65,7 +60,7 @@ static uint64_t model_find_waiting(const program_t *p, match_key_t key)
 {
     uint64_t i = 0;
 
-    while (i < p->num_waiting && !fits(key, message_key(p->waiting[i]))) {
+    while (i < p->num_waiting && !fits(key, p->waiting[i]->key)) {
         ++i;
     }
     return i;
@@ -122,7 +117,7 @@ static match_key_t random_receive_key(program_t *p)
     match_key_t key;
 
     if (0 < p->num_waiting && percent(p, p->profile->follow)) {
-        key = message_key(p->waiting[tap_below(&p->random, p->num_waiting)]);
+        key = p->waiting[tap_below(&p->random, p->num_waiting)]->key;
     } else {
         const uint64_t context = tap_below(&p->random, p->profile->contexts);
 
@@ -213,7 +208,7 @@ static void purge(program_t *p, uint64_t context)
     epml_match_unexpected_t *got;
 
     for (uint64_t i = 0; i < p->num_waiting;) {
-        if (context != p->waiting[i]->match.context) {
+        if (context != p->waiting[i]->key.context) {
             ++i;
             continue;
         }
@@ -233,11 +228,37 @@ static void purge(program_t *p, uint64_t context)
     }
 }
 
+/** A message and the one before it in a queue. */
+static void audit_message(const epml_match_queue_t *queue, const message_t *last,
+                          const message_t *message)
+{
+    const match_key_t key = {queue->context, queue->source, queue->tag};
+
+    TAP_CHECK(NULL == last || last->number < message->number, "order of messages");
+    TAP_CHECK(fits(key, message->key), "a message in a wrong queue");
+}
+
+/** The messages in one queue of a wildcard key. */
+static void audit_wild(const epml_match_queue_t *queue, int kind,
+                       uint64_t counts[2 * EPML_MATCH_KINDS])
+{
+    const epml_match_entry_t *last = NULL;
+
+    for (const epml_match_entry_t *e = queue->unexpected.wild.first; NULL != e; e = e->next) {
+        TAP_CHECK(queue == e->queue && last == e->prev, "links of an entry");
+        TAP_CHECK(epml_match_is_entered(e->message, kind), "an entry that its message lacks");
+        audit_message(queue, NULL == last ? NULL : (const message_t *) last->message,
+                      (const message_t *) e->message);
+        last = e;
+        ++counts[EPML_MATCH_KINDS + kind];
+    }
+    TAP_CHECK(last == queue->unexpected.wild.last, "last entry");
+}
+
 /** Everything in one queue; counts[0 ... 3]: receives by kind, counts[4 ... 7]: messages by kind */
 static void audit_queue(const epml_match_queue_t *queue, uint64_t counts[2 * EPML_MATCH_KINDS])
 {
     const int kind = epml_match_kind(queue->source, queue->tag);
-    const match_key_t key = {queue->context, queue->source, queue->tag};
     const epml_match_posted_t *last_posted = NULL;
     const epml_match_unexpected_t *last = NULL;
 
@@ -248,17 +269,19 @@ static void audit_queue(const epml_match_queue_t *queue, uint64_t counts[2 * EPM
         ++counts[kind];
     }
     TAP_CHECK(last_posted == queue->posted_last, "last receive");
-    for (const epml_match_unexpected_t *m = queue->unexpected_first; NULL != m;
-         m = m->link[kind].next) {
-        TAP_CHECK(queue == m->queue[kind] && last == m->link[kind].prev, "links of a message");
-        TAP_CHECK(NULL == last
-                      || ((const message_t *) last)->number < ((const message_t *) m)->number,
-                  "order of messages");
-        TAP_CHECK(fits(key, message_key((const message_t *) m)), "a message in a wrong queue");
-        last = m;
-        ++counts[EPML_MATCH_KINDS + kind];
+    if (EPML_MATCH_EXACT != kind) {
+        audit_wild(queue, kind, counts);
+        return;
     }
-    TAP_CHECK(last == queue->unexpected_last, "last message");
+    for (const epml_match_unexpected_t *m = queue->unexpected.exact.first; NULL != m;
+         m = m->next) {
+        audit_message(queue, (const message_t *) last, (const message_t *) m);
+        TAP_CHECK(queue == epml_match_queue_of(m), "a message that knows another queue");
+        last = m;
+        ++counts[EPML_MATCH_KINDS];
+    }
+    TAP_CHECK(NULL == queue->unexpected.exact.first || last == queue->unexpected.exact.last,
+              "last message");
 }
 
 /** The inside of the table: all links, all counts, each key once. */
@@ -267,7 +290,7 @@ static void audit(const program_t *p)
     const epml_match_table_t *table = &p->table;
     uint64_t counts[2 * EPML_MATCH_KINDS] = {0}, expected[2 * EPML_MATCH_KINDS] = {0};
     const epml_match_unexpected_t *arrived = table->arrival_first;
-    uint64_t queues = 0, spare = 0;
+    uint64_t queues = 0, entries = 0;
 
     for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
         for (const epml_match_queue_t *q = table->buckets[i]; NULL != q; q = q->chain) {
@@ -279,23 +302,21 @@ static void audit(const program_t *p)
             audit_queue(q, counts);
         }
     }
-    for (const epml_match_queue_t *q = table->free_queues; NULL != q; q = q->chain) {
-        ++spare;
-    }
     for (uint64_t i = 0; i < p->num_posted; ++i) {
         ++expected[epml_match_kind(p->posted[i]->key.source, p->posted[i]->key.tag)];
     }
     for (uint64_t i = 0; i < p->num_waiting; ++i) {
         TAP_CHECK(&p->waiting[i]->match == arrived, "list of arrivals");
-        arrived = NULL == arrived ? NULL : arrived->arrival.next;
+        arrived = NULL == arrived ? NULL : arrived->newer;
         for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
             expected[EPML_MATCH_KINDS + kind]
                 += 0 != (table->indexed & 1u << kind)
-                   && (0 <= p->waiting[i]->match.tag || 0 == (kind & EPML_MATCH_ANY_TAG));
+                   && (0 <= p->waiting[i]->key.tag || 0 == (kind & EPML_MATCH_ANY_TAG));
         }
     }
     TAP_CHECK(NULL == arrived, "more arrivals than there were");
     for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
+        entries += EPML_MATCH_EXACT == kind ? 0 : counts[EPML_MATCH_KINDS + kind];
         TAP_EQ(expected[kind], counts[kind]);
         TAP_EQ(expected[kind], table->posted_count[kind]);
         TAP_CHECK(expected[EPML_MATCH_KINDS + kind] == counts[EPML_MATCH_KINDS + kind]
@@ -304,7 +325,7 @@ static void audit(const program_t *p)
     }
     TAP_EQ(p->num_waiting, table->unexpected_count);
     TAP_EQ(queues, table->queues);
-    TAP_EQ(queues + spare + 1, heap.live);
+    TAP_EQ(allocations(table, entries), heap.live);
     TAP_CHECK(0 != p->profile->chance || queues <= table->bucket_mask + 1, "overfull");
 }
 

@@ -17,6 +17,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -301,7 +302,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     ep->recent_comm = NULL;
     while (NULL != (message = epml_match_first_of_context(&ep->match, comm->context))) {
         epml_match_remove(&ep->match, message);
-        free(message);
+        mca_pml_epml_unexpected_free(ep, (mca_pml_epml_unexpected_t *) message);
     }
     mca_pml_epml_part_del_comm(comm);
     mca_pml_epml_unlock(ep);

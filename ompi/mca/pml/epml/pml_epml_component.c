@@ -65,6 +65,15 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_BOOL, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.progress_others);
 
+    mca_pml_epml_component.unexpected_limit = (size_t) 1 << 30;
+    (void) mca_base_component_var_register(
+        version, "unexpected_limit",
+        "Bytes, headers included, of messages without a receive that one endpoint keeps.  While it "
+        "keeps more, until it keeps half of that, senders keep the data of their messages until "
+        "these are received, so that a blocking send waits for its receive",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.unexpected_limit);
+
     mca_pml_epml_component.yield = EPML_YIELD_AUTO;
     (void) mca_base_var_enum_create("pml_epml_yield", yield_values, &yield_enum);
     (void) mca_base_component_var_register(

@@ -16,6 +16,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -58,15 +59,13 @@ int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose)
         }
     }
     for (const epml_match_unexpected_t *message = ep->match.arrival_first; NULL != message;
-         message = message->arrival.next) {
-        const mca_pml_epml_unexpected_t *kept = (const mca_pml_epml_unexpected_t *) message;
+         message = message->newer) {
+        const epml_match_queue_t *queue = epml_match_queue_of(message);
 
-        if (epml_comm->context == message->context) {
-            opal_output(0, "  unexpected: source %d tag %d size %llu", message->source,
-                        message->tag,
-                        (unsigned long long) (EPML_HDR_EAGER == kept->hdr.match.common.kind
-                                                  ? kept->size
-                                                  : kept->hdr.length));
+        if (epml_comm->context == queue->context) {
+            opal_output(0, "  unexpected: source %d tag %d size %llu", queue->source, queue->tag,
+                        (unsigned long long) mca_pml_epml_unexpected_length(
+                            (const mca_pml_epml_unexpected_t *) message));
         }
     }
     mca_pml_epml_unlock(ep);

@@ -16,6 +16,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -134,6 +135,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
                                                            : EPML_LOCK_BIAS_AFTER);
     ep->net_interval = 1;
     ep->net_countdown = 1;
+    ep->unexpected_limit = mca_pml_epml_component.unexpected_limit;
     mca_pml_epml_number_init(&ep->numbers);
 
     if (0 != epml_match_init(&ep->match)) {
@@ -207,6 +209,7 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 static void destroy(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_backlog_clear(ep);
+    mca_pml_epml_flow_clear(ep);
     for (uint32_t i = 0; i < ep->connection_size; ++i) {
         if (NULL != ep->connections[i].endpoint) {
             ep->net->ep_disconnect(ep->net, ep->connections[i].endpoint);

@@ -35,7 +35,9 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_PART_INIT = 7,  /**< a partitioned send, to be matched; as a rendezvous header */
     EPML_HDR_PART_START = 8, /**< to the sender: the receive has been started */
     EPML_HDR_PART_DATA = 9,  /**< some of the data; as a fragment */
-    EPML_HDR_PART_RNDV = 10  /**< some of the data, to be fetched */
+    EPML_HDR_PART_RNDV = 10, /**< some of the data, to be fetched */
+    EPML_HDR_HOLD = 11, /**< to a sender: too much waits here unmatched, keep the data */
+    EPML_HDR_GO = 12    /**< to a sender: not any more */
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */
@@ -109,6 +111,11 @@ typedef struct mca_pml_epml_hdr_part_rndv_t {
     uint64_t length;  /**< bytes of this piece */
     uint64_t address; /**< of this piece at the sender */
 } mca_pml_epml_hdr_part_rndv_t;
+/** EPML_HDR_HOLD and EPML_HDR_GO. */
+typedef struct mca_pml_epml_hdr_flow_t {
+    mca_pml_epml_hdr_common_t common;
+    uint64_t uid; /**< of the endpoint that says so */
+} mca_pml_epml_hdr_flow_t;
 
 _Static_assert(8 == sizeof(mca_pml_epml_hdr_common_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_match_t), "no padding on the wire");
@@ -120,5 +127,6 @@ _Static_assert(16 == sizeof(mca_pml_epml_hdr_frag_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_done_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_start_t), "no padding on the wire");
 _Static_assert(40 == sizeof(mca_pml_epml_hdr_part_rndv_t), "no padding on the wire");
+_Static_assert(16 == sizeof(mca_pml_epml_hdr_flow_t), "no padding on the wire");
 
 #endif /* MCA_PML_EPML_HDR_H */

@@ -21,13 +21,17 @@
  *    sequence number.  A message looks into the at most four queues whose keys it fits (only kinds
  *    of which receives are posted at all) and takes the receive posted first.
  *  - An unexpected message is in the queue of its exact key, and, from the first wildcard receive
- *    of a kind on, in the queue of its key of that kind.  A receive looks into one queue only.
+ *    of a kind on that meets waiting messages, in the queue of its key of that kind, by an entry of
+ *    its own.  A receive looks into one queue only.
  *
  * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.  The source
  * and tag of a message must not be EPML_MATCH_ANY.
  *
+ * There may be a million messages, so each carries as little as can be: its key is that of its
+ * exact queue, and links for wildcards are allocated only where wildcards are used.
+ *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
- * but of queues.  Tests: test/unit/test_epml_match.c.
+ * but of queues and wildcard entries.  Tests: test/unit/test_epml_match.c.
  */
 
 #ifndef MCA_PML_EPML_MATCH_H
@@ -60,21 +64,22 @@ typedef struct epml_match_posted_t {
     uint64_t sequence;                       /**< order of posting */
 } epml_match_posted_t;
 
-struct epml_match_unexpected_t;
-
-typedef struct epml_match_link_t {
-    struct epml_match_unexpected_t *next, *prev;
-} epml_match_link_t;
-
 /** An unexpected message's place in the table; embedded in the stored message. */
 typedef struct epml_match_unexpected_t {
-    epml_match_link_t link[EPML_MATCH_KINDS];            /**< in the queue of each kind */
-    struct epml_match_queue_t *queue[EPML_MATCH_KINDS];  /**< NULL: not in a queue of that kind */
-    epml_match_link_t arrival;                           /**< in order of arrival */
-    uint64_t context;
-    int32_t source;
-    int32_t tag;
+    struct epml_match_unexpected_t *next;          /**< in the queue of its exact key */
+    struct epml_match_unexpected_t *older, *newer; /**< in order of arrival */
+    uintptr_t place; /**< its exact queue; or its first wildcard entry, plus EPML_MATCH_IS_ENTRY */
 } epml_match_unexpected_t;
+
+#define EPML_MATCH_IS_ENTRY ((uintptr_t) 1)
+
+/** An unexpected message in the queue of a wildcard key. */
+typedef struct epml_match_entry_t {
+    struct epml_match_entry_t *next, *prev; /**< in that queue */
+    struct epml_match_queue_t *queue;
+    epml_match_unexpected_t *message;
+    uintptr_t rest; /**< what the message's place was without this entry */
+} epml_match_entry_t;
 
 /** All receives and all messages of one key. */
 typedef struct epml_match_queue_t {
@@ -84,7 +89,14 @@ typedef struct epml_match_queue_t {
     int32_t tag;
     int kind; /**< epml_match_kind of the two */
     epml_match_posted_t *posted_first, *posted_last;
-    epml_match_unexpected_t *unexpected_first, *unexpected_last;
+    union {
+        struct {
+            epml_match_unexpected_t *first, *last;
+        } exact; /**< of kind EPML_MATCH_EXACT */
+        struct {
+            epml_match_entry_t *first, *last;
+        } wild; /**< of the others */
+    } unexpected;
 } epml_match_queue_t;
 
 typedef struct epml_match_table_t {
@@ -121,7 +133,17 @@ static inline int epml_match_init(epml_match_table_t *table)
     return 0;
 }
 
-/** Frees the queues; whatever is still in them is the caller's. */
+static inline void epml_match_free_entries(epml_match_queue_t *queue)
+{
+    while (EPML_MATCH_EXACT != queue->kind && NULL != queue->unexpected.wild.first) {
+        epml_match_entry_t *entry = queue->unexpected.wild.first;
+
+        queue->unexpected.wild.first = entry->next;
+        free(entry);
+    }
+}
+
+/** Frees the queues; whatever is still in them is the caller's, and no longer in a table. */
 static inline void epml_match_fini(epml_match_table_t *table)
 {
     for (uint64_t i = 0; NULL != table->buckets && i <= table->bucket_mask; ++i) {
@@ -129,6 +151,7 @@ static inline void epml_match_fini(epml_match_table_t *table)
             epml_match_queue_t *queue = table->buckets[i];
 
             table->buckets[i] = queue->chain;
+            epml_match_free_entries(queue);
             free(queue);
         }
     }
@@ -160,7 +183,9 @@ static inline bool epml_match_is(const epml_match_queue_t *queue, uint64_t conte
 
 static inline bool epml_match_is_empty(const epml_match_queue_t *queue)
 {
-    return NULL == queue->posted_first && NULL == queue->unexpected_first;
+    return NULL == queue->posted_first
+           && (EPML_MATCH_EXACT == queue->kind ? NULL == queue->unexpected.exact.first
+                                               : NULL == queue->unexpected.wild.first);
 }
 
 /** What is called now and then stays out of the functions that are called for every message. */
@@ -394,28 +419,86 @@ static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, 
 
 /* ---- unexpected messages -------------------------------------------------------------------- */
 
-/** Append a message to its queue of one kind.  @return 0, or -1 without memory */
-static inline int epml_match_enqueue(epml_match_table_t *table, epml_match_unexpected_t *message,
-                                     int kind)
+static inline epml_match_entry_t *epml_match_entry(uintptr_t place)
 {
-    epml_match_queue_t *queue
-        = epml_match_open(table, message->context,
-                          0 != (kind & EPML_MATCH_ANY_SOURCE) ? EPML_MATCH_ANY : message->source,
-                          0 != (kind & EPML_MATCH_ANY_TAG) ? EPML_MATCH_ANY : message->tag);
+    return 0 != (place & EPML_MATCH_IS_ENTRY)
+               ? (epml_match_entry_t *) (place & ~EPML_MATCH_IS_ENTRY)
+               : NULL;
+}
 
-    if (NULL == queue) {
+/** The queue of a stored message's exact key, which says what the key is. */
+static inline const epml_match_queue_t *
+epml_match_queue_of(const epml_match_unexpected_t *message)
+{
+    uintptr_t place = message->place;
+
+    for (epml_match_entry_t *entry; NULL != (entry = epml_match_entry(place));) {
+        place = entry->rest;
+    }
+    return (const epml_match_queue_t *) place;
+}
+
+/** The message that a receive with the queue's key would take, or NULL. */
+static inline epml_match_unexpected_t *epml_match_queue_first(const epml_match_queue_t *queue)
+{
+    if (EPML_MATCH_EXACT == queue->kind) {
+        return queue->unexpected.exact.first;
+    }
+    return NULL == queue->unexpected.wild.first ? NULL : queue->unexpected.wild.first->message;
+}
+
+/** Append a message to its queue of a wildcard kind.  @return 0, or -1 without memory */
+static inline int epml_match_enter(epml_match_table_t *table, epml_match_unexpected_t *message,
+                                   int kind)
+{
+    const epml_match_queue_t *exact = epml_match_queue_of(message);
+    epml_match_entry_t *entry = malloc(sizeof(*entry));
+    epml_match_queue_t *queue;
+
+    if (NULL == entry) {
         return -1;
     }
-    message->queue[kind] = queue;
-    message->link[kind].next = NULL;
-    message->link[kind].prev = queue->unexpected_last;
-    if (NULL == queue->unexpected_last) {
-        queue->unexpected_first = message;
-    } else {
-        queue->unexpected_last->link[kind].next = message;
+    queue = epml_match_open(table, exact->context,
+                            0 != (kind & EPML_MATCH_ANY_SOURCE) ? EPML_MATCH_ANY : exact->source,
+                            0 != (kind & EPML_MATCH_ANY_TAG) ? EPML_MATCH_ANY : exact->tag);
+    if (NULL == queue) {
+        free(entry);
+        return -1;
     }
-    queue->unexpected_last = message;
+    entry->queue = queue;
+    entry->message = message;
+    entry->rest = message->place;
+    message->place = (uintptr_t) entry | EPML_MATCH_IS_ENTRY;
+    entry->next = NULL;
+    entry->prev = queue->unexpected.wild.last;
+    if (NULL == entry->prev) {
+        queue->unexpected.wild.first = entry;
+    } else {
+        entry->prev->next = entry;
+    }
+    queue->unexpected.wild.last = entry;
     return 0;
+}
+
+/** Take a message out of its queues of wildcard kinds. */
+static inline void epml_match_leave_wild(epml_match_unexpected_t *message)
+{
+    for (epml_match_entry_t *entry; NULL != (entry = epml_match_entry(message->place));) {
+        epml_match_queue_t *queue = entry->queue;
+
+        if (NULL == entry->prev) {
+            queue->unexpected.wild.first = entry->next;
+        } else {
+            entry->prev->next = entry->next;
+        }
+        if (NULL == entry->next) {
+            queue->unexpected.wild.last = entry->prev;
+        } else {
+            entry->next->prev = entry->prev;
+        }
+        message->place = entry->rest;
+        free(entry);
+    }
 }
 
 /** Does a message with this tag go into queues of this kind? */
@@ -424,37 +507,41 @@ static inline bool epml_match_fits_kind(int32_t tag, int kind)
     return 0 <= tag || 0 == (kind & EPML_MATCH_ANY_TAG);
 }
 
-/** Take a message out of the table. */
+/**
+ * Take a message out of the table.
+ *
+ * The cost is constant for one that a receive takes and for the oldest of a context: it is the
+ * first of its exact queue, whatever the kind of the receive, because all messages with its key fit
+ * that receive, too.  (Any other is looked for in its exact queue, which is linked one way only.)
+ */
 static inline void epml_match_remove(epml_match_table_t *table, epml_match_unexpected_t *message)
 {
-    for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
-        epml_match_queue_t *queue = message->queue[kind];
-        epml_match_link_t *link = &message->link[kind];
+    epml_match_unexpected_t *before = NULL;
+    epml_match_queue_t *queue;
 
-        if (NULL == queue) {
-            continue;
-        }
-        if (NULL == link->prev) {
-            queue->unexpected_first = link->next;
-        } else {
-            link->prev->link[kind].next = link->next;
-        }
-        if (NULL == link->next) {
-            queue->unexpected_last = link->prev;
-        } else {
-            link->next->link[kind].prev = link->prev;
-        }
-        message->queue[kind] = NULL;
-    }
-    if (NULL == message->arrival.prev) {
-        table->arrival_first = message->arrival.next;
+    epml_match_leave_wild(message);
+    queue = (epml_match_queue_t *) message->place;
+    if (message == queue->unexpected.exact.first) {
+        queue->unexpected.exact.first = message->next;
     } else {
-        message->arrival.prev->arrival.next = message->arrival.next;
+        before = queue->unexpected.exact.first;
+        while (message != before->next) {
+            before = before->next;
+        }
+        before->next = message->next;
     }
-    if (NULL == message->arrival.next) {
-        table->arrival_last = message->arrival.prev;
+    if (NULL == message->next) {
+        queue->unexpected.exact.last = before;
+    }
+    if (NULL == message->older) {
+        table->arrival_first = message->newer;
     } else {
-        message->arrival.next->arrival.prev = message->arrival.prev;
+        message->older->newer = message->newer;
+    }
+    if (NULL == message->newer) {
+        table->arrival_last = message->older;
+    } else {
+        message->newer->older = message->older;
     }
     if (0 == --table->unexpected_count) {
         /* Start anew: messages to come are queued by their exact keys only, until a
@@ -463,42 +550,83 @@ static inline void epml_match_remove(epml_match_table_t *table, epml_match_unexp
     }
 }
 
-/**
- * Keep a message that no receive takes yet.
- *
- * @param[in] message  context, source and tag set
- * @return 0, or -1 without memory (the message is not stored then)
- */
-static inline int epml_match_store(epml_match_table_t *table, epml_match_unexpected_t *message)
+/** Queue a new message by the wildcard kinds that have been asked for.
+ * @return 0, or -1 without memory (it is in no such queue then) */
+static inline int epml_match_store_wild(epml_match_table_t *table,
+                                        epml_match_unexpected_t *message, int32_t tag)
 {
-    memset(message->queue, 0, sizeof(message->queue));
-    message->arrival.next = NULL;
-    message->arrival.prev = table->arrival_last;
-    if (NULL == table->arrival_last) {
-        table->arrival_first = message;
-    } else {
-        table->arrival_last->arrival.next = message;
-    }
-    table->arrival_last = message;
-    ++table->unexpected_count;
-
-    for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
-        if (0 != (table->indexed & (1u << kind)) && epml_match_fits_kind(message->tag, kind)
-            && 0 != epml_match_enqueue(table, message, kind)) {
-            epml_match_remove(table, message);
+    for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
+        if (0 != (table->indexed & (1u << kind)) && epml_match_fits_kind(tag, kind)
+            && 0 != epml_match_enter(table, message, kind)) {
+            epml_match_leave_wild(message);
             return -1;
         }
     }
     return 0;
 }
 
-/** The first wildcard receive of a kind: queue the messages that wait by this kind too. */
+/**
+ * Keep a message that no receive takes yet.
+ *
+ * @return 0, or -1 without memory (the message is not stored then)
+ */
+static inline int epml_match_store(epml_match_table_t *table, epml_match_unexpected_t *message,
+                                   uint64_t context, int32_t source, int32_t tag)
+{
+    epml_match_queue_t *queue = epml_match_open(table, context, source, tag);
+
+    if (NULL == queue) {
+        return -1;
+    }
+    message->place = (uintptr_t) queue;
+    message->next = NULL;
+    /* In its exact queue first: an empty one may be swept when those of wildcards are opened. */
+    if (NULL == queue->unexpected.exact.first) {
+        queue->unexpected.exact.first = message;
+    } else {
+        queue->unexpected.exact.last->next = message;
+    }
+    queue->unexpected.exact.last = message;
+    message->newer = NULL;
+    message->older = table->arrival_last;
+    if (NULL == table->arrival_last) {
+        table->arrival_first = message;
+    } else {
+        table->arrival_last->newer = message;
+    }
+    table->arrival_last = message;
+    ++table->unexpected_count;
+    if (1u << EPML_MATCH_EXACT != table->indexed
+        && 0 != epml_match_store_wild(table, message, tag)) {
+        epml_match_remove(table, message);
+        return -1;
+    }
+    return 0;
+}
+
+/** Is a message in its queue of a wildcard kind? */
+static inline bool epml_match_is_entered(const epml_match_unexpected_t *message, int kind)
+{
+    epml_match_entry_t *entry = epml_match_entry(message->place);
+
+    while (NULL != entry && kind != entry->queue->kind) {
+        entry = epml_match_entry(entry->rest);
+    }
+    return NULL != entry;
+}
+
+/** The first wildcard receive of a kind: queue the messages that wait by this kind too.  Where none
+ * waits those to come are not: a receive that is posted in time needs no entries. */
 static inline int epml_match_index_kind(epml_match_table_t *table, int kind)
 {
+    if (0 == table->unexpected_count) {
+        return 0;
+    }
     for (epml_match_unexpected_t *message = table->arrival_first; NULL != message;
-         message = message->arrival.next) {
-        if (epml_match_fits_kind(message->tag, kind) && NULL == message->queue[kind]
-            && 0 != epml_match_enqueue(table, message, kind)) {
+         message = message->newer) {
+        if (epml_match_fits_kind(epml_match_queue_of(message)->tag, kind)
+            && !epml_match_is_entered(message, kind)
+            && 0 != epml_match_enter(table, message, kind)) {
             return -1;
         }
     }
@@ -519,7 +647,7 @@ static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match
         return NULL;
     }
     *queue_p = epml_match_open(table, context, source, tag);
-    return NULL == *queue_p ? NULL : (*queue_p)->unexpected_first;
+    return NULL == *queue_p ? NULL : epml_match_queue_first(*queue_p);
 }
 
 /**
@@ -537,7 +665,7 @@ static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *tabl
     if (NULL != queue && EPML_MATCH_EXACT == queue->kind
         && epml_match_is(queue, context, source, tag)) {
         *queue_p = queue;
-        return queue->unexpected_first;
+        return queue->unexpected.exact.first;
     }
     return epml_match_first_slow(table, context, source, tag, queue_p);
 }
@@ -548,8 +676,8 @@ static inline epml_match_unexpected_t *epml_match_first_of_context(epml_match_ta
 {
     epml_match_unexpected_t *message = table->arrival_first;
 
-    while (NULL != message && context != message->context) {
-        message = message->arrival.next;
+    while (NULL != message && context != epml_match_queue_of(message)->context) {
+        message = message->newer;
     }
     return message;
 }

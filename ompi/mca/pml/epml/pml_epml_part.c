@@ -17,6 +17,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
@@ -145,7 +146,7 @@ void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
            != (message = epml_match_first_of_context(&comm->ep->match,
                                                      comm->context | EPML_PART_CONTEXT))) {
         epml_match_remove(&comm->ep->match, message);
-        free(message);
+        mca_pml_epml_unexpected_free(comm->ep, (mca_pml_epml_unexpected_t *) message);
     }
 }
 

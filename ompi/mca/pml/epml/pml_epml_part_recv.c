@@ -19,6 +19,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
@@ -137,6 +138,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     epml_match_table_t *table = &request->ep->match;
     epml_match_queue_t *queue;
     epml_match_unexpected_t *found;
+    mca_pml_epml_view_t view;
     int rc;
 
     if (MPI_PROC_NULL == request->peer) {
@@ -153,12 +155,17 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (NULL == found) {
+        if (OPAL_UNLIKELY(request->comm->lost)) {
+            return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
+        }
         epml_match_post(table, queue, &request->posted);
         return OMPI_SUCCESS;
     }
+    mca_pml_epml_unexpected_view((mca_pml_epml_unexpected_t *) found, request->peer, request->tag,
+                                 &view);
     epml_match_remove(table, found);
-    mca_pml_epml_part_matched(part, &((mca_pml_epml_unexpected_t *) found)->hdr);
-    free(found);
+    mca_pml_epml_part_matched(part, &view.hdr);
+    mca_pml_epml_unexpected_free(request->ep, (mca_pml_epml_unexpected_t *) found);
     return OMPI_SUCCESS;
 }
 

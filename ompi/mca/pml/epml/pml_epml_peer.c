@@ -16,6 +16,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -350,6 +351,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
         connection->endpoint = NULL;
     }
     connection->peer_id = 0;
+    mca_pml_epml_flow_forget(ep, connection);
     rc = ep->net->ep_connect(ep->net, peer->address, peer->address_length, &connection->endpoint);
     if (OMPI_SUCCESS == rc) {
         connection->peer_id = peer->id;

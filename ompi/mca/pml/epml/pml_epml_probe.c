@@ -16,6 +16,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -32,16 +33,17 @@ static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int t
         return NULL;
     }
     if (MPI_STATUS_IGNORE != status) {
-        status->MPI_SOURCE = message->hdr.match.source;
-        status->MPI_TAG = message->hdr.match.tag;
+        const epml_match_queue_t *exact = epml_match_queue_of(&message->match);
+
+        status->MPI_SOURCE = exact->source;
+        status->MPI_TAG = exact->tag;
         status->_cancelled = 0;
-        status->_ucount = EPML_HDR_EAGER == message->hdr.match.common.kind ? message->size
-                                                                          : message->hdr.length;
+        status->_ucount = mca_pml_epml_unexpected_length(message);
     }
     return message;
 }
 
-/** Wrap a message taken out of the table. */
+/** Wrap a message that is to be taken out of the table. */
 static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm,
                 ompi_message_t **message_p)
 {
@@ -52,26 +54,38 @@ static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm
     }
     message->comm = comm;
     message->req_ptr = unexpected;
-    message->peer = unexpected->hdr.match.source;
-    message->count = EPML_HDR_EAGER == unexpected->hdr.match.common.kind ? unexpected->size
-                                                                        : unexpected->hdr.length;
+    message->peer = epml_match_queue_of(&unexpected->match)->source;
+    message->count = mca_pml_epml_unexpected_length(unexpected);
     *message_p = message;
     return OMPI_SUCCESS;
+}
+
+/** Out of the table: it must know its key itself from now on. */
+static void take(mca_pml_epml_ep_t *ep, mca_pml_epml_unexpected_t *unexpected)
+{
+    const epml_match_queue_t *exact = epml_match_queue_of(&unexpected->match);
+    const int32_t source = exact->source, tag = exact->tag;
+
+    epml_match_remove(&ep->match, &unexpected->match);
+    unexpected->taken.source = source;
+    unexpected->taken.tag = tag;
 }
 
 int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
                            ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    bool lost;
 
     (void) mca_pml_epml_ep_poll(epml_comm->ep);
     mca_pml_epml_lock(epml_comm->ep);
     *matched = NULL != look(epml_comm, src, tag, status);
+    lost = epml_comm->lost;
     mca_pml_epml_unlock(epml_comm->ep);
     if (!*matched) {
         mca_pml_epml_tested();
     }
-    return OMPI_SUCCESS;
+    return *matched || !lost ? OMPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
@@ -81,14 +95,18 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
     mca_pml_epml_waiter_t waiter = {0};
 
     for (;;) {
-        bool found;
+        bool found, lost;
 
         mca_pml_epml_lock(epml_comm->ep);
         found = NULL != look(epml_comm, src, tag, status);
+        lost = epml_comm->lost;
         mca_pml_epml_unlock(epml_comm->ep);
-        if (found) {
+        if (found || lost) {
+            if (!found) {
+                (void) mca_pml_epml_ep_poll(epml_comm->ep);
+            }
             mca_pml_epml_wait_over(&waiter);
-            return OMPI_SUCCESS;
+            return found ? OMPI_SUCCESS : MPI_ERR_NO_MEM;
         }
         while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
             mca_pml_epml_idle(&waiter);
@@ -112,12 +130,14 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
     if (NULL != unexpected) {
         rc = wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
-            epml_match_remove(&epml_comm->ep->match, &unexpected->match);
+            take(epml_comm->ep, unexpected);
             /* The message keeps the communicator until it is received. */
             if (0 == epml_comm->active++) {
                 OBJ_RETAIN(comm);
             }
         }
+    } else if (epml_comm->lost) {
+        rc = MPI_ERR_NO_MEM;
     }
     mca_pml_epml_unlock(epml_comm->ep);
     *matched = OMPI_SUCCESS == rc && NULL != unexpected;
@@ -150,6 +170,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm((*message)->comm);
     mca_pml_epml_unexpected_t *unexpected = (*message)->req_ptr;
     mca_pml_epml_request_t *request;
+    mca_pml_epml_view_t view;
 
     mca_pml_epml_lock(comm->ep);
     request = mca_pml_epml_request_get(comm->ep, comm, EPML_REQUEST_RECV);
@@ -158,16 +179,17 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     mca_pml_epml_request_set_data(request, buf, count, datatype);
-    request->peer = unexpected->hdr.match.source;
-    request->tag = unexpected->hdr.match.tag;
+    request->peer = unexpected->taken.source;
+    request->tag = unexpected->taken.tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     request->req_ompi.req_status._cancelled = 0;
     mca_pml_epml_request_count(request);
     --comm->active; /* the message's hold; the request has its own */
-    mca_pml_epml_recv_matched(request, &unexpected->hdr, unexpected->data, unexpected->size);
+    mca_pml_epml_unexpected_view(unexpected, request->peer, request->tag, &view);
+    mca_pml_epml_recv_matched(request, &view.hdr, view.data, view.size);
+    mca_pml_epml_unexpected_free(comm->ep, unexpected);
     mca_pml_epml_unlock(comm->ep);
 
-    free(unexpected);
     ompi_message_return(*message);
     *message = MPI_MESSAGE_NULL;
     *ompi_request = &request->req_ompi;

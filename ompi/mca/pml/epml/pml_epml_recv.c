@@ -17,6 +17,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -29,10 +30,13 @@ static __attribute__((noinline)) void take_unexpected(mca_pml_epml_request_t *re
                                                       epml_match_unexpected_t *found)
 {
     mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *) found;
+    const epml_match_queue_t *exact = epml_match_queue_of(found);
+    mca_pml_epml_view_t view;
 
+    mca_pml_epml_unexpected_view(message, exact->source, exact->tag, &view);
     epml_match_remove(&request->ep->match, found);
-    mca_pml_epml_recv_matched(request, &message->hdr, message->data, message->size);
-    free(message);
+    mca_pml_epml_recv_matched(request, &view.hdr, view.data, view.size);
+    mca_pml_epml_unexpected_free(request->ep, message);
 }
 
 /** See mca_pml_epml_recv_start; what is in the request is given again where the caller has it. */
@@ -46,6 +50,9 @@ static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (OPAL_LIKELY(NULL == found)) {
+        if (OPAL_UNLIKELY(comm->lost)) {
+            return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
+        }
         epml_match_post(&ep->match, queue, &request->posted);
     } else {
         take_unexpected(request, found);
@@ -110,6 +117,7 @@ int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_request_put(request);
         mca_pml_epml_unlock(ep);
+        (void) mca_pml_epml_ep_poll(ep); /* it may be tried again, and must come on then */
         return rc;
     }
     mca_pml_epml_unlock(ep);

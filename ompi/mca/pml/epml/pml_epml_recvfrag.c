@@ -18,6 +18,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
@@ -35,34 +36,78 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
     }
 }
 
+/**
+ * There is no memory to keep a message.  Whoever waits for it must not wait for ever: a sender that
+ * is still there gets an error, and so does every receive of that communicator that would wait.
+ */
+static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
+                                           const mca_pml_epml_hdr_match_t *match)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+    const bool rndv = EPML_HDR_RNDV == match->common.kind;
+    static _Atomic bool said = false;
+
+    ++ep->dropped;
+    comm->lost = true;
+    if (rndv || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
+        const mca_pml_epml_hdr_done_t hdr = {
+            .common = {.kind = rndv ? EPML_HDR_FIN : EPML_HDR_ACK,
+                       .request = match->common.request},
+            .status = OMPI_ERR_OUT_OF_RESOURCE};
+
+        (void) mca_pml_epml_send_control(ep, comm->peers->peer[match->source], &hdr, sizeof(hdr));
+    }
+    /* Relaxed: as above. */
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        EPML_SHOW_HELP("message lost", true, comm->rank, comm->comm->c_name, match->source,
+                       (unsigned long long) ep->match.unexpected_count,
+                       (unsigned long long) ep->unexpected_bytes);
+    }
+}
+
+/** A copy of a message, in the matching table.  @return NULL without memory */
+static inline mca_pml_epml_unexpected_t *store(mca_pml_epml_ep_t *ep, uint64_t context,
+                                               const mca_pml_epml_hdr_rndv_t *hdr,
+                                               const void *data, size_t size)
+{
+    mca_pml_epml_unexpected_t *message = mca_pml_epml_unexpected_new(ep, hdr, data, size);
+
+    if (OPAL_LIKELY(NULL != message)
+        && OPAL_UNLIKELY(0 != epml_match_store(&ep->match, &message->match, context,
+                                               hdr->match.source, hdr->match.tag))) {
+        mca_pml_epml_unexpected_free(ep, message);
+        message = NULL;
+    }
+    return message;
+}
+
 /** Keep a message until its receive is posted.  context is the one it is matched under. */
 static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep, uint64_t context,
-                                           const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
-                                           const void *data, size_t size)
+                                           const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
+                                           size_t size)
 {
+    const mca_pml_epml_hdr_match_t *match = &hdr->match;
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
     mca_pml_epml_unexpected_t *message;
+    mca_pml_epml_peer_t *sender;
 
-    if (NULL == mca_pml_epml_comm_find(ep, hdr->match.context)) {
+    if (NULL == comm) {
         /* From a neighbour (others are checked before): sent, never received, and the communicator
          * has been freed since.  Open MPI says nothing of such messages either. */
         ++ep->dropped;
         return;
     }
-    message = malloc(sizeof(*message) + size);
-    if (NULL == message) {
-        drop(ep, "no memory left for messages that no receive has been posted for");
+    sender = comm->peers->peer[match->source];
+    message = store(ep, context, hdr, data, size);
+    if (OPAL_UNLIKELY(NULL == message)) {
+        mca_pml_epml_flow_exhausted(ep, sender);
+        message = store(ep, context, hdr, data, size);
+    }
+    if (OPAL_UNLIKELY(NULL == message)) {
+        lose(comm, match);
         return;
     }
-    memcpy(&message->hdr, hdr, header_size);
-    message->size = size;
-    memcpy(message->data, data, size);
-    message->match.context = context;
-    message->match.source = hdr->match.source;
-    message->match.tag = hdr->match.tag;
-    if (0 != epml_match_store(&ep->match, &message->match)) {
-        free(message);
-        drop(ep, "no memory left for messages that no receive has been posted for");
-    }
+    mca_pml_epml_flow_kept(ep, sender, message);
 }
 
 /** Does the header of a message off the network make sense?  Otherwise it is dropped. */
@@ -97,8 +142,8 @@ static inline mca_pml_epml_request_t *request_of(epml_match_posted_t *posted)
 
 /** A message to be matched. */
 static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
-                                 const mca_pml_epml_hdr_rndv_t *hdr, size_t header_size,
-                                 const void *data, size_t size)
+                                 const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
+                                 size_t size)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
     epml_match_posted_t *posted = NULL;
@@ -110,7 +155,7 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
     }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
     if (OPAL_UNLIKELY(NULL == posted)) {
-        keep(ep, match->context, hdr, header_size, data, size);
+        keep(ep, match->context, hdr, data, size);
         return;
     }
     mca_pml_epml_recv_matched(request_of(posted), hdr, data, size);
@@ -129,7 +174,7 @@ static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t
     }
     posted = epml_match_arrive(&ep->match, context, match->source, match->tag);
     if (NULL == posted) {
-        keep(ep, context, hdr, sizeof(*hdr), hdr, 0);
+        keep(ep, context, hdr, hdr, 0);
         return;
     }
     mca_pml_epml_part_matched((mca_pml_epml_part_t *) ((char *) posted
@@ -193,8 +238,9 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
             drop(ep, "a rendezvous header of a wrong size");
             return;
         }
-        arrived_match(ep, btl, message, sizeof(mca_pml_epml_hdr_rndv_t),
-                      bytes + sizeof(mca_pml_epml_hdr_rndv_t), common->handle_size);
+        arrived_match(ep, btl, message, bytes + sizeof(mca_pml_epml_hdr_rndv_t),
+                      common->handle_size);
+        mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
         return;
     case EPML_HDR_CTS:
         if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
@@ -223,6 +269,13 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
         if (!arrived_part(ep, btl, message, size)) {
             break;
         }
+        return;
+    case EPML_HDR_HOLD:
+    case EPML_HDR_GO:
+        if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
+            break;
+        }
+        mca_pml_epml_flow_arrived(ep, message);
         return;
     default:
         drop(ep, "a header of unknown kind");
@@ -253,7 +306,6 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
             return;
         }
         arrived_match(ep, btl, (const mca_pml_epml_hdr_rndv_t *) message,
-                      sizeof(mca_pml_epml_hdr_match_t),
                       message + sizeof(mca_pml_epml_hdr_match_t),
                       size - sizeof(mca_pml_epml_hdr_match_t));
         return;
@@ -272,7 +324,7 @@ static __attribute__((noinline)) void bare_slow(mca_pml_epml_ep_t *ep, epml_matc
                                              .tag = bare->tag}};
 
     if (NULL == posted) {
-        keep(ep, bare->context, &hdr, sizeof(hdr.match), data, size);
+        keep(ep, bare->context, &hdr, data, size);
     } else {
         mca_pml_epml_recv_matched(request_of(posted), &hdr, data, size);
     }

@@ -20,11 +20,14 @@
  *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
  *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
+ *
+ * While the receiver is full (pml_epml_flow.h), everything counts as large.
  */
 
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
@@ -87,7 +90,8 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     }
     match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
-    if (OPAL_LIKELY(NULL == ep->backlogs || !mca_pml_epml_backlog_has(ep, peer))) {
+    if (OPAL_LIKELY((NULL == ep->backlogs || !mca_pml_epml_backlog_has(ep, peer))
+                    && !mca_pml_epml_flow_is_held(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
     }
     mca_pml_epml_unlock(ep);
@@ -340,7 +344,8 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
                          struct mca_btl_base_endpoint_t *connection, mca_pml_epml_hdr_rndv_t *hdr,
                          unsigned char *handle)
 {
-    if (!request->contiguous || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
+    if (!request->contiguous || 0 == request->size
+        || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
         return;
     }
     if (NULL != module->super.btl_register_mem && NULL == request->local_handle) {
@@ -390,6 +395,7 @@ static int send_first(mca_pml_epml_request_t *request)
     mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
 
     return sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
+                   && !mca_pml_epml_flow_is_held(request->ep, peer)
                ? first_eager(request, peer)
                : first_rndv(request, peer);
 }

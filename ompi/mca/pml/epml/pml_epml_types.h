@@ -54,13 +54,14 @@ typedef enum mca_pml_epml_level_t {
 
 /**
  * An endpoint as others see it: identity and address.  One per endpoint known to this process,
- * shared by all communicators and all local endpoints; constant once published.
+ * shared by all communicators and all local endpoints; constant once published, but for full.
  */
 typedef struct mca_pml_epml_peer_t {
     _Atomic uint32_t references;
     uint32_t slot;                       /**< key in every endpoint's table of connections */
     ompi_proc_t *proc;                   /**< a reference of ours */
     struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
+    _Atomic bool full; /**< lives here and is full, see pml_epml_flow.h; written by itself only */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;                         /**< unique in this process for ever */
     uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
@@ -91,6 +92,9 @@ typedef struct mca_pml_epml_connection_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
     bool used; /**< an entry of the table, for good: its slot comes again */
+    mca_pml_epml_peer_t *told;    /**< a reference: we told the peer to hold; NULL: it may go on */
+    uint32_t kept_since_told;     /**< messages of it kept since then */
+    bool held;                    /**< the peer told us to hold */
 } mca_pml_epml_connection_t;
 
 /** What has to wait because a peer's queue is full: one per endpoint and slow peer, while it is
@@ -109,12 +113,19 @@ typedef struct mca_pml_epml_pending_t {
     unsigned char message[]; /**< size bytes */
 } mca_pml_epml_pending_t;
 
-/** A message that came before its receive. */
+/** A message that came before its receive.  There may be a million of them: with up to 12 bytes of
+ * data it is 56 bytes, of which malloc makes 64.  Context, source and tag are those of its queue in
+ * the matching table. */
 typedef struct mca_pml_epml_unexpected_t {
-    epml_match_unexpected_t match;
-    mca_pml_epml_hdr_rndv_t hdr; /**< of an eager message only the match part */
-    size_t size;                 /**< bytes of data (eager) or of registration handle */
-    unsigned char data[];
+    union {
+        epml_match_unexpected_t match; /**< while it is in the table */
+        struct {
+            int32_t source, tag;
+        } taken;                       /**< once a matched probe has taken it out */
+    };
+    mca_pml_epml_hdr_common_t common;
+    uint32_t size;                     /**< bytes at data */
+    unsigned char data[];              /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
 /** A table that gives requests numbers which may travel: index and generation in 32 bits. */
@@ -160,6 +171,18 @@ typedef struct mca_pml_epml_ep_t {
     _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
     uint64_t dropped; /**< messages dropped because they made no sense */
 
+    /* flow control, see pml_epml_flow.h */
+    uint64_t unexpected_bytes; /**< of messages kept, their headers included */
+    uint64_t unexpected_limit; /**< pml_epml_unexpected_limit: full above it */
+    uint64_t unexpected_most;  /**< the most there ever were */
+    uint64_t times_full;       /**< how often the limit was reached */
+    uint64_t holds_sent, gos_sent; /**< to other processes */
+    uint64_t holds_received;
+    uint32_t told_count;       /**< connections with told set */
+    uint32_t held_count;       /**< connections with held set */
+    bool full;                 /**< peers were told, or will be when they send */
+    bool exhausted;            /**< there was no memory for a message: full for good */
+
     /* ---- slow path ---- */
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
@@ -181,6 +204,7 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
+    bool lost;                   /**< a message was lost for lack of memory: receives fail */
 } mca_pml_epml_comm_t;
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
