@@ -153,6 +153,32 @@ my @TABLE = (
       mca => $FEW, plain => 0, timeout => 120 },
     { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
       mca => $FEW, plain => 0 },
+    # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
+    # up to 43 KB per message on its way, from memory that it never gives back.
+    { program => 'flood', configs => [qw(1x2 1x4)], quick => ['1x2'] },
+    { program => 'flood', variant => 'between', configs => [qw(2x1/tcp 2x2/tcp)], quick => [],
+      args => '--messages 200000', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'held', configs => [qw(1x2 1x4)], quick => ['1x4'],
+      args => '--limit 1048576', mca => 'pml_epml_unexpected_limit 1m', plain => 0 },
+    { program => 'flood', variant => 'held_between', configs => [qw(2x1/tcp 2x2/tcp)],
+      quick => ['2x2/tcp'], args => '--limit 32768',
+      mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'held_between', configs => [qw(2x1/shm 2x2/shm)],
+      quick => [], args => '--limit 32768 --slack 65536',
+      mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'exhausted', configs => [qw(1x2 2x1/tcp)], quick => ['1x2'],
+      args => '--exhaust 1', plain => 0, says => 'no memory left for a message' },
+    { program => 'slow_peer', configs => [qw(1x3 1x4 2x2)], quick => ['1x4'], plain => 0 },
+    { program => 'slow_peer', variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
+      mca => 'pml_epml_unexpected_limit 32k' },
+    { program => 'slow_peer', variant => 'alone', configs => [qw(1x4 2x2/tcp)], quick => [],
+      mca => 'pml_epml_progress_others 0', plain => 0 },
+    { program => 'random_traffic', variant => 'held', configs => [qw(1x2 1x4 2x2 4x4/tcp)],
+      quick => ['2x2/tcp'], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000',
+      plain => 0 },
+    (map { +{ program => $_, variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
+              mca => 'pml_epml_unexpected_limit 0' } }
+        qw(p2p_basic p2p_match p2p_requests p2p_types coll_move comm_tree)),
 
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
@@ -192,6 +218,9 @@ my @TABLE = (
         qw(comm_ops comm_bridge p2p_requests part part_life part_requests shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, timeout => 240 },
+    { program => 'random_traffic', variant => 'held_tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
+      timeout => 240 },
 
     # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
     { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [],

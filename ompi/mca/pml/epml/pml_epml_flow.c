@@ -74,7 +74,7 @@ static void tell(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
     if (OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, sender, &unused)) {
         return;
     }
-    connection = &ep->connections[sender->slot];
+    connection = mca_pml_epml_connection_find(ep, sender);
     if (NULL != connection->told && ++connection->kept_since_told < EPML_TELL_AGAIN) {
         return;
     }
@@ -129,7 +129,7 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
     if (ep->full) {
         set_full(ep, false);
     }
-    for (uint32_t i = 0; 0 < ep->told_count && i < ep->connection_count; ++i) {
+    for (uint32_t i = 0; 0 < ep->told_count && i < ep->connection_size; ++i) {
         mca_pml_epml_peer_t *peer = ep->connections[i].told;
 
         if (NULL == peer) {
@@ -141,6 +141,9 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
             continue;
         }
         ++ep->gos_sent;
+        if (i >= ep->connection_size || peer != ep->connections[i].told) {
+            return; /* it had to be connected anew, and the table has grown: later */
+        }
         ep->connections[i].told = NULL;
         --ep->told_count;
         mca_pml_epml_peer_release(peer);
@@ -149,7 +152,7 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
 
 void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep)
 {
-    for (uint32_t i = 0; i < ep->connection_count; ++i) {
+    for (uint32_t i = 0; i < ep->connection_size; ++i) {
         if (NULL != ep->connections[i].told) {
             mca_pml_epml_peer_release(ep->connections[i].told);
             ep->connections[i].told = NULL;
@@ -159,16 +162,6 @@ void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep)
 }
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
-
-/** Our connection to a peer, if there is one. */
-static mca_pml_epml_connection_t *connection_to(const mca_pml_epml_ep_t *ep,
-                                                const mca_pml_epml_peer_t *peer)
-{
-    return peer->slot < ep->connection_count
-                   && peer->id == ep->connections[peer->slot].peer_id
-               ? &ep->connections[peer->slot]
-               : NULL;
-}
 
 static void set_held(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection, bool held)
 {
@@ -180,7 +173,7 @@ static void set_held(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connectio
 
 bool mca_pml_epml_flow_was_told(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    const mca_pml_epml_connection_t *connection = connection_to(ep, peer);
+    const mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
 
     return NULL != connection && connection->held;
 }
@@ -196,7 +189,7 @@ void mca_pml_epml_flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_flo
     mca_pml_epml_connection_t *connection = NULL;
 
     if (NULL != peer && NULL == peer->shm) {
-        connection = connection_to(ep, peer);
+        connection = mca_pml_epml_connection_find(ep, peer);
     }
     if (NULL != connection) {
         set_held(ep, connection, EPML_HDR_HOLD == hdr->common.kind);

@@ -298,6 +298,18 @@ static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *
     return &ep->connections[at & mask];
 }
 
+mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
+                                                        const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (OPAL_UNLIKELY(NULL == ep->connections)) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
+    return OPAL_LIKELY(peer->id == connection->peer_id) ? connection : NULL;
+}
+
 #define EPML_CONNECTIONS_MIN 8
 
 /** Make sure that the endpoint's table has room for one more, with a quarter of it free. */
@@ -363,13 +375,11 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p)
 {
-    if (OPAL_LIKELY(NULL != ep->connections)) {
-        const mca_pml_epml_connection_t *connection = connection_of(ep, peer->slot);
+    const mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
 
-        if (OPAL_LIKELY(peer->id == connection->peer_id)) {
-            *connection_p = connection->endpoint;
-            return OMPI_SUCCESS;
-        }
+    if (OPAL_LIKELY(NULL != connection)) {
+        *connection_p = connection->endpoint;
+        return OMPI_SUCCESS;
     }
     return connect_first(ep, peer, connection_p);
 }

@@ -327,6 +327,11 @@ int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *firs
 /** All peers are gone: give up what numbers them. */
 void mca_pml_epml_peers_finalize(void);
 
+/** The connection of ep to a peer in another process, if there is one.  Under ep's lock.
+ * @return valid until the next one is made; or NULL */
+mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
+                                                        const mca_pml_epml_peer_t *peer);
+
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               struct mca_btl_base_endpoint_t **connection_p);
