@@ -30,6 +30,10 @@
  * There may be a million messages, so each carries as little as can be: its key is that of its
  * exact queue, and links for wildcards are allocated only where wildcards are used.
  *
+ * A context may promise that no receive of some kinds will be posted in it (epml_match_promise).
+ * Its messages then leave those kinds out, whatever other contexts post.  A receive that breaks the
+ * promise takes it back, and is served like any other.
+ *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
  * but of queues and wildcard entries.  Tests: test/unit/test_epml_match.c.
  */
@@ -54,6 +58,12 @@ enum {
     EPML_MATCH_ANY_BOTH = 3,
     EPML_MATCH_KINDS = 4
 };
+
+/** The kind of the entry in which the table notes what a context has promised.  Its source is no
+ * message's: sources are ranks, or EPML_MATCH_ANY. */
+#define EPML_MATCH_PROMISE EPML_MATCH_KINDS
+#define EPML_MATCH_PROMISE_SOURCE INT32_MIN
+#define EPML_MATCH_PROMISE_TAG INT32_MIN
 
 struct epml_match_queue_t;
 
@@ -87,7 +97,8 @@ typedef struct epml_match_queue_t {
     uint64_t context;
     int32_t source;
     int32_t tag;
-    int kind; /**< epml_match_kind of the two */
+    int16_t kind;   /**< epml_match_kind of the two, or EPML_MATCH_PROMISE */
+    uint16_t never; /**< bit k: the context has promised that no receive of kind k is posted */
     epml_match_posted_t *posted_first, *posted_last;
     union {
         struct {
@@ -107,6 +118,7 @@ typedef struct epml_match_table_t {
     uint64_t next_sequence;
     uint64_t posted_count[EPML_MATCH_KINDS]; /**< receives posted, by kind */
     uint64_t unexpected_count;
+    uint64_t promises;                       /**< contexts that have promised something */
     unsigned int indexed;                    /**< bit k: unexpected messages are queued by kind k */
     epml_match_unexpected_t *arrival_first, *arrival_last;
     epml_match_queue_t *free_queues;
@@ -183,7 +195,7 @@ static inline bool epml_match_is(const epml_match_queue_t *queue, uint64_t conte
 
 static inline bool epml_match_is_empty(const epml_match_queue_t *queue)
 {
-    return NULL == queue->posted_first
+    return EPML_MATCH_PROMISE != queue->kind && NULL == queue->posted_first
            && (EPML_MATCH_EXACT == queue->kind ? NULL == queue->unexpected.exact.first
                                                : NULL == queue->unexpected.wild.first);
 }
@@ -280,6 +292,17 @@ static inline void epml_match_make_room(epml_match_table_t *table)
     }
 }
 
+/** @return bit k: the context has promised that no receive of kind k is posted */
+static inline unsigned int epml_match_promised(epml_match_table_t *table, uint64_t context)
+{
+    const epml_match_queue_t *promise
+        = 0 == table->promises ? NULL
+                               : epml_match_find(table, context, EPML_MATCH_PROMISE_SOURCE,
+                                                 EPML_MATCH_PROMISE_TAG);
+
+    return NULL == promise ? 0 : promise->never;
+}
+
 /** @return the queue of a key, made if need be; NULL without memory */
 static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uint64_t context,
                                                   int32_t source, int32_t tag)
@@ -305,7 +328,8 @@ static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uin
     bucket = epml_match_hash(context, source, tag) & table->bucket_mask;
     *queue = (epml_match_queue_t){
         .chain = table->buckets[bucket], .context = context, .source = source, .tag = tag,
-        .kind = epml_match_kind(source, tag)};
+        .kind = (int16_t) epml_match_kind(source, tag),
+        .never = (uint16_t) epml_match_promised(table, context)};
     table->buckets[bucket] = queue;
     ++table->queues;
     table->recent = queue;
@@ -378,11 +402,21 @@ static EPML_MATCH_SLOW epml_match_posted_t *epml_match_arrive_wild(epml_match_ta
                                                                    int32_t source, int32_t tag)
 {
     epml_match_posted_t *best = NULL;
+    unsigned int never = 0;
 
-    for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
+    if (0 != (table->posted_count[EPML_MATCH_EXACT] | table->promises)) {
+        const epml_match_queue_t *exact = epml_match_find(table, context, source, tag);
+
+        if (NULL != exact) {
+            best = exact->posted_first;
+            never = exact->never;
+        }
+    }
+    for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
         epml_match_queue_t *queue;
 
-        if (0 == table->posted_count[kind] || (0 > tag && 0 != (kind & EPML_MATCH_ANY_TAG))) {
+        if (0 == table->posted_count[kind] || 0 != (never & (1u << kind))
+            || (0 > tag && 0 != (kind & EPML_MATCH_ANY_TAG))) {
             continue;
         }
         queue = epml_match_find(table, context,
@@ -507,6 +541,12 @@ static inline bool epml_match_fits_kind(int32_t tag, int kind)
     return 0 <= tag || 0 == (kind & EPML_MATCH_ANY_TAG);
 }
 
+/** Has the message's context promised that no receive of this kind comes? */
+static inline bool epml_match_skips_kind(const epml_match_unexpected_t *message, int kind)
+{
+    return 0 != (epml_match_queue_of(message)->never & (1u << kind));
+}
+
 /**
  * Take a message out of the table.
  *
@@ -557,6 +597,7 @@ static inline int epml_match_store_wild(epml_match_table_t *table,
 {
     for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
         if (0 != (table->indexed & (1u << kind)) && epml_match_fits_kind(tag, kind)
+            && !epml_match_skips_kind(message, kind)
             && 0 != epml_match_enter(table, message, kind)) {
             epml_match_leave_wild(message);
             return -1;
@@ -625,12 +666,87 @@ static inline int epml_match_index_kind(epml_match_table_t *table, int kind)
     for (epml_match_unexpected_t *message = table->arrival_first; NULL != message;
          message = message->newer) {
         if (epml_match_fits_kind(epml_match_queue_of(message)->tag, kind)
+            && !epml_match_skips_kind(message, kind)
             && !epml_match_is_entered(message, kind)
             && 0 != epml_match_enter(table, message, kind)) {
             return -1;
         }
     }
     table->indexed |= 1u << kind;
+    return 0;
+}
+
+/** @return bit k: receives of kind k are posted in the context */
+static inline unsigned int epml_match_posted_kinds(const epml_match_table_t *table,
+                                                   uint64_t context)
+{
+    unsigned int kinds = 0;
+
+    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
+        for (const epml_match_queue_t *queue = table->buckets[i]; NULL != queue;
+             queue = queue->chain) {
+            if (context == queue->context && NULL != queue->posted_first) {
+                kinds |= 1u << queue->kind;
+            }
+        }
+    }
+    return kinds;
+}
+
+/** Note in all queues of a context what it has promised. */
+static inline void epml_match_spread_promise(epml_match_table_t *table, uint64_t context,
+                                             unsigned int never)
+{
+    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
+        for (epml_match_queue_t *queue = table->buckets[i]; NULL != queue; queue = queue->chain) {
+            if (context == queue->context) {
+                queue->never = (uint16_t) never;
+            }
+        }
+    }
+}
+
+/**
+ * A context promises that no receive of some kinds is posted in it, instead of what it promised
+ * before.  For changes of mind: it looks at all queues, and at all messages if less is promised.
+ *
+ * Messages that wait stay in the queues that they are in.  Those that were left out of a kind that
+ * is not promised any longer are entered now, and in order, since what came before them is in.
+ *
+ * @param[in] never  bit k: of kind k, unless one is posted already; 0: nothing
+ * @return 0, or -1 without memory: then what was promised before is in force
+ */
+static inline int epml_match_promise(epml_match_table_t *table, uint64_t context,
+                                     unsigned int never)
+{
+    const unsigned int before = epml_match_promised(table, context);
+    epml_match_queue_t *promise;
+
+    if (0 != never) {
+        never &= ~(1u << EPML_MATCH_EXACT | epml_match_posted_kinds(table, context));
+    }
+    if (never == before) {
+        return 0;
+    }
+    promise = epml_match_open(table, context, EPML_MATCH_PROMISE_SOURCE, EPML_MATCH_PROMISE_TAG);
+    if (NULL == promise) {
+        return -1;
+    }
+    epml_match_spread_promise(table, context, never);
+    for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
+        if (0 != (table->indexed & before & ~never & (1u << kind))
+            && 0 != epml_match_index_kind(table, kind)) {
+            epml_match_spread_promise(table, context, before);
+            return -1;
+        }
+    }
+    if (0 == before) {
+        promise->kind = EPML_MATCH_PROMISE;
+        ++table->promises;
+    } else if (0 == never) {
+        promise->kind = EPML_MATCH_EXACT; /* an empty queue, to be swept out like others */
+        --table->promises;
+    }
     return 0;
 }
 
@@ -643,6 +759,12 @@ static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match
     const int kind = epml_match_kind(source, tag);
 
     *queue_p = NULL;
+    /* A wildcard all the same: the promise is broken, and taken back. */
+    if (EPML_MATCH_EXACT != kind && 0 != table->promises
+        && 0 != (epml_match_promised(table, context) & (1u << kind))
+        && 0 != epml_match_promise(table, context, 0)) {
+        return NULL;
+    }
     if (0 == (table->indexed & (1u << kind)) && 0 != epml_match_index_kind(table, kind)) {
         return NULL;
     }
