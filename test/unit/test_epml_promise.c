@@ -137,11 +137,43 @@ static void case_promise_broken(void)
     tap_case_done();
 }
 
+/** libmpi's collectives receive from any source with negative tags: no promise of the user's. */
+static void case_promise_of_the_user(void)
+{
+    epml_match_table_t match;
+    receive_t receive, other;
+    message_t message;
+
+    tap_case("negative tags are not promised");
+    table_init(&match);
+    TAP_EQ(0, epml_match_promise(&match, 1, NEVER_WILD));
+    post(&match, &receive, (match_key_t){1, ANY, -16});
+    TAP_EQ(NEVER_WILD, epml_match_promised(&match, 1));
+    post(&match, &other, (match_key_t){1, 2, -16});
+    TAP_CHECK(&receive == arrive(&match, (match_key_t){1, 2, -16}), "posted first");
+    TAP_CHECK(&other == arrive(&match, (match_key_t){1, 2, -16}), "posted second");
+    TAP_EQ(0, store(&match, &message, (match_key_t){1, 2, -16}));
+    TAP_CHECK(&message == first(&match, (match_key_t){1, ANY, -16}), "the message");
+    TAP_EQ(2, entered(&message));
+    epml_match_remove(&match, &message.match);
+    TAP_EQ(NEVER_WILD, epml_match_promised(&match, 1));
+
+    /* Nor do such receives keep a promise from being taken. */
+    TAP_EQ(0, epml_match_promise(&match, 1, 0));
+    post(&match, &receive, (match_key_t){1, ANY, -16});
+    TAP_EQ(0, epml_match_promise(&match, 1, NEVER_WILD));
+    TAP_EQ(NEVER_WILD, epml_match_promised(&match, 1));
+    TAP_CHECK(&receive == arrive(&match, (match_key_t){1, 5, -16}), "taken");
+    table_fini(&match);
+    tap_case_done();
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epml_promise", TAP_SANITIZED ? 120 : 60);
     case_promise();
     case_promise_looks();
     case_promise_broken();
+    case_promise_of_the_user();
     return tap_end();
 }

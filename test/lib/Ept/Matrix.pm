@@ -107,6 +107,11 @@ my @TABLE = (
     { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp)] },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
+    # Point to point in full.
+    { program => 'p2p_assert', configs => [qw(1x1 1x2 1x4 2x2)] },
+    { program => 'p2p_assert', variant => 'few', configs => [qw(1x2 2x2/tcp)], quick => [],
+      args => '--overtake 30', mca => $FEW, plain => 0 },
+
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
     { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'],

@@ -282,9 +282,14 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
 
 int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
 {
+    int rc;
+
     /* All else was done when it got its context id. */
-    return NULL != newcomm->c_pml_comm ? mca_pml_epml_comm_restrict_coll(newcomm)
-                                       : OMPI_ERR_BAD_PARAM;
+    if (NULL == newcomm->c_pml_comm) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    rc = mca_pml_epml_comm_restrict_coll(newcomm);
+    return OMPI_SUCCESS == rc ? mca_pml_epml_hints_subscribe(newcomm) : rc;
 }
 
 int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
@@ -305,6 +310,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
         mca_pml_epml_unexpected_free(ep, (mca_pml_epml_unexpected_t *) message);
     }
     mca_pml_epml_part_del_comm(comm);
+    (void) epml_match_promise(&ep->match, comm->context, 0);
     mca_pml_epml_unlock(ep);
 
     ompi_comm->c_pml_comm = NULL;

@@ -64,6 +64,7 @@ typedef struct creation_t {
     ompi_communicator_t *parent;
     mca_pml_epml_meeting_t meeting;
     int num_ep;
+    opal_info_t *info;       /**< the user's, or NULL */
     mca_pml_epml_level_t level;
     bool promise;
     bool with_net;
@@ -99,6 +100,7 @@ static void read_info(creation_t *creation, opal_info_t *info)
 {
     opal_cstring_t *value = info_value(info, "same_num_ep");
 
+    creation->info = info;
     creation->promise = NULL != value && 0 == strcasecmp(value->string, "true");
     if (NULL != value) {
         OBJ_RELEASE(value);
@@ -387,7 +389,7 @@ static int set_info(const creation_t *creation, ompi_communicator_t *comm)
         rc = opal_info_set(comm->super.s_info, "same_num_ep",
                            creation->promise ? "true" : "false");
     }
-    return rc;
+    return OMPI_SUCCESS == rc ? mca_pml_epml_hints_copy(comm, creation->info) : rc;
 }
 
 /** What MPI_COMM_WORLD says of the environment holds for an endpoint too; a library that was handed

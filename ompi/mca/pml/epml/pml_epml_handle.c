@@ -159,6 +159,9 @@ static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t con
         rc = mca_pml_epml_comm_restrict_coll(comm);
     }
     if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_hints_subscribe(comm);
+    }
+    if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(comm);
     }
     if (OMPI_SUCCESS != rc) {

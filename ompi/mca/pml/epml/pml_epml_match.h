@@ -32,7 +32,8 @@
  *
  * A context may promise that no receive of some kinds will be posted in it (epml_match_promise).
  * Its messages then leave those kinds out, whatever other contexts post.  A receive that breaks the
- * promise takes it back, and is served like any other.
+ * promise takes it back, and is served like any other.  Negative tags are left out of this: the
+ * promise is the user's, and some of Open MPI's collectives receive from any source.
  *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
  * but of queues and wildcard entries.  Tests: test/unit/test_epml_match.c.
@@ -329,7 +330,7 @@ static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uin
     *queue = (epml_match_queue_t){
         .chain = table->buckets[bucket], .context = context, .source = source, .tag = tag,
         .kind = (int16_t) epml_match_kind(source, tag),
-        .never = (uint16_t) epml_match_promised(table, context)};
+        .never = (uint16_t) (EPML_MATCH_ANY <= tag ? epml_match_promised(table, context) : 0)};
     table->buckets[bucket] = queue;
     ++table->queues;
     table->recent = queue;
@@ -685,7 +686,8 @@ static inline unsigned int epml_match_posted_kinds(const epml_match_table_t *tab
     for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
         for (const epml_match_queue_t *queue = table->buckets[i]; NULL != queue;
              queue = queue->chain) {
-            if (context == queue->context && NULL != queue->posted_first) {
+            if (context == queue->context && EPML_MATCH_ANY <= queue->tag
+                && NULL != queue->posted_first) {
                 kinds |= 1u << queue->kind;
             }
         }
@@ -699,7 +701,9 @@ static inline void epml_match_spread_promise(epml_match_table_t *table, uint64_t
 {
     for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
         for (epml_match_queue_t *queue = table->buckets[i]; NULL != queue; queue = queue->chain) {
-            if (context == queue->context) {
+            if (context == queue->context
+                && (EPML_MATCH_ANY <= queue->tag
+                    || EPML_MATCH_PROMISE_SOURCE == queue->source)) {
                 queue->never = (uint16_t) never;
             }
         }
@@ -760,7 +764,7 @@ static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match
 
     *queue_p = NULL;
     /* A wildcard all the same: the promise is broken, and taken back. */
-    if (EPML_MATCH_EXACT != kind && 0 != table->promises
+    if (EPML_MATCH_EXACT != kind && 0 != table->promises && EPML_MATCH_ANY <= tag
         && 0 != (epml_match_promised(table, context) & (1u << kind))
         && 0 != epml_match_promise(table, context, 0)) {
         return NULL;

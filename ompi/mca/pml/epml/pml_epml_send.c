@@ -90,8 +90,9 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     }
     match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
-    if (OPAL_LIKELY((NULL == ep->backlogs || !mca_pml_epml_backlog_has(ep, peer))
-                    && !mca_pml_epml_flow_is_held(ep, peer))) {
+    if (OPAL_LIKELY(NULL == ep->backlogs || !mca_pml_epml_backlog_has(ep, peer)
+                    || (comm->may_overtake && 0 <= tag /* not the library's own */))
+        && OPAL_LIKELY(!mca_pml_epml_flow_is_held(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
     }
     mca_pml_epml_unlock(ep);

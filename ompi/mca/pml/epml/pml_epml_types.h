@@ -198,6 +198,7 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t context;            /**< what its messages carry */
     int32_t rank;                /**< own rank in it */
     bool is_inter;
+    bool may_overtake;           /**< mpi_assert_allow_overtaking; under the ep's lock */
     mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
@@ -442,6 +443,14 @@ int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm);
 
 /** The PML goes. */
 void mca_pml_epml_comm_finalize(void);
+
+/* ---- pml_epml_hints.c ------------------------------------------------------------------------ */
+
+/** Have libmpi tell us of the assertions in a communicator's info, those in it already included. */
+int mca_pml_epml_hints_subscribe(ompi_communicator_t *comm);
+
+/** Take over the assertions in info (may be NULL) for a communicator that has subscribed. */
+int mca_pml_epml_hints_copy(ompi_communicator_t *comm, opal_info_t *info);
 
 END_C_DECLS
 
