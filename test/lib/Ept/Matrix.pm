@@ -111,6 +111,9 @@ my @TABLE = (
     { program => 'p2p_assert', configs => [qw(1x1 1x2 1x4 2x2)] },
     { program => 'p2p_assert', variant => 'few', configs => [qw(1x2 2x2/tcp)], quick => [],
       args => '--overtake 30', mca => $FEW, plain => 0 },
+    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2)], plain => 0 },
+    { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
+      args => '--backlog 20', mca => $FEW, plain => 0 },
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },

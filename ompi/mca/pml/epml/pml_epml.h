@@ -109,7 +109,26 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
 int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                           ompi_message_t **message, ompi_status_public_t *status);
 int mca_pml_epml_ep_start(ompi_request_t *request);
+
+/* ---- pml_epml_dump.c ------------------------------------------------------------------------- */
+
+/**
+ * Write the queues of an endpoint to stderr: sends on their way, receives, messages that wait.
+ * Any thread that has not the endpoint's lock; waits for the lock a little while, then says that it
+ * could not look.
+ *
+ * @param[in] verbose  0: those of comm only; else of all communicators of comm's endpoint
+ * @return OMPI_SUCCESS, OMPI_ERR_RESOURCE_BUSY
+ */
 int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose);
+
+/** The same for all endpoints of the process; for debuggers (gdb: call mca_pml_epml_dump_all()).
+ * No memory is allocated, and no lock is waited for without end. */
+OMPI_DECLSPEC void mca_pml_epml_dump_all(void);
+
+/** mca_pml.pml_dump of any communicator, under a name that debuggers and programs find: with pml_ob1
+ * the same call shows its own queues.  comm is an MPI_Comm. */
+OMPI_DECLSPEC void mca_pml_epml_dump_comm(ompi_communicator_t *comm, int verbose);
 
 END_C_DECLS
 

@@ -11,18 +11,199 @@
 /**
  * @file
  *
- * pml_dump: what is posted and what waits on an endpoint, for people and debuggers.
+ * What is on its way and what waits on an endpoint, for people and debuggers: the three queues that
+ * debuggers know from MPI's processes, of one communicator or of all that the endpoint has.
+ *
+ * Nothing is kept for this on a message's way.  Receives and messages without partner are in the
+ * matching table; sends and receives under way have a number; what waits for room is in a backlog.
+ *
+ * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's is
+ * touched and no lock waited for without end.  Tests: test/mpi/p2p_dump.c.
  */
 
 #include "ompi_config.h"
+
+#include <stdarg.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include "pml_epml_flow.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
-#include "opal/util/output.h"
 
-static void dump_posted(const epml_match_queue_t *queue, uint64_t context)
+/** Tries for an endpoint's lock, with a yield every so many: some milliseconds. */
+#define EPML_DUMP_TRIES 100000
+#define EPML_DUMP_YIELD 64
+
+/** What is shown. */
+typedef struct view_t {
+    const mca_pml_epml_ep_t *ep;
+    const mca_pml_epml_comm_t *only; /**< NULL: all communicators */
+} view_t;
+
+static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
+{
+    char text[768];
+    va_list arguments;
+    size_t length;
+    int rc;
+
+    va_start(arguments, format);
+    rc = vsnprintf(text, sizeof(text) - 1, format, arguments);
+    va_end(arguments);
+    length = 0 > rc ? 0 : (size_t) rc < sizeof(text) - 1 ? (size_t) rc : sizeof(text) - 2;
+    text[length++] = '\n';
+    for (size_t written = 0; written < length;) {
+        ssize_t more = write(STDERR_FILENO, text + written, length - written);
+
+        if (0 >= more) {
+            return;
+        }
+        written += (size_t) more;
+    }
+}
+
+/* ---- pieces of a line ------------------------------------------------------------------------ */
+
+typedef struct text_t {
+    char s[96];
+} text_t;
+
+/** "rank 3 (process 1)", or that any will do. */
+static text_t rank_text(const mca_pml_epml_comm_t *comm, int rank)
+{
+    text_t text = {"any source"};
+
+    if (EPML_MATCH_ANY != rank) {
+        snprintf(text.s, sizeof(text.s), "rank %d (process %u)", rank,
+                 mca_pml_epml_name_process(&comm->peers->peer[rank]->proc->super.proc_name));
+    }
+    return text;
+}
+
+static text_t tag_text(int tag)
+{
+    text_t text = {"any tag"};
+
+    if (EPML_MATCH_ANY != tag) {
+        snprintf(text.s, sizeof(text.s), "tag %d%s", tag, 0 > tag ? " (a collective's)" : "");
+    }
+    return text;
+}
+
+static const char *name_of(const mca_pml_epml_comm_t *comm)
+{
+    return comm->comm->c_name;
+}
+
+static bool shows(const view_t *view, const mca_pml_epml_comm_t *comm)
+{
+    return NULL != comm && (NULL == view->only || comm == view->only);
+}
+
+/** The communicator of a context, without the side effects of mca_pml_epml_comm_find. */
+static const mca_pml_epml_comm_t *comm_of(const view_t *view, uint64_t context)
+{
+    void *found = NULL;
+
+    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms, context,
+                                            &found);
+    return found;
+}
+
+/* ---- pending sends --------------------------------------------------------------------------- */
+
+static const char *mode_text(const mca_pml_epml_request_t *request)
+{
+    switch (request->mode) {
+    case MCA_PML_BASE_SEND_SYNCHRONOUS:
+        return "synchronous, ";
+    case MCA_PML_BASE_SEND_BUFFERED:
+        return "buffered, ";
+    case MCA_PML_BASE_SEND_READY:
+        return "ready, ";
+    default:
+        return "";
+    }
+}
+
+static void send_line(const mca_pml_epml_request_t *request, const char *state)
+{
+    line("    send to %s in \"%s\", %s, %zu bytes, %s%s", rank_text(request->comm, request->peer).s,
+         name_of(request->comm), tag_text(request->tag).s, request->size, mode_text(request),
+         state);
+}
+
+/** A send that has a number: it has been heard of at the other side. */
+static void numbered_send(const mca_pml_epml_request_t *request)
+{
+    char state[96];
+
+    switch (request->state) {
+    case EPML_SEND_SYNC:
+        send_line(request, "waiting for acknowledgement");
+        return;
+    case EPML_SEND_RNDV:
+        send_line(request, "waiting for a match, or being fetched");
+        return;
+    case EPML_SEND_FRAGS:
+        snprintf(state, sizeof(state), "transferring, %llu of %llu bytes",
+                 (unsigned long long) request->sent, (unsigned long long) request->to_send);
+        send_line(request, state);
+        return;
+    default: /* the backlogs show it */
+        return;
+    }
+}
+
+static const mca_pml_epml_request_t *numbered(const view_t *view, uint32_t index, int kind)
+{
+    const mca_pml_epml_request_t *request = view->ep->numbers.slot[index].request;
+
+    /* Relaxed: written under the lock.  A request that is done may have kept its number. */
+    return NULL != request && (int) request->kind == kind && shows(view, request->comm)
+                   && !atomic_load_explicit(&request->done, memory_order_relaxed)
+               ? request
+               : NULL;
+}
+
+static void dump_sends(const view_t *view)
+{
+    line("  pending sends:");
+    for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_SEND);
+
+        if (NULL != request) {
+            numbered_send(request);
+        }
+    }
+    for (const mca_pml_epml_backlog_t *backlog = view->ep->backlogs; NULL != backlog;
+         backlog = backlog->next) {
+        unsigned int place = 0, control = 0;
+
+        for (const mca_pml_epml_pending_t *pending = backlog->first; NULL != pending;
+             pending = pending->next) {
+            const mca_pml_epml_request_t *request = pending->request;
+
+            ++place;
+            control += NULL == request;
+            if (NULL != request && EPML_REQUEST_SEND == request->kind
+                && EPML_SEND_START == request->state && shows(view, request->comm)) {
+                char state[64];
+
+                snprintf(state, sizeof(state), "held in backlog, at place %u", place);
+                send_line(request, state);
+            }
+        }
+        line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
+             mca_pml_epml_name_process(&backlog->peer->proc->super.proc_name), place, control);
+    }
+}
+
+/* ---- pending receives ------------------------------------------------------------------------ */
+
+static void dump_queue(const view_t *view, const epml_match_queue_t *queue)
 {
     for (const epml_match_posted_t *posted = queue->posted_first; NULL != posted;
          posted = posted->next) {
@@ -30,44 +211,161 @@ static void dump_posted(const epml_match_queue_t *queue, uint64_t context)
             = (const mca_pml_epml_request_t *) ((const char *) posted
                                                 - offsetof(mca_pml_epml_request_t, posted));
 
-        if (context == queue->context) {
-            opal_output(0, "  posted:     source %d tag %d buffer %p size %zu order %llu",
-                        queue->source, queue->tag, request->buffer, request->size,
-                        (unsigned long long) posted->sequence);
+        if (shows(view, request->comm)) {
+            line("    receive from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
+                 "posted as number %llu",
+                 rank_text(request->comm, queue->source).s, name_of(request->comm),
+                 tag_text(queue->tag).s, request->size, (unsigned long long) posted->sequence);
         }
     }
 }
 
+static void dump_receives(const view_t *view)
+{
+    const epml_match_table_t *match = &view->ep->match;
+
+    line("  pending receives:");
+    for (uint64_t i = 0; i <= match->bucket_mask; ++i) {
+        for (const epml_match_queue_t *queue = match->buckets[i]; NULL != queue;
+             queue = queue->chain) {
+            dump_queue(view, queue);
+        }
+    }
+    for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_RECV);
+
+        if (NULL != request) {
+            const ompi_status_public_t *status = &request->req_ompi.req_status;
+
+            line("    receive from %s in \"%s\", %s, up to %zu bytes, transferring, %llu of %llu "
+                 "bytes%s",
+                 rank_text(request->comm, status->MPI_SOURCE).s, name_of(request->comm),
+                 tag_text(status->MPI_TAG).s, request->size,
+                 (unsigned long long) request->received, (unsigned long long) request->wanted,
+                 request->in_backlog ? ", held in backlog" : "");
+        }
+    }
+}
+
+/* ---- unexpected messages --------------------------------------------------------------------- */
+
+static void dump_unexpected(const view_t *view)
+{
+    uint64_t place = 0;
+
+    line("  unexpected messages:");
+    for (const epml_match_unexpected_t *message = view->ep->match.arrival_first; NULL != message;
+         message = message->newer) {
+        const mca_pml_epml_unexpected_t *kept = (const mca_pml_epml_unexpected_t *) message;
+        const bool eager = EPML_HDR_EAGER == kept->common.kind;
+        const epml_match_queue_t *queue = epml_match_queue_of(message);
+        const mca_pml_epml_comm_t *comm = comm_of(view, queue->context);
+
+        ++place;
+        if (shows(view, comm)) {
+            line("    message from %s in \"%s\", %s, %llu bytes, %s%s, waiting for a match, "
+                 "arrived at place %llu",
+                 rank_text(comm, queue->source).s, name_of(comm), tag_text(queue->tag).s,
+                 (unsigned long long) mca_pml_epml_unexpected_length(kept),
+                 eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC)
+                     ? "synchronous, "
+                     : "",
+                 eager ? "data here" : "data at the sender", (unsigned long long) place);
+        }
+    }
+}
+
+/* ---- an endpoint ----------------------------------------------------------------------------- */
+
+static void dump_comm_line(const mca_pml_epml_comm_t *comm)
+{
+    line("  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
+         "hold it",
+         name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
+         (unsigned long long) comm->context, (unsigned long long) comm->active);
+}
+
+/** All communicators of an endpoint, a line each if wanted.
+ * @return requests and matched messages that hold them */
+static uint64_t walk_comms(const mca_pml_epml_ep_t *ep, bool lines)
+{
+    opal_hash_table_t *comms = (opal_hash_table_t *) &ep->comms;
+    void *comm = NULL, *node = NULL;
+    uint64_t context, active = 0;
+    int rc;
+
+    for (rc = opal_hash_table_get_first_key_uint64(comms, &context, &comm, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(comms, &context, &comm, node, &node)) {
+        active += ((const mca_pml_epml_comm_t *) comm)->active;
+        if (lines) {
+            dump_comm_line(comm);
+        }
+    }
+    return active;
+}
+
+static void dump_comms(const view_t *view)
+{
+    if (NULL != view->only) {
+        dump_comm_line(view->only);
+    } else {
+        (void) walk_comms(view->ep, true);
+    }
+}
+
+/** @return false: the lock could not be had, which has been said */
+static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
+{
+    const view_t view = {ep, only};
+
+    /* As a visitor: not even this thread can be in twice. */
+    for (int tries = 1; !epml_lock_try_visit(&ep->lock); ++tries) {
+        if (EPML_DUMP_TRIES == tries) {
+            line("endpoint %p: a thread is at work on it, and did not finish; let the threads run "
+                 "and ask again", (void *) ep);
+            return false;
+        }
+        epml_lock_relax();
+        if (0 == tries % EPML_DUMP_YIELD) {
+            sched_yield();
+        }
+    }
+    line("endpoint %p of process %u, name %u: %llu requests open, %llu unexpected messages, "
+         "%llu taken out by matched probes, %llu messages dropped",
+         (void *) ep, OMPI_PROC_MY_NAME->vpid,
+         NULL == ep->self ? OMPI_PROC_MY_NAME->vpid : ep->self->proc->super.proc_name.vpid,
+         (unsigned long long) (walk_comms(ep, false) - ep->taken_out),
+         (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->taken_out,
+         (unsigned long long) ep->dropped);
+    dump_comms(&view);
+    dump_sends(&view);
+    dump_receives(&view);
+    dump_unexpected(&view);
+    mca_pml_epml_unlock(ep);
+    return true;
+}
+
 int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose)
 {
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_comm_t *state = mca_pml_epml_comm(comm);
 
-    (void) verbose;
-    mca_pml_epml_lock(ep);
-    opal_output(0,
-                "endpoint %s: rank %d of communicator %s, context %llx; %llu requests on their "
-                "way, %llu unexpected messages, %llu messages dropped",
-                OMPI_NAME_PRINT(&ep->self->proc->super.proc_name), epml_comm->rank, comm->c_name,
-                (unsigned long long) epml_comm->context,
-                (unsigned long long) epml_comm->active,
-                (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->dropped);
-    for (uint64_t i = 0; i <= ep->match.bucket_mask; ++i) {
-        for (const epml_match_queue_t *queue = ep->match.buckets[i]; NULL != queue;
-             queue = queue->chain) {
-            dump_posted(queue, epml_comm->context);
-        }
-    }
-    for (const epml_match_unexpected_t *message = ep->match.arrival_first; NULL != message;
-         message = message->newer) {
-        const epml_match_queue_t *queue = epml_match_queue_of(message);
+    return dump(state->ep, 0 == verbose ? state : NULL) ? OMPI_SUCCESS : OMPI_ERR_RESOURCE_BUSY;
+}
 
-        if (epml_comm->context == queue->context) {
-            opal_output(0, "  unexpected: source %d tag %d size %llu", queue->source, queue->tag,
-                        (unsigned long long) mca_pml_epml_unexpected_length(
-                            (const mca_pml_epml_unexpected_t *) message));
-        }
+void mca_pml_epml_dump_comm(ompi_communicator_t *comm, int verbose)
+{
+    (void) MCA_PML_CALL(dump(comm, verbose));
+}
+
+static void dump_one(mca_pml_epml_ep_t *ep)
+{
+    (void) dump(ep, NULL);
+}
+
+void mca_pml_epml_dump_all(void)
+{
+    if (!mca_pml_epml_ep_for_all(dump_one)) {
+        line("the list of endpoints is in use; let the threads run and ask again");
     }
-    mca_pml_epml_unlock(ep);
-    return OMPI_SUCCESS;
 }

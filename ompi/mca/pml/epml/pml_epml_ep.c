@@ -268,6 +268,21 @@ void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep)
     }
 }
 
+bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep))
+{
+    if (0 != opal_mutex_trylock(&registry.lock)) {
+        return false;
+    }
+    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    for (mca_pml_epml_ep_t *ep = registry.dying; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    opal_mutex_unlock(&registry.lock);
+    return true;
+}
+
 void mca_pml_epml_ep_finalize(void)
 {
     mca_pml_epml_ep_t *ep;

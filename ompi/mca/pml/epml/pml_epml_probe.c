@@ -131,10 +131,9 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
         rc = wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
             take(epml_comm->ep, unexpected);
+            ++epml_comm->ep->taken_out;
             /* The message keeps the communicator until it is received. */
-            if (0 == epml_comm->active++) {
-                OBJ_RETAIN(comm);
-            }
+            mca_pml_epml_comm_hold(epml_comm);
         }
     } else if (epml_comm->lost) {
         rc = MPI_ERR_NO_MEM;
@@ -184,6 +183,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     request->req_ompi.req_status._cancelled = 0;
     mca_pml_epml_request_count(request);
+    --comm->ep->taken_out;
     --comm->active; /* the message's hold; the request has its own */
     mca_pml_epml_unexpected_view(unexpected, request->peer, request->tag, &view);
     mca_pml_epml_recv_matched(request, &view.hdr, view.data, view.size);

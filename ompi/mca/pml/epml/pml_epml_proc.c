@@ -68,6 +68,11 @@ static opal_process_name_t process_of(const opal_process_name_t *name)
                                  .vpid = name->vpid % ompi_process_info.num_procs};
 }
 
+opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name)
+{
+    return process_of(name).vpid;
+}
+
 bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_process_name_t *name2)
 {
     return name1->jobid == name2->jobid && process_of(name1).vpid == process_of(name2).vpid;

@@ -235,6 +235,7 @@ static void fetched(mca_pml_epml_request_t *request, int rc)
         (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
         request->local_handle = NULL;
     }
+    mca_pml_epml_number_drop(request);
     tell_sender(request, EPML_HDR_FIN, rc);
     finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
 }
@@ -335,6 +336,10 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
                 fetched(request, rc);
             }
         }
+    }
+    if (0 < request->gets || request->in_backlog) {
+        /* Nobody names it: it is for a dump to find.  Without memory it does not. */
+        (void) mca_pml_epml_number_assign(request);
     }
 }
 
@@ -444,8 +449,8 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
     int rc;
 
-    if (NULL == request || EPML_REQUEST_RECV != request->kind
-        || hdr->offset != request->received) {
+    if (NULL == request || EPML_REQUEST_RECV != request->kind || 0 < request->gets
+        || request->in_backlog || hdr->offset != request->received) {
         ++ep->dropped;
         return;
     }

@@ -98,14 +98,20 @@ static inline void mca_pml_epml_active_comms_add(mca_pml_epml_ep_t *ep, int coun
                           memory_order_relaxed);
 }
 
+/** Something is on its way that needs the communicator. */
+static inline void mca_pml_epml_comm_hold(mca_pml_epml_comm_t *comm)
+{
+    if (0 == comm->active++) {
+        mca_pml_epml_active_comms_add(comm->ep, 1);
+        OBJ_RETAIN(comm->comm);
+    }
+}
+
 /** The request is on its way without its caller: hold the communicator until it is done with. */
 static inline void mca_pml_epml_request_count(mca_pml_epml_request_t *request)
 {
     request->counted = true;
-    if (0 == request->comm->active++) {
-        mca_pml_epml_active_comms_add(request->ep, 1);
-        OBJ_RETAIN(request->comm->comm);
-    }
+    mca_pml_epml_comm_hold(request->comm);
 }
 
 /** The request does not hold the communicator any longer.

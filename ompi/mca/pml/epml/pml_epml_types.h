@@ -169,7 +169,8 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
     _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
-    uint64_t dropped; /**< messages dropped because they made no sense */
+    uint64_t dropped;   /**< messages dropped because they made no sense */
+    uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
 
     /* flow control, see pml_epml_flow.h */
     uint64_t unexpected_bytes; /**< of messages kept, their headers included */
@@ -258,6 +259,10 @@ mpix_endpoints_error_t mca_pml_epml_ep_check(int count);
 
 /** Endpoints of this node, this process included, as a creation has just found it. */
 void mca_pml_epml_ep_note_node(int endpoints_on_node);
+
+/** Call a function with each endpoint of the process, the dying ones included, without waiting for
+ * the lock of the list.  Any thread.  @return false: somebody else has that lock */
+bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep));
 
 /** The PML goes: destroy what is left, close the transports. */
 void mca_pml_epml_ep_finalize(void);
@@ -390,6 +395,9 @@ bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_proc
 
 /** Does the endpoint, or process, of this name live in this process? */
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
+
+/** The rank in the job of the process that it lives in. */
+opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name);
 
 /** Do all members of a group live in this process? */
 bool mca_pml_epml_group_is_here(ompi_group_t *group);

@@ -1,0 +1,408 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Looking into the queues: pml_dump of one communicator and of an endpoint, and
+ * mca_pml_epml_dump_all, which a debugger calls.  Each thing that can be on its way is put there and
+ * must be found in the text, and gone when it is over.
+ *
+ *   --backlog N   N rounds in which something must be held in a backlog; with few send buffers
+ */
+
+#define _GNU_SOURCE
+
+#include "ept.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1 << 20, LARGE = 1 << 20, HUGE = 24 << 20 };
+
+enum what { COMM, ENDPOINT, ALL };
+
+/* ---- getting the text ------------------------------------------------------------------------ */
+
+static int find_component(struct dl_phdr_info *info, size_t size, void *path)
+{
+    (void) size;
+    if (NULL != info->dlpi_name && NULL != strstr(info->dlpi_name, "mca_pml_epml")) {
+        *(const char **) path = info->dlpi_name;
+        return 1;
+    }
+    return 0;
+}
+
+/* A function of the component, as a debugger finds it. */
+static void *component_function(struct ept *t, const char *name)
+{
+    const char *path = NULL;
+    void *handle, *function = NULL;
+
+    (void) dl_iterate_phdr(find_component, &path);
+    handle = NULL == path ? NULL : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    EPT_CHECK(t, NULL != handle, "the component is not loaded");
+    if (NULL != handle) {
+        function = dlsym(handle, name);
+        dlclose(handle);
+    }
+    EPT_CHECK(t, NULL != function, "%s cannot be found", name);
+    return function;
+}
+
+/* What is written to stderr; no other thread of the process may write there. To be freed. */
+static char *dump(struct ept *t, MPI_Comm comm, enum what what)
+{
+    char *text = calloc(1, TEXT_MAX);
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    size_t length;
+    union {
+        void *pointer;
+        void (*dump_all)(void);
+        void (*dump_comm)(MPI_Comm comm, int verbose); /* calls mca_pml.pml_dump */
+    } function;
+
+    function.pointer = component_function(t, ALL == what ? "mca_pml_epml_dump_all"
+                                                         : "mca_pml_epml_dump_comm");
+    fflush(stderr);
+    dup2(fileno(file), STDERR_FILENO);
+    if (NULL == function.pointer) {
+        /* said above */
+    } else if (ALL == what) {
+        function.dump_all();
+    } else {
+        function.dump_comm(comm, ENDPOINT == what);
+    }
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    length = fread(text, 1, TEXT_MAX - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* How many lines of text contain all of format's expansion. */
+static int lines_with(const char *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int lines_with(const char *text, const char *format, ...)
+{
+    char wanted[256];
+    va_list arguments;
+    int count = 0;
+
+    va_start(arguments, format);
+    vsnprintf(wanted, sizeof(wanted), format, arguments);
+    va_end(arguments);
+    while (NULL != (text = strstr(text, wanted))) {
+        ++count;
+        text += strcspn(text, "\n");
+    }
+    return count;
+}
+
+/* expected lines must be in the text. */
+#define LINES(t, expected, text, ...)                                                          \
+    EPT_CHECK((t), (expected) == lines_with((text), __VA_ARGS__), "%d lines, not %d, in:\n%s", \
+              lines_with((text), __VA_ARGS__), (expected), (text))
+
+/* ---- one endpoint, with itself --------------------------------------------------------------- */
+
+struct traffic {
+    MPI_Comm exact, wild;
+    char *out, *in;
+    MPI_Request receives[4], sends[3];
+};
+
+static void start(struct ept *t, struct traffic *x)
+{
+    int flag = 0;
+
+    EPT_OK(t, MPI_Irecv(x->in, 40, MPI_BYTE, t->rank, 11, x->exact, &x->receives[0]));
+    EPT_OK(t, MPI_Irecv(x->in, 41, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, x->wild,
+                        &x->receives[1]));
+    EPT_OK(t, MPI_Irecv(x->in, 42, MPI_BYTE, MPI_ANY_SOURCE, 5, x->wild, &x->receives[2]));
+    EPT_OK(t, MPI_Irecv(x->in, 43, MPI_BYTE, t->rank, MPI_ANY_TAG, x->wild, &x->receives[3]));
+    EPT_OK(t, MPI_Isend(x->out, 8, MPI_BYTE, t->rank, 21, x->exact, &x->sends[0]));
+    EPT_OK(t, MPI_Issend(x->out, 100, MPI_BYTE, t->rank, 22, x->exact, &x->sends[1]));
+    EPT_OK(t, MPI_Isend(x->out, LARGE, MPI_BYTE, t->rank, 23, x->exact, &x->sends[2]));
+    while (0 == flag) {
+        EPT_OK(t, MPI_Iprobe(t->rank, 23, x->exact, &flag, MPI_STATUS_IGNORE));
+    }
+}
+
+/* What dumps of both kinds must say of the communicator "exact". */
+static void check_exact(struct ept *t, const char *text)
+{
+    const int me = t->rank, process = t->proc;
+
+    LINES(t, 1, text, "communicator \"exact %d\": rank %d of %d, context ", me, me, t->size);
+    LINES(t, 1, text,
+          "receive from rank %d (process %d) in \"exact %d\", tag 11, up to 40 bytes, waiting for a "
+          "match, posted as number ", me, process, me);
+    LINES(t, 1, text,
+          "message from rank %d (process %d) in \"exact %d\", tag 21, 8 bytes, data here, waiting "
+          "for a match", me, process, me);
+    LINES(t, 1, text,
+          "message from rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, data "
+          "here, waiting for a match", me, process, me);
+    LINES(t, 1, text,
+          "message from rank %d (process %d) in \"exact %d\", tag 23, %d bytes, data at the sender, "
+          "waiting for a match", me, process, me, LARGE);
+    LINES(t, 1, text,
+          "send to rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, waiting "
+          "for acknowledgement", me, process, me);
+    LINES(t, 1, text,
+          "send to rank %d (process %d) in \"exact %d\", tag 23, %d bytes, waiting for a match", me,
+          process, me, LARGE);
+    LINES(t, 3, text, "message from ");
+    LINES(t, 2, text, "send to ");
+}
+
+static void check_wild(struct ept *t, const char *text, int there)
+{
+    LINES(t, there, text, "communicator \"wild %d\"", t->rank);
+    LINES(t, there, text, "from any source in \"wild %d\", any tag, up to 41 bytes", t->rank);
+    LINES(t, there, text, "from any source in \"wild %d\", tag 5, up to 42 bytes", t->rank);
+    LINES(t, there, text, "from rank %d (process %d) in \"wild %d\", any tag, up to 43 bytes",
+          t->rank, t->proc, t->rank);
+}
+
+static void finish(struct ept *t, struct traffic *x)
+{
+    MPI_Message message;
+    char *text;
+
+    EPT_OK(t, MPI_Mprobe(t->rank, 21, x->exact, &message, MPI_STATUS_IGNORE));
+    text = dump(t, x->exact, COMM);
+    LINES(t, 1, text, ", 2 unexpected messages, 1 taken out by matched probes, ");
+    LINES(t, 0, text, "tag 21");
+    free(text);
+    EPT_OK(t, MPI_Mrecv(x->in, 8, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+    for (int tag = 22; tag <= 23; ++tag) {
+        EPT_OK(t, MPI_Recv(x->in, LARGE, MPI_BYTE, t->rank, tag, x->exact, MPI_STATUS_IGNORE));
+    }
+    EPT_OK(t, MPI_Waitall(3, x->sends, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 4; ++i) {
+        EPT_OK(t, MPI_Cancel(&x->receives[i]));
+        EPT_OK(t, MPI_Wait(&x->receives[i], MPI_STATUS_IGNORE));
+    }
+    text = dump(t, x->exact, ENDPOINT);
+    LINES(t, 1, text, " 0 requests open, 0 unexpected messages, 0 taken out by matched probes");
+    LINES(t, 0, text, "waiting for");
+    free(text);
+}
+
+static void alone(struct ept *t, struct traffic *x)
+{
+    char *text;
+
+    start(t, x);
+    text = dump(t, x->exact, COMM);
+    LINES(t, 1, text, "endpoint 0x");
+    LINES(t, 1, text, " 6 requests open, 3 unexpected messages, 0 taken out by matched probes");
+    check_exact(t, text);
+    check_wild(t, text, 0);
+    free(text);
+    text = dump(t, x->exact, ENDPOINT);
+    LINES(t, 1, text, "endpoint 0x");
+    check_exact(t, text);
+    check_wild(t, text, 1);
+    free(text);
+    finish(t, x);
+}
+
+static void case_one_endpoint(MPI_Comm comm, struct ept *t)
+{
+    struct traffic x = {.out = calloc(1, LARGE), .in = malloc(LARGE)};
+    char name[MPI_MAX_OBJECT_NAME];
+
+    EPT_OK(t, MPI_Comm_dup(comm, &x.exact));
+    EPT_OK(t, MPI_Comm_dup(comm, &x.wild));
+    snprintf(name, sizeof(name), "exact %d", t->rank);
+    EPT_OK(t, MPI_Comm_set_name(x.exact, name));
+    snprintf(name, sizeof(name), "wild %d", t->rank);
+    EPT_OK(t, MPI_Comm_set_name(x.wild, name));
+    /* Late messages of the communicators' creation are no part of the picture. */
+    EPT_OK(t, MPI_Barrier(x.exact));
+    for (int turn = 0; turn < t->nlocal; ++turn) {
+        ept_local_barrier(t);
+        if (turn == t->local) {
+            alone(t, &x);
+        }
+    }
+    ept_local_barrier(t);
+    EPT_OK(t, MPI_Comm_free(&x.wild));
+    EPT_OK(t, MPI_Comm_free(&x.exact));
+    free(x.out);
+    free(x.in);
+}
+
+/* ---- all endpoints --------------------------------------------------------------------------- */
+
+static void case_all(MPI_Comm comm, struct ept *t)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Request request;
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    snprintf(name, sizeof(name), "number %d", t->rank);
+    EPT_OK(t, MPI_Comm_set_name(dup, name));
+    EPT_OK(t, MPI_Irecv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, 77, dup, &request));
+    ept_local_barrier(t);
+    if (0 == t->local) {
+        char *text = dump(t, comm, ALL);
+
+        LINES(t, t->nlocal, text, "endpoint 0x");
+        for (int i = 0; i < t->nlocal; ++i) {
+            LINES(t, 1, text, "communicator \"number %d\": rank %d of ", t->rank + i, t->rank + i);
+            LINES(t, 1, text, "receive from any source in \"number %d\", tag 77, up to 0 bytes",
+                  t->rank + i);
+        }
+        free(text);
+    }
+    ept_local_barrier(t);
+    EPT_OK(t, MPI_Cancel(&request));
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
+/* The dump is taken while others are at work on their endpoints. */
+static void case_under_way(MPI_Comm comm, struct ept *t)
+{
+    int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size, got = -1;
+
+    for (int round = 0; round < 100; ++round) {
+        if (0 == t->local && 0 == round % 10) {
+            free(dump(t, comm, ALL));
+        }
+        EPT_OK(t, MPI_Sendrecv(&round, 1, MPI_INT, to, 1, &got, 1, MPI_INT, from, 1, comm,
+                               MPI_STATUS_IGNORE));
+        EPT_EQ(t, round, got);
+    }
+}
+
+/* ---- what is being transferred --------------------------------------------------------------- */
+
+/* Poll a request until it is done; has its endpoint's dump ever said so? */
+static bool seen_while(struct ept *t, MPI_Comm comm, MPI_Request *request, const char *what)
+{
+    bool seen = false;
+
+    for (int flag = 0; 0 == flag;) {
+        char *text;
+
+        EPT_OK(t, MPI_Test(request, &flag, MPI_STATUS_IGNORE));
+        if (!seen && 0 == flag) {
+            text = dump(t, comm, COMM);
+            seen = 0 < lines_with(text, "%s", what);
+            free(text);
+        }
+    }
+    return seen;
+}
+
+/* From the first rank of a process to the first of the next, in one piece and in many. */
+static void case_transfer(MPI_Comm comm, struct ept *t)
+{
+    int partner = (t->proc ^ 1) * t->nlocal;
+    MPI_Datatype strided;
+
+    EPT_OK(t, MPI_Type_vector(HUGE / 64, 32, 64, MPI_BYTE, &strided));
+    EPT_OK(t, MPI_Type_commit(&strided));
+    for (int pieces = 0; pieces < 2 && (t->proc ^ 1) < t->nprocs; ++pieces) {
+        ept_phase(t, "pieces %d", pieces);
+        ept_local_barrier(t);
+        if (0 == t->local) {
+            char *buffer = calloc(1, HUGE);
+            MPI_Request request;
+
+            if (0 == t->proc % 2) {
+                EPT_OK(t, MPI_Isend(buffer, 0 == pieces ? HUGE : 1,
+                                    0 == pieces ? MPI_BYTE : strided, partner, 3, comm, &request));
+                EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+            } else {
+                EPT_OK(t, MPI_Irecv(buffer, 0 == pieces ? HUGE : 1,
+                                    0 == pieces ? MPI_BYTE : strided, partner, 3, comm, &request));
+                EPT_CHECK(t, seen_while(t, comm, &request, ", transferring, "),
+                          "no dump has shown the transfer");
+            }
+            free(buffer);
+        }
+        ept_local_barrier(t);
+    }
+    EPT_OK(t, MPI_Type_free(&strided));
+}
+
+/* ---- backlogs -------------------------------------------------------------------------------- */
+
+/* The first rank of a process floods the second, who is not there. */
+static void case_backlog(MPI_Comm comm, struct ept *t)
+{
+    enum { MANY = 40, BYTES = 3000 };
+    const long rounds = ept_option_long("backlog", 0);
+    static unsigned char out[BYTES];
+    unsigned char in[BYTES];
+    int held = 0;
+
+    for (long round = 0; round < rounds; ++round) {
+        MPI_Request requests[MANY];
+
+        ept_local_barrier(t);
+        for (int i = 0; 0 == t->local && i < MANY; ++i) {
+            EPT_OK(t, MPI_Isend(out, BYTES, MPI_BYTE, t->rank + 1, 4, comm, &requests[i]));
+        }
+        if (0 == t->local) {
+            char *text = dump(t, comm, COMM);
+
+            if (0 < lines_with(text, "backlog for an endpoint of process %d: ", t->proc)) {
+                ++held;
+                LINES(t, 1, text, "tag 4, 3000 bytes, held in backlog, at place 1\n");
+            }
+            free(text);
+        }
+        ept_local_barrier(t);
+        if (0 == t->local) {
+            EPT_OK(t, MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+        }
+        for (int i = 0; 1 == t->local && i < MANY; ++i) {
+            EPT_OK(t, MPI_Recv(in, BYTES, MPI_BYTE, t->rank - 1, 4, comm, MPI_STATUS_IGNORE));
+        }
+    }
+    if (0 == t->local) {
+        EPT_CHECK(t, 0 < held, "nothing was held in a backlog in %ld rounds", rounds);
+    }
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE(t, case_one_endpoint);
+    if (2 <= t->nprocs) {
+        EPT_CASE(t, case_transfer);
+    } else {
+        ept_skip(t, "case_transfer", "needs two processes");
+    }
+    if (0 < ept_option_long("backlog", 0)) {
+        EPT_CASE(t, case_backlog);
+    } else {
+        ept_skip(t, "case_backlog", "needs few send buffers");
+    }
+    EPT_CASE(t, case_all);
+    EPT_CASE(t, case_under_way);
+    return 0;
+}
