@@ -167,10 +167,11 @@ int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *d
     size_t size = count * datatype->super.size;
     struct iovec iov;
     uint32_t iov_count = 1;
-    void *copy = bsend_alloc(comm, 0 < size ? size : 1);
+    /* Where there are no data, no room is needed, and no buffer need be attached. */
+    void *copy = 0 < size ? bsend_alloc(comm, size) : NULL;
     int rc;
 
-    if (NULL == copy) {
+    if (NULL == copy && 0 < size) {
         return MPI_ERR_BUFFER;
     }
     OBJ_CONSTRUCT(&convertor, opal_convertor_t);
@@ -196,7 +197,9 @@ int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *d
     return rc;
 
 err_free_copy:
-    mca_pml_epml_compat_bsend_free(comm->comm, copy);
+    if (NULL != copy) {
+        mca_pml_epml_compat_bsend_free(comm->comm, copy);
+    }
     return rc;
 }
 
