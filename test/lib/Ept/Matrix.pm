@@ -119,6 +119,7 @@ my @TABLE = (
       quick => [], args => '--case used_request', plain => 0, timeout => 240 },
     { program => 'p2p_errors', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_bsend', configs => [qw(1x1 1x4 2x2)] },
+    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x2)] },
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },

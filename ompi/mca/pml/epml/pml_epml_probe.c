@@ -181,6 +181,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     request->peer = unexpected->taken.source;
     request->tag = unexpected->taken.tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     request->req_ompi.req_status._cancelled = 0;
     mca_pml_epml_request_count(request);
     --comm->ep->taken_out;
