@@ -120,6 +120,8 @@ my @TABLE = (
     { program => 'p2p_errors', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_bsend', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x2)] },
+    { program => 'p2p_persistent', configs => [qw(1x1 1x4 2x2)] },
+    { program => 'p2p_mprobe', configs => [qw(1x1 1x4 2x2)] },
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
