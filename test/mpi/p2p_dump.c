@@ -12,8 +12,8 @@
  * @file
  *
  * Looking into the queues: pml_dump of one communicator and of an endpoint, and
- * mca_pml_epml_dump_all, which a debugger calls.  Each thing that can be on its way is put there and
- * must be found in the text, and gone when it is over.
+ * mca_pml_epml_dump_all, which a debugger calls.  Each thing that can be on its way is put there
+ * and must be found in the text, and gone when it is over.
  *
  *   --backlog N   N rounds in which something must be held in a backlog; with few send buffers
  */
@@ -151,8 +151,8 @@ static void check_exact(struct ept *t, const char *text)
 
     LINES(t, 1, text, "communicator \"exact %d\": rank %d of %d, context ", me, me, t->size);
     LINES(t, 1, text,
-          "receive from rank %d (process %d) in \"exact %d\", tag 11, up to 40 bytes, waiting for a "
-          "match, posted as number ", me, process, me);
+          "receive from rank %d (process %d) in \"exact %d\", tag 11, up to 40 bytes, waiting for "
+          "a match, posted as number ", me, process, me);
     LINES(t, 1, text,
           "message from rank %d (process %d) in \"exact %d\", tag 21, 8 bytes, data here, waiting "
           "for a match", me, process, me);
@@ -160,8 +160,8 @@ static void check_exact(struct ept *t, const char *text)
           "message from rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, data "
           "here, waiting for a match", me, process, me);
     LINES(t, 1, text,
-          "message from rank %d (process %d) in \"exact %d\", tag 23, %d bytes, data at the sender, "
-          "waiting for a match", me, process, me, LARGE);
+          "message from rank %d (process %d) in \"exact %d\", tag 23, %d bytes, data at the "
+          "sender, waiting for a match", me, process, me, LARGE);
     LINES(t, 1, text,
           "send to rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, waiting "
           "for acknowledgement", me, process, me);

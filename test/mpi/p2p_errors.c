@@ -12,7 +12,8 @@
  * @file
  *
  * Errors of point-to-point calls: each bad argument and each truncation gives the class that the
- * standard names, through the error handler of the endpoint's own communicator, and leaves it usable.
+ * standard names, through the error handler of the endpoint's own communicator, and leaves it
+ * usable.
  */
 
 #include "ept.h"

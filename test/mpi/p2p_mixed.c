@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * Requests of all kinds in one list: of the run's communicator, of endpoints of another creation, of
- * an ordinary communicator, generalized, persistent, nonblocking collectives of both kinds, a file's,
- * null. All waits and tests, with statuses and with an error among them.  And requests that are
- * completed by threads that have not started them.
+ * Requests of all kinds in one list: of the run's communicator, of endpoints of another creation,
+ * of an ordinary communicator, generalized, persistent, nonblocking collectives of both kinds, a
+ * file's, null. All waits and tests, with statuses and with an error among them.  And requests that
+ * are completed by threads that have not started them.
  */
 
 #include "ept.h"

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Matched probes: all four calls in all combinations, with wildcards, MPI_PROC_NULL, small and large
- * messages, several threads on one endpoint, and messages that are taken out and received only after
- * others, or after their communicator has been freed.
+ * Matched probes: all four calls in all combinations, with wildcards, MPI_PROC_NULL, small and
+ * large messages, several threads on one endpoint, and messages that are taken out and received
+ * only after others, or after their communicator has been freed.
  */
 
 #include "ept.h"

@@ -213,6 +213,11 @@ my @TABLE = (
     # One message of more than 2 GiB, within a process and between two.
     { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/tcp)], quick => [],
       args => '--huge 2100', timeout => 150, plain => 0 },
+    # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
+    (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
+              long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
+        ['4', '--huge 4200'], ['pieces', '--huge 2100 --pieces 1'],
+        ['pieces2', '--huge 4200 --pieces 2']),
 
     # Errors that end the run, or are about a run without epml.
     { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,

@@ -126,8 +126,8 @@ int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose);
  * No memory is allocated, and no lock is waited for without end. */
 OMPI_DECLSPEC void mca_pml_epml_dump_all(void);
 
-/** mca_pml.pml_dump of any communicator, under a name that debuggers and programs find: with pml_ob1
- * the same call shows its own queues.  comm is an MPI_Comm. */
+/** mca_pml.pml_dump of any communicator (an MPI_Comm), under a name that debuggers and programs
+ * find.  Of an ordinary one the base PML shows what it has. */
 OMPI_DECLSPEC void mca_pml_epml_dump_comm(ompi_communicator_t *comm, int verbose);
 
 END_C_DECLS

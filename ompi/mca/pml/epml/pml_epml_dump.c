@@ -17,8 +17,8 @@
  * Nothing is kept for this on a message's way.  Receives and messages without partner are in the
  * matching table; sends and receives under way have a number; what waits for room is in a backlog.
  *
- * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's is
- * touched and no lock waited for without end.  Tests: test/mpi/p2p_dump.c.
+ * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's
+ * is touched and no lock waited for without end.  Tests: test/mpi/p2p_dump.c.
  */
 
 #include "ompi_config.h"

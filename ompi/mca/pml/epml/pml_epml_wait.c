@@ -17,9 +17,10 @@
  * the endpoint that a request belongs to, in the thread that waits for it, and leaves the
  * bookkeeping (statuses, persistent requests, errors, freeing) to Open MPI's functions, which find
  * the requests complete.  Lists without a request of ours go straight to Open MPI's functions, but
- * for the schedules of MPI_Comm_idup and MPI_Isendrecv, which would make threads park as well.  The schedules of coll/libnbc do not tell; for them Open MPI
- * waits, and its progress turns our endpoints.  Spinning for them here has been tried: 2.0 instead
- * of 2.1 us for an 8 byte MPI_Iallreduce of two threads, and slower with more threads than cores.
+ * for the schedules of MPI_Comm_idup and MPI_Isendrecv, which would make threads park as well.  The
+ * schedules of coll/libnbc do not tell; for them Open MPI waits, and its progress turns our
+ * endpoints.  Spinning for them here has been tried: 2.0 instead of 2.1 us for an 8 byte
+ * MPI_Iallreduce of two threads, and slower with more threads than cores.
  */
 
 #include "ompi_config.h"
@@ -36,8 +37,8 @@ static ompi_request_fns_t original;
  * Is this the schedule of an MPI_Comm_idup?  Then it says of which communicator.
  *
  * Others of its kind (MPI_Isendrecv) do not, and are taken from the same free list: what stands
- * there is of an earlier life, of a communicator that may be gone.  They differ in the class of what
- * their steps work on.
+ * there is of an earlier life, of a communicator that may be gone.  They differ in the class of
+ * what their steps work on.
  */
 static __attribute__((noinline)) bool is_creation(const ompi_request_t *request)
 {
