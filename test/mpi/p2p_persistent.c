@@ -13,7 +13,8 @@
  *
  * Persistent requests: lists for MPI_Startall that mix communicators of one endpoint, endpoints of
  * different creations and ordinary communicators; thousands of restarts; requests that are freed
- * while they are active, or outlive their communicator; cancelled and started again.
+ * while they are active, or outlive their communicator; cancelled and started again.  And sends that
+ * somebody tries to cancel.
  */
 
 #include "ept.h"
@@ -253,6 +254,31 @@ static void case_cancel_and_restart(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Request_free(&receive));
 }
 
+/* A send cannot be cancelled: it goes on as if nobody had asked. (ob1 says that this is
+ * deprecated.) */
+static void case_cancel_send(MPI_Comm comm, struct ept *t)
+{
+    int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
+
+    for (int count = 1; count < 200000; count *= 20) {
+        int *in = malloc((size_t) count * sizeof(int)), *out = calloc((size_t) count, sizeof(int));
+        MPI_Request send;
+        MPI_Status status;
+        int flag = 1;
+
+        out[count - 1] = 100 + t->rank;
+        EPT_OK(t, MPI_Issend(out, count, MPI_INT, to, TAG, comm, &send));
+        EPT_OK(t, MPI_Cancel(&send));
+        EPT_OK(t, MPI_Recv(in, count, MPI_INT, from, TAG, comm, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Wait(&send, &status));
+        EPT_OK(t, MPI_Test_cancelled(&status, &flag));
+        EPT_EQ(t, 0, flag);
+        EPT_EQ(t, 100 + from, in[count - 1]);
+        free(in);
+        free(out);
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -260,5 +286,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_restarts);
     EPT_CASE(t, case_free_active);
     EPT_CASE(t, case_cancel_and_restart);
+    if (t->endpoints) {
+        EPT_CASE(t, case_cancel_send);
+    } else {
+        ept_skip(t, "case_cancel_send", "ob1 says that it is deprecated");
+    }
     return 0;
 }
