@@ -236,7 +236,8 @@ my @TABLE = (
     # Data races of ours.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp)],
               quick => [], plain => 0, timeout => 240 } }
-        qw(comm_ops comm_bridge p2p_requests part part_life part_requests shared_endpoint)),
+        qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
+           shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, timeout => 240 },
     { program => 'random_traffic', variant => 'held_tsan', kind => 'tsan', configs => ['1x4'],
