@@ -45,9 +45,9 @@ static void begin_process(struct ept *t)
             EPT_OK(t, MPI_Comm_dup(MPI_COMM_WORLD, &other[0]));
         }
         snprintf(file_name, sizeof(file_name), "/tmp/ept-mixed-%d", (int) getpid());
-        EPT_OK(t, MPI_File_open(self, file_name,
-                                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                                MPI_INFO_NULL, &file));
+        EPT_OK(t, MPI_File_open(self, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                                &file));
+        unlink(file_name); /* now, so that a run that crashes leaves nothing */
     }
     ept_local_barrier(t);
 }
