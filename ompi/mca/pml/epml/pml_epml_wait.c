@@ -206,7 +206,7 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
                 locked = NULL;
             }
             do {
-                turn(requests[i], request->ep, &waiter);
+                turn(requests[i], &waiter);
             } while (!is_complete(requests[i]));
         }
         if (OPAL_UNLIKELY(MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {
