@@ -15,8 +15,8 @@
  * (opal/mca/btl/btl.h), and what pml/epml may rely on.
  *
  * A stock BTL has one module per device, shared by all threads, progressed by one component-wide
- * loop.  An endpoint BTL has one module per MPI endpoint, created and destroyed with it, progressed
- * alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive through
+ * loop.  An endpoint BTL has a module for each MPI endpoint, created and destroyed with it,
+ * progressed alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive through
  * mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
  *
  * Thread safety, for every function that takes a module and does not say otherwise: the caller
@@ -77,6 +77,17 @@ typedef int (*mca_btl_ep_connect_fn_t)(struct mca_btl_ep_module_t *module, const
                                        size_t length,
                                        struct mca_btl_base_endpoint_t **endpoint_p);
 
+/**
+ * Can a peer's module be reached?  What all modules of this process need for it is prepared.
+ * NULL: yes, as far as can be told before ep_connect.  Thread safe.
+ *
+ * @param[in] address  as for ep_connect
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_BAD_PARAM (malformed blob); OPAL_ERR_UNREACH
+ */
+typedef int (*mca_btl_ep_reach_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
+                                     size_t length);
+
 /** Give up an endpoint from ep_connect; nothing may be in flight to it. */
 typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
                                            struct mca_btl_base_endpoint_t *endpoint);
@@ -118,6 +129,9 @@ typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, si
  * (handles are position independent and travel in our headers, at most MCA_BTL_EP_ADDRESS_MAX
  * bytes); btl_register_error; btl_finalize, which destroys the module.
  *
+ * btl_get may return OPAL_ERR_NOT_AVAILABLE: this peer's memory cannot be read, nothing has been;
+ * the data must come some other way.
+ *
  * btl_send returns 1 (done, descriptor's callback not called unless
  * MCA_BTL_DES_SEND_ALWAYS_CALLBACK), OPAL_SUCCESS (callback follows) or an error, with the meaning
  * btl.h gives them.  OPAL_ERR_OUT_OF_RESOURCE: not sent, descriptor still the caller's.
@@ -136,6 +150,7 @@ typedef struct mca_btl_ep_module_t {
 
     mca_btl_ep_progress_fn_t ep_progress;
     mca_btl_ep_pending_fn_t ep_pending;
+    mca_btl_ep_reach_fn_t ep_reach; /**< may be NULL */
     mca_btl_ep_connect_fn_t ep_connect;
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
@@ -153,9 +168,10 @@ enum {
 
 /** How a module will be used; bits of mca_btl_ep_create_fn_t's flags. */
 enum {
-    /** Threads other than those that own the endpoint never send to this module at the same time
-     * as each other. (Reserved; no BTL uses it yet.) */
-    MCA_BTL_EP_FLAG_NONE = 0
+    MCA_BTL_EP_FLAG_NONE = 0,
+    /** To reach other processes of this node, through shared memory (btl/epshm, whose modules
+     * without this flag reach the endpoints of their process). */
+    MCA_BTL_EP_FLAG_NODE = 0x1
 };
 
 /**
@@ -166,7 +182,8 @@ enum {
  * @param[out] module_p  the module; destroyed by super.btl_finalize
  *
  * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE (the transport cannot be
- *         used on this machine; the component has said why through opal_show_help, once)
+ *         used on this machine, and the component has said why through opal_show_help, once; or
+ *         the user does not want it)
  */
 typedef int (*mca_btl_ep_create_fn_t)(void *context, uint32_t flags,
                                       mca_btl_ep_module_t **module_p);

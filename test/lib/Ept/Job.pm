@@ -169,7 +169,12 @@ sub _launch
     my @mca = split ' ', $job->{mca} // '';
 
     push @command, '--mca', splice @mca, 0, 2 while @mca;
-    push @command, '--mca', 'btl_epofi_provider', $job->{provider} if $job->{provider};
+    if ($job->{provider}) {
+        # The processes are on one node: over a network they talk only if shared memory is off.
+        push @command, '--mca', 'btl_epshm_processes', 'node' eq $job->{provider} ? 1 : 0;
+        push @command, '--mca', 'btl_epofi_provider', $job->{provider}
+            if 'node' ne $job->{provider};
+    }
     @command = _on_two_hosts(@command) if $job->{hosts};
     return ($job->{env} ? ('env', split ' ', $job->{env}) : (), @command);
 }

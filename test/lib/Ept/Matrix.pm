@@ -296,7 +296,7 @@ sub _jobs_of_config
 {
     my ($entry, $config, $options) = @_;
     my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
-    my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm)) : (undef);
+    my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm node)) : (undef);
     my $kind = $entry->{kind} // 'mpi';
     my $name = ('example' eq $kind ? 'example/' : '') . $entry->{program}
         . ($entry->{variant} ? ":$entry->{variant}" : '');

@@ -145,7 +145,8 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
         mca_pml_epml_peer_release(backlog->peer);
         free(backlog);
     }
-    atomic_store_explicit(&ep->busy, NULL != ep->net || NULL != ep->backlogs, memory_order_relaxed);
+    atomic_store_explicit(&ep->busy, mca_pml_epml_ep_has_links(ep) || NULL != ep->backlogs,
+                          memory_order_relaxed);
     return events;
 }
 

@@ -19,6 +19,9 @@
  *     if there is more than one member.
  *  4. Each member builds its handles; a second reduction agrees that everybody did.
  *
+ * Should some members of a node be unable to share memory, which may turn out in step 2 or in step
+ * 4, all steps from 2 on are taken again, with the network in its place.
+ *
  * If the parent is an intercommunicator, both sides do all that together (pml_epml_meeting.h), and
  * each handle is one of an intercommunicator with a local communicator of its own.
  *
@@ -46,6 +49,7 @@ typedef struct agreement_t {
     int64_t card_size;   /**< largest card */
     int64_t no_promise;  /**< somebody does not promise the same count everywhere */
     int64_t context;     /**< of the drawings of the sides' first members; the others give 0 */
+    mca_pml_epml_node_state_t node;
 } agreement_t;
 
 #define AGREEMENT_COUNT (sizeof(agreement_t) / sizeof(int64_t))
@@ -67,7 +71,7 @@ typedef struct creation_t {
     opal_info_t *info;       /**< the user's, or NULL */
     mca_pml_epml_level_t level;
     bool promise;
-    bool with_net;
+    unsigned int links;      /**< that our endpoints need, set of EPML_WITH_* */
     mpix_endpoints_error_t error;
 
     mca_pml_epml_ep_t **eps; /**< num_ep, those made so far */
@@ -130,15 +134,14 @@ static void read_parent(creation_t *creation)
 
     creation->meeting = (mca_pml_epml_meeting_t){.comm = parent};
     creation->local.group = parent->c_local_group;
-    creation->with_net = !mca_pml_epml_group_is_here(parent->c_local_group);
+    creation->links = mca_pml_epml_group_links(parent->c_local_group);
     if (OMPI_COMM_IS_INTER(parent)) {
         creation->meeting.comm = parent->c_local_comm;
         creation->meeting.two_sided = true;
         creation->meeting.bridge = parent;
         creation->meeting.tag = OMPI_COMM_ALLREDUCE_TAG;
         creation->remote.group = parent->c_remote_group;
-        creation->with_net = creation->with_net
-                             || !mca_pml_epml_group_is_here(parent->c_remote_group);
+        creation->links |= mca_pml_epml_group_links(parent->c_remote_group);
     }
 }
 
@@ -163,15 +166,15 @@ static void make_endpoints(creation_t *creation)
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
     if (NULL == creation->eps || !allocate_counts(&creation->local)
         || !allocate_counts(&creation->remote)
-        || OMPI_SUCCESS != mca_pml_epml_transports_open(creation->with_net)) {
+        || OMPI_SUCCESS != mca_pml_epml_transports_open()) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         return;
     }
     for (int i = 0; i < creation->num_ep; ++i) {
-        rc = mca_pml_epml_ep_create(creation->level, creation->with_net, &creation->eps[i]);
+        rc = mca_pml_epml_ep_create(creation->level, creation->links, &creation->eps[i]);
         if (OMPI_SUCCESS != rc) {
             EPML_SHOW_HELP("no resources", true, i + 1, creation->num_ep,
-                           creation->with_net ? "epshm, epofi" : "epshm", opal_strerror(rc));
+                           0 != creation->links ? "epshm, epofi" : "epshm", opal_strerror(rc));
             creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
             return;
         }
@@ -183,7 +186,6 @@ static void make_endpoints(creation_t *creation)
 static int agree(creation_t *creation)
 {
     agreement_t *agreed = &creation->agreed, own_side;
-    const bool has_ep = NULL != creation->eps && 0 < creation->num_ep && NULL != creation->eps[0];
     int rc;
 
     *agreed = (agreement_t){.error = creation->error,
@@ -191,8 +193,13 @@ static int agree(creation_t *creation)
                             .minus_ep = -(int64_t) creation->num_ep,
                             .card_size = (int64_t) sizeof(mca_pml_epml_card_t),
                             .no_promise = !creation->promise};
-    if (has_ep) {
-        agreed->card_size = (int64_t) mca_pml_epml_card_size(creation->eps[0]);
+    for (int i = 0; NULL != creation->eps && i < creation->num_ep && NULL != creation->eps[i];
+         ++i) {
+        const int64_t size = (int64_t) mca_pml_epml_card_size(
+            creation->eps[i], 0 != (creation->links & EPML_WITH_NODE));
+
+        agreed->card_size = agreed->card_size < size ? size : agreed->card_size;
+        mca_pml_epml_node_state_add(&agreed->node, creation->eps[i], creation->links);
     }
     if (0 == ompi_comm_rank(creation->parent)) {
         agreed->context = (int64_t) mca_pml_epml_context_ids(2);
@@ -210,6 +217,33 @@ static int agree(creation_t *creation)
         creation->error = MPIX_ENDPOINTS_ERR_PROMISE;
     }
     return MPIX_ENDPOINTS_OK == creation->error ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+/** Somebody cannot use the node side: nobody does, and those who were to be reached by it are
+ * reached by the network. */
+static void give_up_node(creation_t *creation)
+{
+    if (0 != (creation->links & EPML_WITH_NODE)) {
+        creation->links = EPML_WITH_NET;
+    }
+    for (int i = 0; i < creation->num_ep; ++i) {
+        mca_pml_epml_ep_drop_node(creation->eps[i]);
+        if (OMPI_SUCCESS != mca_pml_epml_ep_need(creation->eps[i], creation->links)) {
+            creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        }
+    }
+}
+
+/** Agree, and once more if some have the node side and others have not. */
+static int agree_on_links(creation_t *creation)
+{
+    int rc = agree(creation);
+
+    if (OMPI_SUCCESS == rc && mca_pml_epml_node_state_is_split(&creation->agreed.node)) {
+        give_up_node(creation);
+        rc = agree(creation);
+    }
+    return rc;
 }
 
 /* ---- step 3: counts, names, addresses -------------------------------------------------------- */
@@ -293,7 +327,7 @@ static int prepare_cards(creation_t *creation)
         opal_process_name_t name = 0 == i ? own : mca_pml_epml_name_new();
 
         mca_pml_epml_card_write(card_of(creation, &creation->local, creation->first + i),
-                                creation->eps[i], &name);
+                                creation->eps[i], 0 != (creation->links & EPML_WITH_NODE), &name);
     }
     return OMPI_SUCCESS;
 }
@@ -368,13 +402,14 @@ static int make_peers(creation_t *creation, side_t *side)
         }
         for (int j = 0; j < side->counts[i]; ++j, ++rank) {
             const mca_pml_epml_card_t *card = card_of(creation, side, rank);
+            int rc;
 
             if (!card_belongs_to(creation, card, j, member)) {
                 return OMPI_ERR_BAD_PARAM;
             }
-            side->peers->peer[rank] = mca_pml_epml_card_peer(card, creation->eps[0]);
-            if (NULL == side->peers->peer[rank]) {
-                return OMPI_ERR_OUT_OF_RESOURCE;
+            rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->peer[rank]);
+            if (OMPI_SUCCESS != rc) {
+                return rc;
             }
         }
     }
@@ -468,13 +503,22 @@ static int make_handles(creation_t *creation, ompi_communicator_t **comms)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void free_side(side_t *side)
+/** What cards say. */
+static void forget_cards(side_t *side)
 {
     if (NULL != side->peers) {
         mca_pml_epml_peers_release(side->peers);
+        side->peers = NULL;
     }
-    free(side->counts);
     free(side->cards);
+    side->cards = NULL;
+    side->total = 0;
+}
+
+static void free_side(side_t *side)
+{
+    forget_cards(side);
+    free(side->counts);
 }
 
 /** Give up what is only needed while creating; the handles hold what they need. */
@@ -497,14 +541,18 @@ static void free_handles(const creation_t *creation, ompi_communicator_t **handl
     for (int i = 0; i < creation->num_ep; ++i) {
         if (NULL != handles[i]) {
             (void) ompi_comm_free(&handles[i]);
+            handles[i] = NULL;
         }
     }
 }
 
-/** Steps 3 and 4.  @return OMPI_SUCCESS only if every member has its handles */
-static int build(creation_t *creation, ompi_communicator_t **handles)
+/** Steps 3 and 4.
+ *
+ * @param[out] again_p  somebody cannot share memory with somebody on its node
+ * @return OMPI_SUCCESS only if every member has its handles */
+static int build(creation_t *creation, ompi_communicator_t **handles, bool *again_p)
 {
-    int64_t failed;
+    int64_t outcome[2];
     int rc = gather_counts(creation);
 
     if (OMPI_SUCCESS == rc && creation->meeting.two_sided
@@ -527,16 +575,43 @@ static int build(creation_t *creation, ompi_communicator_t **handles)
     if (OMPI_SUCCESS == rc) {
         rc = make_handles(creation, handles);
     }
-    failed = OMPI_SUCCESS != rc;
-    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&creation->meeting, &failed, 1, NULL)) {
-        failed = 1;
+    outcome[0] = OMPI_SUCCESS != rc && OMPI_ERR_UNREACH != rc;
+    outcome[1] = OMPI_ERR_UNREACH == rc;
+    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&creation->meeting, outcome, 2, NULL)) {
+        outcome[0] = 1;
     }
-    if (0 == failed) {
+    if (0 == outcome[0] && 0 == outcome[1]) {
         return OMPI_SUCCESS;
     }
-    creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
     free_handles(creation, handles);
+    *again_p = 0 == outcome[0];
+    if (!*again_p) {
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
     return OMPI_SUCCESS != rc ? rc : OMPI_ERROR;
+}
+
+/** The same once more, without the node side. */
+static int build_again(creation_t *creation, ompi_communicator_t **handles)
+{
+    bool again = false;
+    int rc;
+
+    forget_cards(&creation->local);
+    forget_cards(&creation->remote);
+    free(creation->card_counts);
+    creation->card_counts = NULL;
+    creation->first = 0;
+    creation->endpoints_on_node = 0;
+    give_up_node(creation);
+    rc = agree(creation);
+    if (OMPI_SUCCESS == rc) {
+        rc = build(creation, handles, &again);
+    }
+    if (again) { /* of a node side that nobody offered */
+        creation->error = MPIX_ENDPOINTS_ERR_INTERN;
+    }
+    return rc;
 }
 
 static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t *info,
@@ -545,6 +620,7 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
 {
     creation_t creation = {.parent = parent, .num_ep = num_ep, .error = local_error};
     ompi_communicator_t **handles = calloc((size_t) num_ep + 1, sizeof(*handles));
+    bool again = false;
     int rc;
 
     *error = MPIX_ENDPOINTS_OK;
@@ -562,9 +638,12 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
             make_endpoints(&creation);
         }
     }
-    rc = agree(&creation);
+    rc = agree_on_links(&creation);
     if (OMPI_SUCCESS == rc) {
-        rc = build(&creation, handles);
+        rc = build(&creation, handles, &again);
+    }
+    if (again) {
+        rc = build_again(&creation, handles);
     }
     if (OMPI_SUCCESS == rc) {
         if (0 < creation.endpoints_on_node) {

@@ -120,7 +120,83 @@ static void registry_remove(mca_pml_epml_ep_t *ep)
     mca_pml_epml_crowd_update(registry.count, registry.node_count);
 }
 
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p)
+static void put_links(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        if (NULL != ep->link[link]) {
+            mca_pml_epml_link_put((mca_pml_epml_link_t) link, ep->link[link]);
+        }
+    }
+}
+
+/** Have one link.  Under the lock if others can see the endpoint, but not while one is made.
+ * @return OMPI_SUCCESS or an error */
+static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool published)
+{
+    mca_btl_ep_module_t *module;
+    int rc;
+
+    if (published) {
+        mca_pml_epml_lock(ep);
+    }
+    module = ep->link[link];
+    if (published) {
+        mca_pml_epml_unlock(ep);
+    }
+    if (NULL != module) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_link_get(link, ep, &module); /* may take milliseconds */
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (published) {
+        mca_pml_epml_lock(ep);
+    }
+    if (NULL == ep->link[link]) {
+        ep->link[link] = module;
+        module = NULL;
+        /* Relaxed: a hint to those who progress it. */
+        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+    }
+    if (published) {
+        mca_pml_epml_unlock(ep);
+    }
+    if (NULL != module) {
+        mca_pml_epml_link_put(link, module); /* another thread of the endpoint was faster */
+    }
+    return OMPI_SUCCESS;
+}
+
+static int need_links(mca_pml_epml_ep_t *ep, unsigned int links, bool published)
+{
+    if (0 != (links & EPML_WITH_NODE)
+        && OMPI_SUCCESS != need_link(ep, EPML_LINK_NODE, published)) {
+        links |= EPML_WITH_NET;
+    }
+    return 0 != (links & EPML_WITH_NET) ? need_link(ep, EPML_LINK_NET, published) : OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links)
+{
+    return need_links(ep, links, true);
+}
+
+void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
+{
+    mca_btl_ep_module_t *module;
+
+    mca_pml_epml_lock(ep);
+    module = ep->link[EPML_LINK_NODE];
+    ep->link[EPML_LINK_NODE] = NULL;
+    mca_pml_epml_unlock(ep);
+    if (NULL != module) {
+        mca_pml_epml_link_put(EPML_LINK_NODE, module);
+    }
+}
+
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+                           mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -149,18 +225,17 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_ep
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
     }
-    if (with_net) {
-        rc = mca_pml_epml_net_get(ep, &ep->net);
-        if (OMPI_SUCCESS != rc) {
-            goto err_finalize_shm;
-        }
+    /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
+    rc = need_links(ep, links, false);
+    if (OMPI_SUCCESS != rc) {
+        goto err_put_links;
     }
-    atomic_init(&ep->busy, NULL != ep->net);
     registry_add(ep);
     *ep_p = ep;
     return OMPI_SUCCESS;
 
-err_finalize_shm:
+err_put_links:
+    put_links(ep);
     (void) ep->shm->super.btl_finalize(&ep->shm->super);
 err_fini_match:
     OBJ_DESTRUCT(&ep->comms);
@@ -170,39 +245,15 @@ err_free:
     return rc;
 }
 
-int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep)
-{
-    mca_btl_ep_module_t *net;
-    int rc = OMPI_SUCCESS;
-
-    mca_pml_epml_lock(ep);
-    net = ep->net;
-    mca_pml_epml_unlock(ep);
-    if (NULL != net) {
-        return OMPI_SUCCESS;
-    }
-    rc = mca_pml_epml_net_get(ep, &net); /* may take milliseconds */
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    mca_pml_epml_lock(ep);
-    if (NULL == ep->net) {
-        ep->net = net;
-        net = NULL;
-        /* Relaxed: a hint to those who progress it. */
-        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
-    }
-    mca_pml_epml_unlock(ep);
-    if (NULL != net) {
-        mca_pml_epml_net_put(net); /* another thread of the same endpoint was faster */
-    }
-    return OMPI_SUCCESS;
-}
-
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 {
-    ep->self = self;
+    mca_pml_epml_peer_t *before = ep->self;
+
     mca_pml_epml_peer_retain(self);
+    ep->self = self;
+    if (NULL != before) {
+        mca_pml_epml_peer_release(before); /* a creation that had to start again */
+    }
 }
 
 /** Free everything; nobody can reach the endpoint any more. */
@@ -211,14 +262,14 @@ static void destroy(mca_pml_epml_ep_t *ep)
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
     for (uint32_t i = 0; i < ep->connection_size; ++i) {
-        if (NULL != ep->connections[i].endpoint) {
-            ep->net->ep_disconnect(ep->net, ep->connections[i].endpoint);
+        mca_pml_epml_connection_t *connection = &ep->connections[i];
+
+        if (NULL != connection->endpoint) {
+            connection->module->ep_disconnect(connection->module, connection->endpoint);
         }
     }
     free(ep->connections);
-    if (NULL != ep->net) {
-        mca_pml_epml_net_put(ep->net);
-    }
+    put_links(ep);
     (void) ep->shm->super.btl_finalize(&ep->shm->super);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;
@@ -312,13 +363,19 @@ void mca_pml_epml_ep_finalize(void)
 
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
+    mca_btl_ep_module_t *node = ep->link[EPML_LINK_NODE], *net = ep->link[EPML_LINK_NET];
     int events = ep->shm->ep_progress(ep->shm);
 
+    if (NULL != node) {
+        int rc = node->ep_progress(node);
+
+        events += 0 < rc ? rc : 0;
+    }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
      * network none, it is looked at less often, down to every 16th turn; otherwise at
      * every turn. */
-    if (NULL != ep->net && 0 == --ep->net_countdown) {
-        int rc = ep->net->ep_progress(ep->net);
+    if (NULL != net && 0 == --ep->net_countdown) {
+        int rc = net->ep_progress(net);
 
         if (0 < rc) {
             events += rc;

@@ -68,13 +68,11 @@ static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 /** Tell a sender in another process to hold. */
 static void tell(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
 {
-    struct mca_btl_base_endpoint_t *unused;
     mca_pml_epml_connection_t *connection;
 
-    if (OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, sender, &unused)) {
+    if (OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, sender, &connection)) {
         return;
     }
-    connection = mca_pml_epml_connection_find(ep, sender);
     if (NULL != connection->told && ++connection->kept_since_told < EPML_TELL_AGAIN) {
         return;
     }

@@ -43,8 +43,9 @@ typedef enum mca_pml_epml_hdr_kind_t {
 /** Bits of the match header's flags. */
 enum {
     EPML_HDR_FLAG_SYNC = 0x01, /**< eager: the sender wants an ACK */
-    EPML_HDR_FLAG_GET = 0x02   /**< rendezvous: the data may be fetched from address; start of a
+    EPML_HDR_FLAG_GET = 0x02,  /**< rendezvous: the data may be fetched from address; start of a
                                 * partitioned receive: it can fetch data */
+    EPML_HDR_FLAG_NODE = 0x04  /**< rendezvous: address and handle are the node side's */
 };
 
 /** The part that all headers start with. */

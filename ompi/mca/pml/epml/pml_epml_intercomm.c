@@ -29,10 +29,13 @@
 #include "ompi/constants.h"
 
 /** "EPML", and a number that is raised whenever what follows changes. */
-#define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 1)
+#define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 2)
 
 /** Members in more than one process. */
 #define HELLO_SEVERAL_PROCESSES UINT32_MAX
+
+/** Members on more than one node. */
+#define HELLO_SEVERAL_NODES 0
 
 /** Members of more than one job, which makes no sense of any job's number. */
 #define HELLO_SEVERAL_JOBS UINT32_MAX
@@ -46,7 +49,7 @@ typedef struct hello_t {
     uint32_t process;   /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
     int32_t error;      /**< between leader and own side only */
     uint32_t job;       /**< of all members, or HELLO_SEVERAL_JOBS */
-    uint32_t unused;
+    uint32_t node;      /**< a hash of the name of the one where all are, or HELLO_SEVERAL_NODES */
 } hello_t;
 
 /** At one member. */
@@ -57,6 +60,8 @@ typedef struct bridging_t {
 
     mca_pml_epml_ep_t *ep;      /**< a reference of ours */
     mpix_endpoints_error_t error;
+    bool without_node;          /**< somebody cannot use the node side: nobody does */
+    unsigned int links;         /**< that our endpoint needs */
     size_t card_size;
     unsigned char *cards;       /**< of own side, then of theirs */
     mca_pml_epml_peers_t *local, *remote;
@@ -83,6 +88,21 @@ static uint32_t common_job(ompi_group_t *group)
 {
     return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid
                                                     : HELLO_SEVERAL_JOBS;
+}
+
+/** The one node on which all members of a group are.  That two names have one hash does no harm:
+ * memory cannot be shared then, which everybody will learn. */
+static uint32_t common_node(ompi_group_t *group)
+{
+    uint32_t hash = UINT32_C(2166136261); /* Fowler, Noll, Vo */
+
+    if (0 != (mca_pml_epml_group_links(group) & EPML_WITH_NET)) {
+        return HELLO_SEVERAL_NODES;
+    }
+    for (const char *name = ompi_process_info.nodename; '\0' != *name; ++name) {
+        hash = (hash ^ (unsigned char) *name) * UINT32_C(16777619);
+    }
+    return HELLO_SEVERAL_NODES == hash ? 1 : hash;
 }
 
 /** The leader's arguments, which nobody else's need to be like. */
@@ -113,7 +133,8 @@ static int say_hello(bridging_t *bridging)
                                    .size = ompi_comm_size(comm),
                                    .endpoints = mca_pml_epml_is_endpoint_comm(comm),
                                    .process = common_process(comm->c_local_group),
-                                   .job = common_job(comm->c_local_group)};
+                                   .job = common_job(comm->c_local_group),
+                                   .node = common_node(comm->c_local_group)};
         rc = check_bridge(meeting);
         if (OMPI_SUCCESS == rc) {
             rc = mca_pml_epml_meeting_exchange(meeting, &bridging->mine, sizeof(bridging->mine),
@@ -138,24 +159,42 @@ static int say_hello(bridging_t *bridging)
 
 /* ---- own endpoint ---------------------------------------------------------------------------- */
 
+/** By which links everybody is reached. */
+static unsigned int links_needed(const bridging_t *bridging)
+{
+    const hello_t *mine = &bridging->mine, *theirs = &bridging->theirs;
+
+    if (HELLO_SEVERAL_PROCESSES != mine->process && mine->process == theirs->process) {
+        return 0;
+    }
+    if (bridging->without_node) {
+        return EPML_WITH_NET;
+    }
+    return HELLO_SEVERAL_NODES != mine->node && mine->node == theirs->node
+               ? EPML_WITH_NODE
+               : EPML_WITH_NODE | EPML_WITH_NET;
+}
+
 /** Have an endpoint that reaches everybody. */
 static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
 {
-    const bool with_net = HELLO_SEVERAL_PROCESSES == bridging->mine.process
-                          || bridging->mine.process != bridging->theirs.process;
-    mpix_endpoints_error_t error = mca_pml_epml_ep_check(bridging->mine.endpoints ? 0 : 1);
+    const bool is_new = NULL == bridging->ep && !bridging->mine.endpoints;
+    mpix_endpoints_error_t error = mca_pml_epml_ep_check(is_new ? 1 : 0);
     int rc;
 
     if (MPIX_ENDPOINTS_OK != error) {
         return error;
     }
-    rc = mca_pml_epml_transports_open(with_net);
-    if (OMPI_SUCCESS == rc && !bridging->mine.endpoints) {
-        rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, with_net, &bridging->ep);
+    bridging->links = links_needed(bridging);
+    rc = mca_pml_epml_transports_open();
+    if (OMPI_SUCCESS == rc && is_new) {
+        rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, bridging->links, &bridging->ep);
     } else if (OMPI_SUCCESS == rc) {
-        bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
-        mca_pml_epml_ep_retain(bridging->ep);
-        rc = with_net ? mca_pml_epml_ep_need_net(bridging->ep) : OMPI_SUCCESS;
+        if (NULL == bridging->ep) {
+            bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
+            mca_pml_epml_ep_retain(bridging->ep);
+        }
+        rc = mca_pml_epml_ep_need(bridging->ep, bridging->links);
     }
     return OMPI_SUCCESS == rc ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_RESOURCE;
 }
@@ -172,21 +211,32 @@ static mca_pml_epml_card_t *card_of(const bridging_t *bridging, int rank)
 static int agree(bridging_t *bridging)
 {
     const size_t members = (size_t) bridging->mine.size + (size_t) bridging->theirs.size;
-    int64_t values[] = {prepare_endpoint(bridging), sizeof(mca_pml_epml_card_t)}, failed;
+    struct {
+        int64_t error, card_size;
+        mca_pml_epml_node_state_t node;
+    } values = {.error = prepare_endpoint(bridging), .card_size = sizeof(mca_pml_epml_card_t)};
+    int64_t failed;
     int rc;
 
-    if (MPIX_ENDPOINTS_OK == values[0]) {
-        values[1] = (int64_t) mca_pml_epml_card_size(bridging->ep);
+    if (MPIX_ENDPOINTS_OK == values.error) {
+        values.card_size = (int64_t) mca_pml_epml_card_size(bridging->ep,
+                                                            !bridging->without_node);
+        mca_pml_epml_node_state_add(&values.node, bridging->ep, bridging->links);
     }
-    rc = mca_pml_epml_meeting_max(&bridging->meeting, values, 2, NULL);
+    rc = mca_pml_epml_meeting_max(&bridging->meeting, (int64_t *) &values,
+                                  sizeof(values) / sizeof(int64_t), NULL);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    bridging->error = (mpix_endpoints_error_t) values[0];
+    bridging->error = (mpix_endpoints_error_t) values.error;
     if (MPIX_ENDPOINTS_OK != bridging->error) {
         return OMPI_ERROR;
     }
-    bridging->card_size = (size_t) values[1];
+    if (mca_pml_epml_node_state_is_split(&values.node)) {
+        bridging->without_node = true;
+        return agree(bridging);
+    }
+    bridging->card_size = (size_t) values.card_size;
     bridging->cards = calloc(members, bridging->card_size);
     failed = NULL == bridging->cards || INT_MAX / bridging->card_size < members;
     rc = mca_pml_epml_meeting_max(&bridging->meeting, &failed, 1, NULL);
@@ -204,7 +254,8 @@ static int gather_cards(bridging_t *bridging)
     opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
     int rc = OMPI_SUCCESS;
 
-    mca_pml_epml_card_write(card_of(bridging, rank), bridging->ep, &name);
+    mca_pml_epml_card_write(card_of(bridging, rank), bridging->ep,
+                            !bridging->without_node, &name);
     if (1 < bridging->mine.size) {
         rc = comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bridging->cards,
                                           (int) bridging->card_size, MPI_BYTE, comm,
@@ -238,41 +289,62 @@ static bool sides_overlap(const bridging_t *bridging)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/** The peers of count cards, from the first one on. */
-static mca_pml_epml_peers_t *make_peers(const bridging_t *bridging, int first, int count)
+/** The peers of count cards, from the first one on.  @return as mca_pml_epml_card_peer */
+static int make_peers(const bridging_t *bridging, int first, int count,
+                      mca_pml_epml_peers_t **peers_p)
 {
     mca_pml_epml_peers_t *peers = mca_pml_epml_peers_create(count);
+    int rc = NULL != peers ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 
-    for (int i = 0; NULL != peers && i < count; ++i) {
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         const mca_pml_epml_card_t *card = card_of(bridging, first + i);
 
-        peers->peer[i] = mca_pml_epml_card_is_sound(card, bridging->card_size)
-                             ? mca_pml_epml_card_peer(card, bridging->ep)
-                             : NULL;
-        if (NULL == peers->peer[i]) {
-            mca_pml_epml_peers_release(peers);
-            return NULL;
-        }
+        rc = mca_pml_epml_card_is_sound(card, bridging->card_size)
+                 ? mca_pml_epml_card_peer(card, bridging->ep, &peers->peer[i])
+                 : OMPI_ERR_BAD_PARAM;
     }
-    return peers;
+    if (OMPI_SUCCESS == rc) {
+        *peers_p = peers;
+    } else if (NULL != peers) {
+        mca_pml_epml_peers_release(peers);
+    }
+    return rc;
 }
 
 static int make_sides(bridging_t *bridging)
 {
+    int rc = OMPI_SUCCESS;
+
     if (bridging->mine.endpoints) {
         bridging->local = mca_pml_epml_comm(bridging->comm)->local;
         mca_pml_epml_peers_retain(bridging->local);
     } else {
-        bridging->local = make_peers(bridging, 0, bridging->mine.size);
+        rc = make_peers(bridging, 0, bridging->mine.size, &bridging->local);
     }
-    bridging->remote = make_peers(bridging, bridging->mine.size, bridging->theirs.size);
-    if (NULL != bridging->remote && NULL != bridging->local) {
+    if (OMPI_SUCCESS == rc) {
+        rc = make_peers(bridging, bridging->mine.size, bridging->theirs.size, &bridging->remote);
+    }
+    if (OMPI_SUCCESS == rc) {
         mca_pml_epml_peers_share(bridging->mine.contexts < bridging->theirs.contexts
                                      ? bridging->mine.contexts : bridging->theirs.contexts,
                                  &bridging->local, &bridging->remote);
     }
-    return NULL != bridging->local && NULL != bridging->remote ? OMPI_SUCCESS
-                                                               : OMPI_ERR_OUT_OF_RESOURCE;
+    return rc;
+}
+
+/** Give up what the cards gave us. */
+static void forget_cards(bridging_t *bridging)
+{
+    if (NULL != bridging->local) {
+        mca_pml_epml_peers_release(bridging->local);
+        bridging->local = NULL;
+    }
+    if (NULL != bridging->remote) {
+        mca_pml_epml_peers_release(bridging->remote);
+        bridging->remote = NULL;
+    }
+    free(bridging->cards);
+    bridging->cards = NULL;
 }
 
 /* ---- the handle ------------------------------------------------------------------------------ */
@@ -303,10 +375,13 @@ static int make_handle(const bridging_t *bridging, ompi_communicator_t **newcomm
     return OMPI_SUCCESS;
 }
 
-/** From the cards to the handle.  @return OMPI_SUCCESS only if every member has its handle */
-static int build(bridging_t *bridging, ompi_communicator_t **newcomm)
+/** From the cards to the handle.
+ *
+ * @param[out] again_p  somebody cannot share memory with somebody on its node
+ * @return OMPI_SUCCESS only if every member has its handle */
+static int build(bridging_t *bridging, ompi_communicator_t **newcomm, bool *again_p)
 {
-    int64_t failed;
+    int64_t outcome[2];
     int rc = gather_cards(bridging);
 
     if (OMPI_SUCCESS == rc && sides_overlap(bridging)) {
@@ -318,16 +393,21 @@ static int build(bridging_t *bridging, ompi_communicator_t **newcomm)
     if (OMPI_SUCCESS == rc) {
         rc = make_handle(bridging, newcomm);
     }
-    failed = OMPI_SUCCESS != rc;
-    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&bridging->meeting, &failed, 1, NULL)) {
-        failed = 1;
+    outcome[0] = OMPI_SUCCESS != rc && OMPI_ERR_UNREACH != rc;
+    outcome[1] = OMPI_ERR_UNREACH == rc;
+    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&bridging->meeting, outcome, 2, NULL)) {
+        outcome[0] = 1;
     }
-    if (0 == failed) {
+    if (0 == outcome[0] && 0 == outcome[1]) {
         return OMPI_SUCCESS;
     }
-    bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    *again_p = 0 == outcome[0] && !bridging->without_node;
+    if (!*again_p) {
+        bridging->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
     if (NULL != *newcomm) {
         (void) ompi_comm_free(newcomm);
+        *newcomm = NULL;
     }
     return OMPI_SUCCESS != rc ? rc : OMPI_ERROR;
 }
@@ -345,6 +425,7 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
                                        .remote_leader = remote_leader,
                                        .tag = tag}};
     ompi_communicator_t *handle = NULL;
+    bool again;
     int rc = say_hello(&bridging);
 
     *error = MPIX_ENDPOINTS_OK;
@@ -355,23 +436,21 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
     if (bridging.mine.job != bridging.theirs.job || HELLO_SEVERAL_JOBS == bridging.mine.job) {
         return MPI_ERR_UNSUPPORTED_OPERATION; /* as everybody sees, on both sides */
     }
-    rc = agree(&bridging);
-    if (OMPI_SUCCESS == rc) {
-        rc = build(&bridging, &handle);
-    }
+    do {
+        again = false;
+        rc = agree(&bridging);
+        if (OMPI_SUCCESS == rc) {
+            rc = build(&bridging, &handle, &again);
+        }
+        bridging.without_node = bridging.without_node || again;
+        forget_cards(&bridging);
+    } while (again);
     if (OMPI_SUCCESS == rc) {
         *newcomm = handle;
-    }
-    if (NULL != bridging.local) {
-        mca_pml_epml_peers_release(bridging.local);
-    }
-    if (NULL != bridging.remote) {
-        mca_pml_epml_peers_release(bridging.remote);
     }
     if (NULL != bridging.ep) {
         mca_pml_epml_ep_release(bridging.ep);
     }
-    free(bridging.cards);
     *error = bridging.error;
     return rc;
 }

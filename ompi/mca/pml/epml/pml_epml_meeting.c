@@ -101,74 +101,129 @@ int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *val
 
 /* ---- cards ----------------------------------------------------------------------------------- */
 
-size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep)
+/** The module of a link, if others may use it. */
+static const mca_btl_ep_module_t *link_of(const mca_pml_epml_ep_t *ep, bool with_node, int link)
 {
-    size_t size = sizeof(mca_pml_epml_card_t) + ep->shm->ep_address_length
-                  + (NULL != ep->net ? ep->net->ep_address_length : 0);
+    return with_node || EPML_LINK_NODE != link ? ep->link[link] : NULL;
+}
 
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
+{
+    size_t size = sizeof(mca_pml_epml_card_t) + ep->shm->ep_address_length;
+
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+
+        size += NULL != module ? module->ep_address_length : 0;
+    }
     return (size + 7) & ~(size_t) 7;
 }
 
 void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
-                             const opal_process_name_t *name)
+                             bool with_node, const opal_process_name_t *name)
 {
+    unsigned char *address = card->addresses + ep->shm->ep_address_length;
+
     card->name = *name;
     card->uid = ep->uid;
     card->shm_length = (uint16_t) ep->shm->ep_address_length;
     memcpy(card->addresses, ep->shm->ep_address, card->shm_length);
-    if (NULL != ep->net) {
-        card->net_length = (uint16_t) ep->net->ep_address_length;
-        memcpy(card->addresses + card->shm_length, ep->net->ep_address, card->net_length);
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+
+        card->link_length[link] = 0;
+        if (NULL != module) {
+            card->link_length[link] = (uint16_t) module->ep_address_length;
+            memcpy(address, module->ep_address, module->ep_address_length);
+            address += module->ep_address_length;
+        }
     }
 }
 
 bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size)
 {
-    return (size_t) card->shm_length + card->net_length <= card_size - sizeof(*card)
-           && MCA_BTL_EP_ADDRESS_MAX >= card->net_length
-           && card->name.jobid == OMPI_PROC_MY_NAME->jobid && OPAL_VPID_MAX >= card->name.vpid;
+    size_t length = card->shm_length;
+
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        length += card->link_length[link];
+        if (MCA_BTL_EP_ADDRESS_MAX < card->link_length[link]) {
+            return false;
+        }
+    }
+    return length <= card_size - sizeof(*card) && card->name.jobid == OMPI_PROC_MY_NAME->jobid
+           && OPAL_VPID_MAX >= card->name.vpid;
+}
+
+/** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
+static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
+                    const mca_pml_epml_ep_t *any)
+{
+    const unsigned char *address = card->addresses + card->shm_length;
+    mca_btl_ep_module_t *node = any->link[EPML_LINK_NODE];
+    int rc = OMPI_SUCCESS;
+
+    peer->link = EPML_LINK_NET;
+    if (NULL != node && 0 < card->link_length[EPML_LINK_NODE]
+        && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags)) {
+        peer->link = EPML_LINK_NODE;
+        rc = node->ep_reach(node, address, card->link_length[EPML_LINK_NODE]);
+    } else {
+        address += card->link_length[EPML_LINK_NODE];
+    }
+    peer->address_length = card->link_length[peer->link];
+    memcpy(peer->address, address, peer->address_length);
+    return rc;
 }
 
 /** A peer of which this process has not heard. */
-static mca_pml_epml_peer_t *peer_new(const mca_pml_epml_card_t *card,
-                                     const mca_pml_epml_ep_t *any)
+static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+                    mca_pml_epml_peer_t **peer_p)
 {
     ompi_proc_t *proc = mca_pml_epml_proc_get(&card->name);
     mca_pml_epml_peer_t *peer;
+    int rc;
 
     if (NULL == proc) {
-        return NULL;
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     peer = mca_pml_epml_peer_create(proc, card->uid);
     if (NULL == peer) {
         mca_pml_epml_proc_put(proc);
-        return NULL;
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (mca_pml_epml_name_is_here(&card->name)) {
         if (OPAL_SUCCESS
             != any->shm->ep_connect(any->shm, card->addresses, card->shm_length, &peer->shm)) {
             mca_pml_epml_peer_release(peer);
-            return NULL;
+            return OMPI_ERR_BAD_PARAM;
         }
         peer->shm_disconnect = any->shm->ep_disconnect;
     } else {
-        peer->address_length = card->net_length;
-        memcpy(peer->address, card->addresses + card->shm_length, card->net_length);
+        rc = set_link(peer, card, any);
+        if (OMPI_SUCCESS != rc) {
+            mca_pml_epml_peer_release(peer);
+            return rc;
+        }
     }
-    return mca_pml_epml_peer_publish(peer);
+    *peer_p = mca_pml_epml_peer_publish(peer);
+    return NULL == *peer_p ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-mca_pml_epml_peer_t *mca_pml_epml_card_peer(const mca_pml_epml_card_t *card,
-                                            const mca_pml_epml_ep_t *any)
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+                           mca_pml_epml_peer_t **peer_p)
 {
     mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(card->uid);
 
     if (NULL == peer) {
-        return peer_new(card, any);
+        return peer_new(card, any, peer_p);
     }
-    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
-        mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
-        return NULL;
+    if (peer->proc->super.proc_name.vpid != card->name.vpid
+        || (NULL == peer->shm && NULL == any->link[peer->link])) {
+        /* A uid is one endpoint's: the card is wrong.  Or the peer was met by an endpoint that had
+         * a link which this one could not get. */
+        mca_pml_epml_peer_release(peer);
+        return OMPI_ERR_BAD_PARAM;
     }
-    return peer;
+    *peer_p = peer;
+    return OMPI_SUCCESS;
 }

@@ -91,6 +91,7 @@ bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *
         request->local_handle = module->super.btl_register_mem(&module->super, connection,
                                                                request->base, request->size,
                                                                flags);
+        request->handle_module = module;
     }
     return NULL != request->local_handle;
 }
@@ -98,11 +99,8 @@ bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *
 void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
-    mca_btl_ep_module_t *net = request->ep->net;
 
-    if (NULL != request->local_handle) {
-        (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
-    }
+    mca_pml_epml_request_forget_handle(request);
     mca_pml_epml_number_drop(request);
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
@@ -337,7 +335,8 @@ static int part_pready(size_t first, size_t last, ompi_request_t *request)
     mca_pml_epml_lock(ep);
     rc = mca_pml_epml_part_send_ready(part, (uint32_t) first, (uint32_t) last);
     if (part->ready_first < part->ready_last
-        && (NULL != ep->net || ep->shm->ep_pending(ep->shm))) {
+        && (atomic_load_explicit(&ep->busy, memory_order_relaxed)
+            || ep->shm->ep_pending(ep->shm))) {
         /* Perhaps the receiver's start is here already.  Not after the lock: the request may be
          * complete then, and freed by another thread, and with it the endpoint. */
         (void) mca_pml_epml_ep_progress_locked(ep);

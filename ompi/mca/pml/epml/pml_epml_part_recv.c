@@ -344,14 +344,16 @@ void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_r
                             const void *handle, bool is_neighbour)
 {
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request, hdr->offset, hdr->length);
-    const mca_btl_ep_module_t *module = is_neighbour ? ep->shm : ep->net;
-    const size_t handle_size = NULL != module->super.btl_register_mem
-                                   ? module->super.btl_registration_handle_size
-                                   : 0;
+    const mca_btl_ep_module_t *module;
+    size_t handle_size;
 
     if (NULL == part) {
         return;
     }
+    module = is_neighbour ? ep->shm : ep->link[part->super.source->link];
+    handle_size = NULL != module && NULL != module->super.btl_register_mem
+                      ? module->super.btl_registration_handle_size
+                      : 0;
     /* Only a neighbour's addresses are followed, and only what was asked for is fetched. */
     if (is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
         || hdr->sender != part->super.sender_request || hdr->common.handle_size != handle_size

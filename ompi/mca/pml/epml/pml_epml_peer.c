@@ -341,12 +341,13 @@ static int connections_grow(mca_pml_epml_ep_t *ep)
 /** First use of a peer by this endpoint. */
 static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
                                                    mca_pml_epml_peer_t *peer,
-                                                   struct mca_btl_base_endpoint_t **connection_p)
+                                                   mca_pml_epml_connection_t **connection_p)
 {
+    mca_btl_ep_module_t *module = ep->link[peer->link];
     mca_pml_epml_connection_t *connection;
     int rc;
 
-    if (NULL == ep->net || 0 == peer->address_length) {
+    if (NULL == module || 0 == peer->address_length) {
         return OMPI_ERR_UNREACH;
     }
     rc = connections_grow(ep);
@@ -359,26 +360,27 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
         ++ep->connections_used;
     }
     if (NULL != connection->endpoint) {
-        ep->net->ep_disconnect(ep->net, connection->endpoint);
+        connection->module->ep_disconnect(connection->module, connection->endpoint);
         connection->endpoint = NULL;
     }
     connection->peer_id = 0;
     mca_pml_epml_flow_forget(ep, connection);
-    rc = ep->net->ep_connect(ep->net, peer->address, peer->address_length, &connection->endpoint);
+    rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
     if (OMPI_SUCCESS == rc) {
         connection->peer_id = peer->id;
-        *connection_p = connection->endpoint;
+        connection->module = module;
+        *connection_p = connection;
     }
     return rc;
 }
 
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                              struct mca_btl_base_endpoint_t **connection_p)
+                              mca_pml_epml_connection_t **connection_p)
 {
-    const mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
 
     if (OPAL_LIKELY(NULL != connection)) {
-        *connection_p = connection->endpoint;
+        *connection_p = connection;
         return OMPI_SUCCESS;
     }
     return connect_first(ep, peer, connection_p);

@@ -83,16 +83,21 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name)
     return mca_pml_epml_same_process(name, OMPI_PROC_MY_NAME);
 }
 
-bool mca_pml_epml_group_is_here(ompi_group_t *group)
+unsigned int mca_pml_epml_group_links(ompi_group_t *group)
 {
+    unsigned int links = 0;
+
     for (int i = 0; i < group->grp_proc_count; ++i) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
         if (!mca_pml_epml_name_is_here(&name)) {
-            return false;
+            const ompi_proc_t *proc = ompi_group_peer_lookup(group, i);
+
+            links |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
+                                                                     : EPML_WITH_NET;
         }
     }
-    return true;
+    return links;
 }
 
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)

@@ -228,16 +228,18 @@ static void tell_sender(mca_pml_epml_request_t *request, mca_pml_epml_hdr_kind_t
     (void) mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
 }
 
+/** Give the registration back. */
+static inline void forget_handle(mca_pml_epml_request_t *request)
+{
+    if (EPML_REQUEST_PIECE != request->kind) { /* that of a piece is its partitioned receive's */
+        mca_pml_epml_request_forget_handle(request);
+    }
+}
+
 /** All data have been fetched, or could not be. */
 static void fetched(mca_pml_epml_request_t *request, int rc)
 {
-    mca_btl_ep_module_t *net = request->ep->net;
-
-    /* That of a piece is its partitioned receive's. */
-    if (NULL != request->local_handle && EPML_REQUEST_PIECE != request->kind) {
-        (void) net->super.btl_deregister_mem(&net->super, request->local_handle);
-        request->local_handle = NULL;
-    }
+    forget_handle(request);
     mca_pml_epml_number_drop(request);
     tell_sender(request, EPML_HDR_FIN, rc);
     finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
@@ -265,7 +267,10 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     }
 }
 
-/** Start the gets that are left.  @return OMPI_ERR_OUT_OF_RESOURCE to be called again */
+/** Start the gets that are left.
+ *
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again; OMPI_ERR_NOT_AVAILABLE if
+ *         nothing has been fetched and nothing can be */
 static int get_more(mca_pml_epml_request_t *request)
 {
     struct mca_btl_base_endpoint_t *connection;
@@ -300,6 +305,10 @@ static int get_more(mca_pml_epml_request_t *request)
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
+    if (OMPI_ERR_NOT_AVAILABLE == rc && 0 == request->sent) {
+        forget_handle(request);
+        return rc;
+    }
     if (OMPI_SUCCESS != rc) {
         request->get_error = rc;
     }
@@ -309,6 +318,18 @@ static int get_more(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
+static void ask_for_frags(mca_pml_epml_request_t *request);
+
+/** It turned out that nothing can be fetched. */
+static void cannot_fetch(mca_pml_epml_request_t *request)
+{
+    if (EPML_REQUEST_PIECE == request->kind) {
+        fetched(request, OMPI_ERR_NOT_AVAILABLE);
+    } else {
+        ask_for_frags(request);
+    }
+}
+
 int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
 {
     int rc;
@@ -316,6 +337,10 @@ int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
     request->in_backlog = false;
     rc = get_more(request);
     request->in_backlog = OMPI_ERR_OUT_OF_RESOURCE == rc;
+    if (OMPI_ERR_NOT_AVAILABLE == rc) {
+        cannot_fetch(request);
+        return OMPI_SUCCESS;
+    }
     return rc;
 }
 
@@ -328,6 +353,10 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
     request->get_error = OMPI_SUCCESS;
     request->sent = 0;
     rc = get_more(request);
+    if (OMPI_ERR_NOT_AVAILABLE == rc) {
+        cannot_fetch(request);
+        return;
+    }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
         rc = mca_pml_epml_backlog_request(request->ep, request->source, request);
@@ -346,7 +375,7 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
     }
 }
 
-/** Fetch into one piece of memory. */
+/** Fetch into one piece of memory.  @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: it cannot be */
 static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
                      struct mca_btl_base_endpoint_t *connection)
 {
@@ -355,6 +384,7 @@ static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *modul
         request->local_handle = module->super.btl_register_mem(&module->super, connection,
                                                                request->base, request->wanted,
                                                                MCA_BTL_REG_FLAG_LOCAL_WRITE);
+        request->handle_module = module;
         if (NULL == request->local_handle) {
             return OMPI_ERR_NOT_AVAILABLE;
         }
@@ -394,6 +424,8 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
                             == mca_pml_epml_route(request->ep, request->source, &module,
                                                   &connection)
                      && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+                     && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
+                            == (module == request->ep->link[EPML_LINK_NODE])
                      && handle_size
                             == (NULL != module->super.btl_register_mem
                                     ? module->super.btl_registration_handle_size

@@ -85,6 +85,7 @@ typedef struct mca_pml_epml_request_t {
     uint64_t received;
     uint32_t sender_request;
     uint64_t remote_address;
+    mca_btl_ep_module_t *handle_module; /**< whose local_handle is */
     struct mca_btl_base_registration_handle_t *local_handle;
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
     uint32_t gets;     /**< under way */
@@ -216,7 +217,7 @@ static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer
                                         const void *header, size_t header_size,
                                         const void *payload, size_t payload_size)
 {
-    struct mca_btl_base_endpoint_t *connection;
+    mca_pml_epml_connection_t *connection;
     int rc;
 
     if (NULL != peer->shm) {
@@ -227,8 +228,8 @@ static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         return rc;
     }
-    return ep->net->ep_send(ep->net, connection, header, header_size, payload, payload_size,
-                            MCA_BTL_EP_TAG);
+    return connection->module->ep_send(connection->module, connection->endpoint, header,
+                                       header_size, payload, payload_size, MCA_BTL_EP_TAG);
 }
 
 /** The transport and its connection that reach a peer. */
@@ -236,13 +237,20 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
                                      mca_btl_ep_module_t **module_p,
                                      struct mca_btl_base_endpoint_t **connection_p)
 {
+    mca_pml_epml_connection_t *connection;
+    int rc;
+
     if (NULL != peer->shm) {
         *module_p = ep->shm;
         *connection_p = peer->shm;
         return OMPI_SUCCESS;
     }
-    *module_p = ep->net;
-    return mca_pml_epml_peer_connect(ep, peer, connection_p);
+    rc = mca_pml_epml_peer_connect(ep, peer, &connection);
+    if (OMPI_SUCCESS == rc) {
+        *module_p = connection->module;
+        *connection_p = connection->endpoint;
+    }
+    return rc;
 }
 
 /* ---- pml_epml_recv.c ------------------------------------------------------------------------- */

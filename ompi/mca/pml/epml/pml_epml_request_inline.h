@@ -73,6 +73,17 @@ static inline void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
     ep->free_requests = request;
 }
 
+/** Give the transport's registration of the data back, if there is one. */
+static inline void mca_pml_epml_request_forget_handle(mca_pml_epml_request_t *request)
+{
+    mca_btl_ep_module_t *module = request->handle_module;
+
+    if (OPAL_UNLIKELY(NULL != request->local_handle)) {
+        (void) module->super.btl_deregister_mem(&module->super, request->local_handle);
+        request->local_handle = NULL;
+    }
+}
+
 /** Describe the user's data. */
 static inline void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request,
                                                  const void *buffer, size_t count,

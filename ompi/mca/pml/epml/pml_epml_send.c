@@ -47,24 +47,13 @@ static inline void match_header(mca_pml_epml_hdr_match_t *hdr, const mca_pml_epm
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return (NULL != peer->shm ? ep->shm : ep->net)->super.btl_eager_limit;
-}
-
-/** Give the transport's registration back. */
-static void withdraw_memory(mca_pml_epml_request_t *request)
-{
-    mca_btl_ep_module_t *module = request->ep->net;
-
-    if (NULL != request->local_handle) {
-        (void) module->super.btl_deregister_mem(&module->super, request->local_handle);
-        request->local_handle = NULL;
-    }
+    return (NULL != peer->shm ? ep->shm : ep->link[peer->link])->super.btl_eager_limit;
 }
 
 /** The send cannot be finished: tell the user. */
 static void fail(mca_pml_epml_request_t *request, int rc)
 {
-    withdraw_memory(request);
+    mca_pml_epml_request_forget_handle(request);
     mca_pml_epml_request_fail(request, rc);
 }
 
@@ -356,6 +345,7 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         request->local_handle = module->super.btl_register_mem(&module->super, connection,
                                                                request->base, request->size,
                                                                MCA_BTL_REG_FLAG_REMOTE_READ);
+        request->handle_module = module;
         if (NULL == request->local_handle) {
             return;
         }
@@ -365,6 +355,9 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
+    if (module == request->ep->link[EPML_LINK_NODE]) {
+        hdr->match.common.flags |= EPML_HDR_FLAG_NODE;
+    }
     hdr->address = (uint64_t) (uintptr_t) request->base;
 }
 
@@ -445,7 +438,7 @@ static int send_frags(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_DONE;
         mca_pml_epml_number_drop(request);
-        withdraw_memory(request);
+        mca_pml_epml_request_forget_handle(request);
         mca_pml_epml_request_done(request);
     }
     return rc;
@@ -524,7 +517,7 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
         ++ep->dropped;
         return;
     }
-    withdraw_memory(request);
+    mca_pml_epml_request_forget_handle(request);
     mca_pml_epml_number_drop(request);
     request->state = EPML_SEND_DONE;
     if (OMPI_SUCCESS != hdr->status) {

@@ -35,7 +35,7 @@ typedef struct transport_t {
     bool failed;                       /**< said already */
 } transport_t;
 
-/** A module without endpoint. */
+/** A network module without endpoint. */
 typedef struct kept_module_t {
     struct kept_module_t *next;
     mca_btl_ep_module_t *module;
@@ -105,7 +105,7 @@ err_close:
     return OMPI_ERR_NOT_AVAILABLE;
 }
 
-int mca_pml_epml_transports_open(bool with_net)
+int mca_pml_epml_transports_open(void)
 {
     bool first;
     int rc;
@@ -113,9 +113,6 @@ int mca_pml_epml_transports_open(bool with_net)
     opal_mutex_lock(&transports.lock);
     first = NULL == transports.shm.component;
     rc = transport_open(&transports.shm);
-    if (OMPI_SUCCESS == rc && with_net) {
-        rc = transport_open(&transports.net);
-    }
     if (first && NULL != transports.shm.component) {
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = mca_pml_epml_arrived;
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbdata = NULL;
@@ -140,11 +137,11 @@ void mca_pml_epml_transports_close(void)
 }
 
 /** A module of a transport, told how most of our messages begin. */
-static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep,
+static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
                          mca_btl_ep_module_t **module_p)
 {
     const mca_pml_epml_hdr_common_t eager = {.kind = EPML_HDR_EAGER};
-    int rc = transport->component->ep_create(ep, MCA_BTL_EP_FLAG_NONE, module_p);
+    int rc = transport->component->ep_create(ep, flags, module_p);
 
     if (OMPI_SUCCESS == rc) {
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
@@ -155,14 +152,17 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep,
 
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
-    return create_module(&transports.shm, ep, module_p);
+    return create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NONE, module_p);
 }
 
-int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
+/** A module of the network. */
+static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
     kept_module_t *kept;
+    int rc;
 
     opal_mutex_lock(&transports.lock);
+    rc = transport_open(&transports.net);
     kept = transports.kept;
     if (NULL != kept) {
         transports.kept = kept->next;
@@ -171,7 +171,9 @@ int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     opal_mutex_unlock(&transports.lock);
 
     if (NULL == kept) {
-        return create_module(&transports.net, ep, module_p);
+        return OMPI_SUCCESS == rc
+                   ? create_module(&transports.net, ep, MCA_BTL_EP_FLAG_NONE, module_p)
+                   : rc;
     }
     *module_p = kept->module;
     (*module_p)->ep_context = ep;
@@ -179,9 +181,17 @@ int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_net_put(mca_btl_ep_module_t *module)
+int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
+                          mca_btl_ep_module_t **module_p)
 {
-    kept_module_t *kept = malloc(sizeof(*kept));
+    return EPML_LINK_NET == link
+               ? net_get(ep, module_p)
+               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
+}
+
+void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module)
+{
+    kept_module_t *kept = EPML_LINK_NET == link ? malloc(sizeof(*kept)) : NULL;
 
     if (NULL == kept) {
         (void) module->super.btl_finalize(&module->super);

@@ -52,6 +52,17 @@ typedef enum mca_pml_epml_level_t {
     EPML_LEVEL_MULTIPLE = 3
 } mca_pml_epml_level_t;
 
+/** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
+ * for good; both sides agree on it when they make each other's acquaintance. */
+typedef enum mca_pml_epml_link_t {
+    EPML_LINK_NODE = 0, /**< processes of this node: epshm, through shared memory */
+    EPML_LINK_NET = 1,  /**< any: epofi */
+    EPML_LINKS = 2
+} mca_pml_epml_link_t;
+
+/** Sets of links. */
+enum { EPML_WITH_NODE = 1 << EPML_LINK_NODE, EPML_WITH_NET = 1 << EPML_LINK_NET };
+
 /**
  * An endpoint as others see it: identity and address.  One per endpoint known to this process,
  * shared by all communicators and all local endpoints; constant once published, but for full.
@@ -65,7 +76,8 @@ typedef struct mca_pml_epml_peer_t {
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;                         /**< unique in this process for ever */
     uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
-    uint16_t address_length;             /**< of the network address; 0: none was exchanged */
+    mca_pml_epml_link_t link;            /**< by which it is reached, if it has no inbox here */
+    uint16_t address_length;             /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
 
@@ -89,6 +101,7 @@ typedef struct mca_pml_epml_peers_t {
 /** An endpoint's connection to a peer in another process. */
 typedef struct mca_pml_epml_connection_t {
     uint64_t peer_id; /**< slots are used again: whose connection this is; 0: nobody's */
+    mca_btl_ep_module_t *module;
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
     bool used; /**< an entry of the table, for good: its slot comes again */
@@ -146,21 +159,20 @@ typedef struct mca_pml_epml_numbers_t {
 typedef struct mca_pml_epml_ep_t {
     /* ---- lines of the lock: written by whoever works on the endpoint ---- */
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
-    /** Turn it even if the inbox is empty: it has a network, or backlogs.  Read without
-     * the lock. */
+    /** Turn it even if the inbox is empty: it has links, or backlogs.  Read without the lock. */
     _Atomic bool busy;
     _Atomic uint32_t heartbeat;  /**< counts polls by a thread of its own; read by the others */
 
     /* ---- lines of the engine: under the lock ---- */
     _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
-    mca_btl_ep_module_t *net; /**< NULL: all members of its communicators are in this process */
+    mca_btl_ep_module_t *link[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
     epml_match_table_t match;
     struct mca_pml_epml_request_t *free_requests;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
     mca_pml_epml_backlog_t *backlogs;
     mca_pml_epml_numbers_t numbers;
-    /** Of the net module: a hash table by peer slot with open addressing, of a size that is a power
-     * of two, for those peers only that the endpoint has sent to.  NULL: none yet. */
+    /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
+     * peers only that the endpoint has sent to.  NULL: none yet. */
     mca_pml_epml_connection_t *connections;
     uint32_t connection_size;
     uint32_t connections_used;
@@ -213,19 +225,19 @@ static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm
 
 /* ---- pml_epml_transport.c -------------------------------------------------------------------- */
 
-/**
- * Open the transports' components.  Idempotent, any thread; what is wrong has been said.
- *
- * @param[in] with_net  also the one between processes
- */
-int mca_pml_epml_transports_open(bool with_net);
+/** Open the component that every endpoint needs; that of the network is opened when the first
+ * module of it is asked for.  Idempotent, any thread; what is wrong has been said. */
+int mca_pml_epml_transports_open(void);
 void mca_pml_epml_transports_close(void);
 
-/** A module of the network transport, new or left by an endpoint that is gone. */
-int mca_pml_epml_net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p);
+/** A module of a link, new or, of the network, left by an endpoint that is gone.
+ * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the link cannot be used */
+int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
+                          mca_btl_ep_module_t **module_p);
 
-/** Keep a module for the next endpoint: it may still be delivering, and costs time to make. */
-void mca_pml_epml_net_put(mca_btl_ep_module_t *module);
+/** The endpoint needs it no longer.  One of the network is kept for the next endpoint: it may still
+ * be delivering, and costs time to make. */
+void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module);
 
 /** Progress the kept modules.  @return number of events */
 int mca_pml_epml_net_progress_kept(void);
@@ -238,16 +250,32 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
  * Create an endpoint with its transports.
  *
  * @param[in] level     decides how soon a thread that uses it alone gets its lock for itself
- * @param[in] with_net  will it talk to other processes?
+ * @param[in] links     by which it will talk to other processes, see mca_pml_epml_ep_need
  * @return OMPI_SUCCESS or an error; then *ep_p is untouched
  */
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, bool with_net, mca_pml_epml_ep_t **ep_p);
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+                           mca_pml_epml_ep_t **ep_p);
 
 /** Tell an endpoint who it is. */
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);
 
-/** Make sure that an endpoint reaches beyond its process.  @return OMPI_SUCCESS or an error */
-int mca_pml_epml_ep_need_net(mca_pml_epml_ep_t *ep);
+/**
+ * Make sure that an endpoint reaches beyond its process.
+ *
+ * @param[in] links  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
+ *                   its place, and ep->link[EPML_LINK_NODE] stays NULL.
+ * @return OMPI_SUCCESS or an error
+ */
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links);
+
+/** A new endpoint that nobody has sent to does without the node side after all. */
+void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
+
+/** Does it reach beyond its process? */
+static inline bool mca_pml_epml_ep_has_links(const mca_pml_epml_ep_t *ep)
+{
+    return NULL != ep->link[EPML_LINK_NODE] || NULL != ep->link[EPML_LINK_NET];
+}
 
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 
@@ -340,7 +368,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
 
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                              struct mca_btl_base_endpoint_t **connection_p);
+                              mca_pml_epml_connection_t **connection_p);
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
 
@@ -399,8 +427,8 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 /** The rank in the job of the process that it lives in. */
 opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name);
 
-/** Do all members of a group live in this process? */
-bool mca_pml_epml_group_is_here(ompi_group_t *group);
+/** By which links are the members of a group reached?  @return set of EPML_WITH_* */
+unsigned int mca_pml_epml_group_links(ompi_group_t *group);
 
 /** Are all members of a group of this process's job?  Endpoints are known in their job only. */
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);

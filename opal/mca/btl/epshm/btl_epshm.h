@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * btl/epshm: messages between the endpoints of one address space.
+ * btl/epshm: messages between the endpoints of one address space, and of one node.
  *
  * Every module has an inbox, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
  * the process may write, and lanes, rings of one sender each (btl_epshm_lane.h), for those who send
@@ -22,13 +22,17 @@
  * A BTL endpoint of this component is the peer's inbox itself: it may be used with every module of
  * the process, so a process connects to each of its endpoints once, not once per pair.
  *
- * Not for other processes: that is btl/epofi's part.
+ * Modules of a second kind (MCA_BTL_EP_FLAG_NODE) carry messages between processes of one node,
+ * through memory that both have mapped: btl_epshm_node.h.  Processes of other nodes are btl/epofi's
+ * part.
  */
 
 #ifndef MCA_BTL_EPSHM_H
 #define MCA_BTL_EPSHM_H
 
 #include "opal_config.h"
+
+#include <stdatomic.h>
 
 #include "opal/mca/btl/btl_ep.h"
 
@@ -46,6 +50,16 @@ typedef struct mca_btl_epshm_component_t {
     size_t max_send_size;        /**< bytes, header included, in one fragment */
     unsigned int eager_frags_max; /**< buffers of eager_limit bytes per endpoint */
     unsigned int max_frags_max;   /**< buffers of max_send_size bytes per endpoint */
+
+    /* Between processes. */
+    bool processes;          /**< reach other processes of the node at all */
+    bool single_copy;        /**< copy large messages once, by Open MPI's smsc */
+    char *directory;         /**< where segments are */
+    size_t segment_size;     /**< bytes that a process's segment may grow to */
+    unsigned int pipe_cells; /**< cells of 64 bytes in a pipe */
+    size_t pipe_bytes;       /**< bytes of its area for messages that the cells do not hold */
+    _Atomic int node_modules;      /**< modules alive that reach other processes */
+    _Atomic uint64_t pipes_broken; /**< given up because their contents made no sense */
 } mca_btl_epshm_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epshm_component_t mca_btl_epshm_component;

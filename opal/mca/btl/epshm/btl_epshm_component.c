@@ -16,9 +16,13 @@
 
 #include "opal_config.h"
 
+#include "btl_epshm_pipe.h"
 #include "btl_epshm_types.h"
 
+#include "opal/util/proc.h"
 #include "opal/util/show_help.h"
+
+#include <unistd.h>
 
 #if !defined(EPML_HELP_DIR)
 #    error "EPML_HELP_DIR must name the folder of our help texts"
@@ -26,6 +30,61 @@
 
 #define EPSHM_SHOW_HELP(...) \
     MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", __VA_ARGS__)
+
+/** What is between processes. */
+static void register_node(void)
+{
+    mca_base_component_t *version = &mca_btl_epshm_component.super.super.btl_version;
+
+    mca_btl_epshm_component.processes = true;
+    (void) mca_base_component_var_register(
+        version, "processes",
+        "Should endpoints of different processes on one node talk through shared memory?  If not, "
+        "or if one of them cannot, they use the network transport (epofi)",
+        MCA_BASE_VAR_TYPE_BOOL, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_3,
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_btl_epshm_component.processes);
+
+    mca_btl_epshm_component.single_copy = true;
+    (void) mca_base_component_var_register(
+        version, "single_copy",
+        "Should large messages between processes of a node be copied once, straight from the "
+        "sender's memory, where Open MPI has a way to do it (smsc: cma, xpmem, knem)?",
+        MCA_BASE_VAR_TYPE_BOOL, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_btl_epshm_component.single_copy);
+
+    mca_btl_epshm_component.directory
+        = 0 == access("/dev/shm", W_OK) ? "/dev/shm" : opal_process_info.job_session_dir;
+    (void) mca_base_component_var_register(
+        version, "directory",
+        "Folder, the same for all processes of a node and in memory, for the files through which "
+        "processes of a node talk",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_LOCAL,
+        &mca_btl_epshm_component.directory);
+
+    mca_btl_epshm_component.segment_size = (size_t) 1 << 30;
+    (void) mca_base_component_var_register(
+        version, "segment_size",
+        "Bytes to which the shared memory of a process may grow; only what is needed is taken "
+        "(524288 to 1099511627776)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.segment_size);
+
+    mca_btl_epshm_component.pipe_cells = 256;
+    (void) mca_base_component_var_register(
+        version, "pipe_cells",
+        "Cells of 64 bytes in the pipe from one endpoint to another of another process: how many "
+        "small messages the sender may be ahead (a power of two, 16 to 1048576)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_cells);
+
+    mca_btl_epshm_component.pipe_bytes = 65536;
+    (void) mca_base_component_var_register(
+        version, "pipe_bytes",
+        "Bytes in such a pipe for messages that the cells do not hold, taken at the first one (at "
+        "least eager_limit, at most 16777216)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_bytes);
+}
 
 static int component_register(void)
 {
@@ -92,6 +151,7 @@ static int component_register(void)
         "Buffers of max_send_size bytes that one endpoint may have on their way (1 to 65536)",
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.max_frags_max);
+    register_node();
     return OPAL_SUCCESS;
 }
 
@@ -111,6 +171,22 @@ static bool is_power_of_two(const char *name, unsigned int value)
     }
     EPSHM_SHOW_HELP("not a power of two", true, name, value);
     return false;
+}
+
+/** Those of the node side. */
+static int check_node_parameters(void)
+{
+    const mca_btl_epshm_component_t *component = &mca_btl_epshm_component;
+
+    if (!in_range("btl_epshm_segment_size", component->segment_size, 524288, (size_t) 1 << 40)
+        || !in_range("btl_epshm_pipe_cells", component->pipe_cells, EPSHM_PIPE_CELLS_LEAST,
+                     EPSHM_PIPE_CELLS_MOST)
+        || !in_range("btl_epshm_pipe_bytes", component->pipe_bytes, component->eager_limit,
+                     1 << 24)) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    return is_power_of_two("btl_epshm_pipe_cells", component->pipe_cells) ? OPAL_SUCCESS
+                                                                          : OPAL_ERR_BAD_PARAM;
 }
 
 /** Parameters are checked when the first module is made, so that a mistake is reported to those who
@@ -142,7 +218,21 @@ static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
 {
     int rc = check_parameters();
 
+    if (OPAL_SUCCESS == rc && 0 != (flags & MCA_BTL_EP_FLAG_NODE)) {
+        rc = check_node_parameters();
+        return OPAL_SUCCESS == rc ? mca_btl_epshm_node_module_create(context, module_p) : rc;
+    }
     return OPAL_SUCCESS == rc ? mca_btl_epshm_module_create(context, flags, module_p) : rc;
+}
+
+/** Open MPI's own selection opens and closes the component as well, while it may be in use. */
+static int component_close(void)
+{
+    /* Relaxed: nobody creates modules while components are closed. */
+    if (0 == atomic_load_explicit(&mca_btl_epshm_component.node_modules, memory_order_relaxed)) {
+        mca_btl_epshm_segment_close();
+    }
+    return OPAL_SUCCESS;
 }
 
 static int component_open(void)
@@ -166,6 +256,7 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
             .btl_version = {
                 MCA_BTL_DEFAULT_VERSION("epshm"),
                 .mca_open_component = component_open,
+                .mca_close_component = component_close,
                 .mca_register_component_params = component_register,
             },
             .btl_data = {

@@ -231,6 +231,15 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module);
 
 int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
 
+/* ---- the node side, see btl_epshm_node.h --------------------------------------------------- */
+
+/** @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: not wanted, or no memory for it (said why);
+ *          OPAL_ERR_OUT_OF_RESOURCE */
+int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p);
+
+/** The component goes. */
+void mca_btl_epshm_segment_close(void);
+
 END_C_DECLS
 
 #endif /* MCA_BTL_EPSHM_TYPES_H */

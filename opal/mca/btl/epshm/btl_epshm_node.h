@@ -1,0 +1,221 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The node side of btl/epshm: messages between endpoints of different processes on one node.
+ *
+ * Each process that has such endpoints has one segment, a file in memory that the others map
+ * (btl_epshm_segment.c).  A module owns a door in it, one word, in which others leave word of the
+ * pipes that they have made for it in their own segments (btl_epshm_pipe.h).  Whoever writes makes
+ * the pipe and owns its memory; whoever reads says when he will not touch it again.  So memory is
+ * used again only when both are through, and messages outlive the endpoint, and the process, that
+ * sent them.
+ *
+ * Only the files of the node side include this.
+ */
+
+#ifndef MCA_BTL_EPSHM_NODE_H
+#define MCA_BTL_EPSHM_NODE_H
+
+#include "opal_config.h"
+
+#include "btl_epshm_pipe.h"
+#include "btl_epshm_types.h"
+
+#include "opal/mca/smsc/smsc.h"
+
+BEGIN_C_DECLS
+
+/** One word by which a module learns of pipes: the last one announced, which links to the one
+ * before.  A word is the process (vpid + 1) in the upper 24 bits and the pipe's offset in its
+ * segment, in lines, below; 0 is none.  Doors are never used as anything else, so that somebody who
+ * comes late leaves his word with the wrong endpoint, which sees that, but harms nobody. */
+typedef struct epshm_door_t {
+    alignas(EPSHM_PIPE_LINE) _Atomic uint64_t last;
+} epshm_door_t;
+
+#define EPSHM_DOOR_OFFSET_BITS 40
+
+/** What a module publishes. */
+typedef struct epshm_node_address_t {
+    uint32_t magic;
+    uint32_t version;
+    opal_process_name_t process;
+    uint64_t stamp;     /**< of its segment */
+    uint64_t size;      /**< of its segment */
+    uint64_t door;      /**< offset in it */
+    uint64_t addressee; /**< number of the module in its process, never given out again */
+} epshm_node_address_t;
+
+/** Another process of the node, whose segment is mapped.  Kept as long as the component. */
+typedef struct epshm_neighbour_t {
+    struct epshm_neighbour_t *next;
+    opal_process_name_t name;
+    uint64_t stamp;
+    unsigned char *base;
+    uint64_t size;
+    const _Atomic uint64_t *used; /**< in its segment */
+    int fd;                       /**< to ask whether it lives */
+    mca_smsc_endpoint_t *single_copy; /**< NULL: its memory cannot be read from here */
+    _Atomic bool copy_failed;         /**< it could not be read when it was tried */
+} epshm_neighbour_t;
+
+/** What memory of the own segment is used for; each is used for the same again. */
+typedef enum epshm_block_kind_t {
+    EPSHM_BLOCK_DOOR,
+    EPSHM_BLOCK_PIPE,
+    EPSHM_BLOCK_AREA,
+    EPSHM_BLOCK_KINDS
+} epshm_block_kind_t;
+
+typedef struct epshm_block_t {
+    unsigned char *memory;
+    uint64_t offset;
+    uint64_t size;
+} epshm_block_t;
+
+/** A pipe that its producer has closed, until its consumer has left it. */
+typedef struct epshm_retired_t {
+    struct epshm_retired_t *next;
+    epshm_pipe_t *pipe;
+    epshm_neighbour_t *neighbour; /**< the consumer's */
+    epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
+} epshm_retired_t;
+
+/** A BTL endpoint of the node side: the way to one module of another process. */
+typedef struct epshm_node_peer_t {
+    epshm_pipe_out_t out;
+    epshm_neighbour_t *neighbour;
+    epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
+    uint32_t refused;             /**< sends that found no room */
+    bool gone;
+} epshm_node_peer_t;
+
+/** A message that is being packed in place: one per module at a time. */
+typedef struct epshm_node_frag_t {
+    mca_btl_base_descriptor_t base;
+    mca_btl_base_segment_t segment;
+    epshm_node_peer_t *peer; /**< NULL: free */
+    uint64_t position;       /**< in the area */
+} epshm_node_frag_t;
+
+OBJ_CLASS_DECLARATION(epshm_node_frag_t);
+
+typedef struct epshm_node_module_t {
+    mca_btl_ep_module_t super;
+    epshm_door_t *door;
+    epshm_block_t door_block;
+    uint64_t addressee;
+    epshm_pipe_in_t *in; /**< those that bring messages are at the front */
+    uint32_t in_count, in_capacity;
+    uint32_t cold;       /**< the next one to look at of those behind */
+    uint32_t demote;     /**< the next place at the front to give to another */
+    uint32_t turns;
+    epshm_node_frag_t frag;
+    mca_btl_base_module_error_cb_fn_t error_cb;
+} epshm_node_module_t;
+
+/* ---- btl_epshm_segment.c --------------------------------------------------------------------- */
+
+/** The own segment, made if need be.  Any thread.
+ *
+ * @param[out] stamp_p, size_p  for the address
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
+int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
+
+/** Nobody uses it any more: unmap all, remove the file. */
+void mca_btl_epshm_segment_close(void);
+
+/** Memory of the own segment, whole lines, not cleared.  Any thread.
+ * @return false: no room, neither in the segment nor, maybe, on the machine */
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, epshm_block_t *block);
+void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block);
+
+/** A pipe has been closed; takes over *retired, and frees what its consumer has left. */
+void mca_btl_epshm_segment_retire(epshm_retired_t *retired);
+
+/** Map the segment of a process.  Any thread.
+ *
+ * @param[in]  name   of the process
+ * @param[in]  stamp  that it must have; 0: any
+ * @param[in]  size   likewise
+ * @return OPAL_SUCCESS; OPAL_ERR_UNREACH */
+int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                                 epshm_neighbour_t **neighbour_p);
+
+/** Has the process of a mapped segment ended?  A system call. */
+bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
+
+/* ---- btl_epshm_node_module.c ----------------------------------------------------------------- */
+
+/** Look at an address.  @return false if it is none */
+bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
+                                     epshm_node_address_t *address);
+
+/* ---- btl_epshm_node_peer.c: pipes to others -------------------------------------------------- */
+
+int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *address, size_t length,
+                               struct mca_btl_base_endpoint_t **endpoint_p);
+void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
+                                   struct mca_btl_base_endpoint_t *endpoint);
+int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, size_t length);
+
+/** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
+int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);
+
+/** Have an area for long messages.  @return OPAL_SUCCESS or OPAL_ERR_NOT_AVAILABLE (said why) */
+int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
+
+/** Bytes of a fragment between processes, header included. */
+size_t mca_btl_epshm_node_max_send_size(void);
+
+/* ---- btl_epshm_node_send.c ------------------------------------------------------------------- */
+
+int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
+                               struct mca_btl_base_endpoint_t *endpoint, const void *header,
+                               size_t header_size, const void *payload, size_t payload_size,
+                               mca_btl_base_tag_t tag);
+int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                             struct opal_convertor_t *convertor, void *header, size_t header_size,
+                             size_t payload_size, uint8_t order, uint32_t flags,
+                             mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor);
+mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
+                                                    struct mca_btl_base_endpoint_t *endpoint,
+                                                    uint8_t order, size_t size, uint32_t flags);
+int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor);
+mca_btl_base_descriptor_t *
+mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
+                               struct mca_btl_base_endpoint_t *endpoint,
+                               struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
+                               size_t *size, uint32_t flags);
+int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                            mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
+
+/* ---- btl_epshm_node_progress.c --------------------------------------------------------------- */
+
+int mca_btl_epshm_node_progress(mca_btl_ep_module_t *module);
+bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *module);
+
+/** Pipes that have been announced: take them in. */
+void mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
+
+/** The module goes: leave all pipes to it. */
+void mca_btl_epshm_node_leave(epshm_node_module_t *module);
+
+/* ---- btl_epshm_node_get.c -------------------------------------------------------------------- */
+
+/** Offer btl_get, if Open MPI can copy between processes. */
+void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPSHM_NODE_H */

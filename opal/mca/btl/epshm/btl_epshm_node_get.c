@@ -1,0 +1,84 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * btl_get between processes: one copy, by Open MPI's smsc (CMA, XPMEM, KNEM), where it has one.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+static int get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+               void *local_address, uint64_t remote_address,
+               struct mca_btl_base_registration_handle_t *local_handle,
+               struct mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
+               int order, mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+{
+    epshm_neighbour_t *neighbour = ((epshm_node_peer_t *) endpoint)->neighbour;
+
+    (void) flags;
+    (void) order;
+    /* Relaxed: whoever does not see it yet tries once more. */
+    if (NULL == neighbour->single_copy
+        || atomic_load_explicit(&neighbour->copy_failed, memory_order_relaxed)) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    if (OPAL_SUCCESS
+        != MCA_SMSC_CALL(copy_from, neighbour->single_copy, local_address,
+                         (void *) (uintptr_t) remote_address, size, remote_handle)) {
+        atomic_store_explicit(&neighbour->copy_failed, true, memory_order_relaxed);
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    cbfunc(btl, endpoint, local_address, local_handle, cbcontext, cbdata, OPAL_SUCCESS);
+    return OPAL_SUCCESS;
+}
+
+static mca_btl_base_registration_handle_t *
+register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base,
+             size_t size, uint32_t flags)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) flags;
+    return (mca_btl_base_registration_handle_t *) MCA_SMSC_CALL(register_region, base, size);
+}
+
+static int deregister_mem(mca_btl_base_module_t *btl, mca_btl_base_registration_handle_t *handle)
+{
+    (void) btl;
+    MCA_SMSC_CALL(deregister_region, handle);
+    return OPAL_SUCCESS;
+}
+
+void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl)
+{
+    if (!mca_btl_epshm_component.single_copy || NULL == mca_smsc) {
+        return;
+    }
+    if (mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)) {
+        ssize_t size = mca_smsc_base_registration_data_size();
+
+        if (0 >= size || MCA_BTL_EP_ADDRESS_MAX < size) {
+            return;
+        }
+        btl->btl_registration_handle_size = (size_t) size;
+        btl->btl_register_mem = register_mem;
+        btl->btl_deregister_mem = deregister_mem;
+        /* The local side of a copy needs none. */
+        btl->btl_get_local_registration_threshold = SIZE_MAX;
+    }
+    btl->btl_flags |= MCA_BTL_FLAGS_GET;
+    btl->btl_get = get;
+    btl->btl_get_limit = SIZE_MAX;
+    btl->btl_get_alignment = 0;
+}

@@ -1,0 +1,153 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Life of the modules of the node side.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/util/proc.h"
+
+#define NODE_ADDRESS_MAGIC 0x6e687365u
+#define NODE_ADDRESS_VERSION 1u
+
+_Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
+
+/** Endpoints are connected by ep_connect; there are no processes to add. */
+static int add_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
+                     struct mca_btl_base_endpoint_t **endpoints, opal_bitmap_t *reachable)
+{
+    (void) btl;
+    (void) nprocs;
+    (void) procs;
+    (void) endpoints;
+    (void) reachable;
+    return OPAL_SUCCESS;
+}
+
+static int del_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
+                     struct mca_btl_base_endpoint_t **peers)
+{
+    (void) btl;
+    (void) nprocs;
+    (void) procs;
+    (void) peers;
+    return OPAL_SUCCESS;
+}
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t cbfunc)
+{
+    ((epshm_node_module_t *) btl)->error_cb = cbfunc;
+    return OPAL_SUCCESS;
+}
+
+bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
+                                     epshm_node_address_t *address)
+{
+    if (sizeof(*address) != length) {
+        return false;
+    }
+    memcpy(address, blob, sizeof(*address));
+    return NODE_ADDRESS_MAGIC == address->magic && NODE_ADDRESS_VERSION == address->version
+           && address->door < address->size && 0 == address->door % EPSHM_PIPE_LINE;
+}
+
+static int finalize(mca_btl_base_module_t *btl)
+{
+    epshm_node_module_t *module = (epshm_node_module_t *) btl;
+
+    mca_btl_epshm_node_leave(module);
+    mca_btl_epshm_segment_put(EPSHM_BLOCK_DOOR, &module->door_block);
+    OBJ_DESTRUCT(&module->frag);
+    free(module->in);
+    free(module);
+    /* Relaxed: only counts; the component is closed when nobody creates any more. */
+    atomic_fetch_sub_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);
+    return OPAL_SUCCESS;
+}
+
+static const mca_btl_ep_module_t module_template = {
+    .super = {
+        .btl_component = &mca_btl_epshm_component.super.super,
+        .btl_exclusivity = MCA_BTL_EXCLUSIVITY_DEFAULT,
+        .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE,
+        .btl_add_procs = add_procs,
+        .btl_del_procs = del_procs,
+        .btl_finalize = finalize,
+        .btl_alloc = mca_btl_epshm_node_alloc,
+        .btl_free = mca_btl_epshm_node_free,
+        .btl_prepare_src = mca_btl_epshm_node_prepare_src,
+        .btl_send = mca_btl_epshm_node_send,
+        .btl_sendi = mca_btl_epshm_node_sendi,
+        .btl_register_error = register_error,
+    },
+    .ep_progress = mca_btl_epshm_node_progress,
+    .ep_pending = mca_btl_epshm_node_pending,
+    .ep_connect = mca_btl_epshm_node_connect,
+    .ep_disconnect = mca_btl_epshm_node_disconnect,
+    .ep_reach = mca_btl_epshm_node_reach,
+    .ep_send = mca_btl_epshm_node_ep_send,
+    .ep_address_length = sizeof(epshm_node_address_t),
+};
+
+static void fill_module(epshm_node_module_t *module, void *context)
+{
+    const size_t eager = mca_btl_epshm_component.eager_limit;
+
+    module->super = module_template;
+    module->super.ep_context = context;
+    module->super.super.btl_eager_limit = eager;
+    module->super.super.btl_rndv_eager_limit = eager;
+    module->super.super.btl_max_send_size = mca_btl_epshm_node_max_send_size();
+    mca_btl_epshm_node_set_get(&module->super.super);
+    OBJ_CONSTRUCT(&module->frag, epshm_node_frag_t);
+}
+
+int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p)
+{
+    /* Numbers start with 1; those of a process are never given out again. */
+    static _Atomic uint64_t last_addressee = 0;
+    epshm_node_address_t address = {.magic = NODE_ADDRESS_MAGIC,
+                                    .version = NODE_ADDRESS_VERSION,
+                                    .process = OPAL_PROC_MY_NAME};
+    epshm_node_module_t *module;
+    int rc;
+
+    if (!mca_btl_epshm_component.processes) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    rc = mca_btl_epshm_segment_open(&address.stamp, &address.size);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    module = calloc(1, sizeof(*module));
+    if (NULL == module) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), &module->door_block)) {
+        free(module);
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    fill_module(module, context);
+    module->door = (epshm_door_t *) module->door_block.memory;
+    /* A door that has been used keeps its word: somebody late may be in it, who is to be told. */
+    module->addressee = 1 + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
+    address.door = module->door_block.offset;
+    address.addressee = module->addressee;
+    memcpy(module->super.ep_address, &address, sizeof(address));
+    atomic_fetch_add_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);
+    *module_p = &module->super;
+    return OPAL_SUCCESS;
+}

@@ -1,0 +1,216 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The ways to other processes' modules: pipes are made at first use, and left behind at the end.
+ * All slow path.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+/** At each so many sends without room it is looked whether the receiver is still there: a system
+ * call. */
+#define NODE_REFUSED_LOOK 4096
+
+_Static_assert(0 == (NODE_REFUSED_LOOK & (NODE_REFUSED_LOOK - 1)), "a mask is made of it");
+
+/** Fragments that the area should have room for, so that packing and unpacking overlap. */
+#define NODE_FRAGS_UNDER_WAY 4
+
+size_t mca_btl_epshm_node_max_send_size(void)
+{
+    const mca_btl_epshm_component_t *component = &mca_btl_epshm_component;
+    size_t size = component->pipe_bytes / NODE_FRAGS_UNDER_WAY;
+
+    size = size < component->max_send_size ? size : component->max_send_size;
+    return size < component->eager_limit ? component->eager_limit : size;
+}
+
+static void say_no_room(void)
+{
+    /* Relaxed: two messages instead of one would do no harm. */
+    static _Atomic bool said = false;
+
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "no room", true,
+                             mca_btl_epshm_component.directory,
+                             mca_btl_epshm_component.segment_size);
+    }
+}
+
+/** A block as large as wished, or else as large as it must be.  The size is block->size. */
+static bool get_block(epshm_block_kind_t kind, uint64_t wished, uint64_t least,
+                      epshm_block_t *block)
+{
+    return mca_btl_epshm_segment_get(kind, wished, block)
+           || (least < wished && mca_btl_epshm_segment_get(kind, least, block));
+}
+
+static int make_pipe(epshm_node_peer_t *peer, uint64_t addressee)
+{
+    epshm_block_t *block = &peer->last_will->pipe_block;
+    uint64_t cells = mca_btl_epshm_component.pipe_cells;
+
+    if (!get_block(EPSHM_BLOCK_PIPE, epshm_pipe_bytes(cells),
+                   epshm_pipe_bytes(EPSHM_PIPE_CELLS_LEAST), block)) {
+        say_no_room();
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    if (epshm_pipe_bytes(cells) != block->size) {
+        cells = EPSHM_PIPE_CELLS_LEAST;
+    }
+    epshm_pipe_create(&peer->out, block->memory, cells, addressee);
+    peer->last_will->pipe = peer->out.pipe;
+    return OPAL_SUCCESS;
+}
+
+/** Leave word of a pipe in the consumer's door. */
+static void announce(epshm_node_peer_t *peer, epshm_door_t *door)
+{
+    const uint64_t word = ((uint64_t) OPAL_PROC_MY_NAME.vpid + 1) << EPSHM_DOOR_OFFSET_BITS
+                          | peer->last_will->pipe_block.offset / EPSHM_PIPE_LINE;
+    uint64_t last = atomic_load_explicit(&door->last, memory_order_relaxed);
+
+    do {
+        atomic_store_explicit(&peer->out.pipe->next, last, memory_order_relaxed);
+        /* Release pairs with the acquire in mca_btl_epshm_node_answer_door: the pipe is complete
+         * before its word.  Others' pushes in between keep their order: this is a
+         * read-modify-write. */
+    } while (!atomic_compare_exchange_weak_explicit(&door->last, &last, word, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+static int attach(const void *blob, size_t length, epshm_node_address_t *address,
+                  epshm_neighbour_t **neighbour_p)
+{
+    epshm_neighbour_t *neighbour;
+    int rc;
+
+    if (!mca_btl_epshm_node_address_read(blob, length, address)) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    rc = mca_btl_epshm_segment_attach(&address->process, address->stamp, address->size,
+                                      &neighbour);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    /* Relaxed: the door was made before its address was given to anybody. */
+    if (neighbour->size < address->door + sizeof(epshm_door_t)
+        || atomic_load_explicit(neighbour->used, memory_order_relaxed)
+               < address->door + sizeof(epshm_door_t)) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    *neighbour_p = neighbour;
+    return OPAL_SUCCESS;
+}
+
+int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, size_t length)
+{
+    epshm_node_address_t read;
+    epshm_neighbour_t *neighbour;
+
+    (void) module;
+    return attach(address, length, &read, &neighbour);
+}
+
+int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, size_t length,
+                               struct mca_btl_base_endpoint_t **endpoint_p)
+{
+    epshm_node_peer_t *peer = calloc(1, sizeof(*peer));
+    epshm_node_address_t address;
+    int rc = OPAL_ERR_OUT_OF_RESOURCE;
+
+    (void) module;
+    if (NULL == peer) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    peer->last_will = calloc(1, sizeof(*peer->last_will));
+    if (NULL == peer->last_will) {
+        goto err_free_peer;
+    }
+    rc = attach(blob, length, &address, &peer->neighbour);
+    if (OPAL_SUCCESS == rc) {
+        rc = make_pipe(peer, address.addressee);
+    }
+    if (OPAL_SUCCESS != rc) {
+        goto err_free_will;
+    }
+    peer->last_will->neighbour = peer->neighbour;
+    announce(peer, (epshm_door_t *) (peer->neighbour->base + address.door));
+    *endpoint_p = (struct mca_btl_base_endpoint_t *) peer;
+    return OPAL_SUCCESS;
+
+err_free_will:
+    free(peer->last_will);
+err_free_peer:
+    free(peer);
+    return rc;
+}
+
+void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
+                                   struct mca_btl_base_endpoint_t *endpoint)
+{
+    epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
+
+    (void) module;
+    epshm_pipe_close(&peer->out);
+    mca_btl_epshm_segment_retire(peer->last_will);
+    free(peer);
+}
+
+int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
+{
+    epshm_block_t *block = &peer->last_will->area_block;
+
+    if (NULL != peer->out.area) {
+        return OPAL_SUCCESS;
+    }
+    if (!get_block(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes,
+                   mca_btl_epshm_node_max_send_size(), block)) {
+        *block = (epshm_block_t){.size = 0};
+        say_no_room();
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    epshm_pipe_add_area(&peer->out, block->memory, block->offset, block->size);
+    return OPAL_SUCCESS;
+}
+
+/** The consumer will not read any more. */
+static int peer_is_gone(epshm_node_peer_t *peer)
+{
+    peer->gone = true;
+    return OPAL_ERR_UNREACH;
+}
+
+int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
+{
+    if (peer->gone || epshm_pipe_is_detached(peer->out.pipe)) {
+        return peer_is_gone(peer);
+    }
+    if (EPSHM_PIPE_BROKEN == why) {
+        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "pipe broken",
+                             true, (unsigned int) peer->neighbour->name.vpid);
+        return peer_is_gone(peer);
+    }
+    if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))
+        && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
+        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "process ended",
+                             true, (unsigned int) peer->neighbour->name.vpid);
+        return peer_is_gone(peer);
+    }
+    return OPAL_ERR_OUT_OF_RESOURCE;
+}

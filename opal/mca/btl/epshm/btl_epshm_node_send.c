@@ -1,0 +1,258 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Sending to another process of the node.
+ *
+ * Fast path: what fits in one cell.  Budget: the cell, a release store; no lock, no atomic
+ * read-modify-write, nothing of the receiver's but its head once a lap.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/datatype/opal_convertor.h"
+
+OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
+
+/** memcpy for what is mostly a few words, as in btl_epshm_send.c: eight bytes at a time, because
+ * the caller has just written them in such pieces. */
+static inline void copy_small(unsigned char *target, const void *source, size_t size)
+{
+    const unsigned char *from = source;
+
+    if (OPAL_LIKELY(8 <= size && size <= 32)) {
+        size_t done = 0;
+
+        do {
+            memcpy(target + done, from + done, 8);
+            done += 8;
+        } while (done + 8 <= size);
+        memcpy(target + size - 8, from + size - 8, 8);
+    } else if (0 < size) {
+        memcpy(target, from, size);
+    }
+}
+
+/** A message in several cells. */
+static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header_size,
+                      const void *payload, size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const size_t size = header_size + payload_size;
+    const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_INLINE,
+                                            .tag = tag,
+                                            .size = (uint32_t) size};
+    const uint64_t cells = epshm_pipe_cells_for(size);
+    int rc = epshm_pipe_room(&peer->out, cells);
+
+    if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
+        return mca_btl_epshm_node_refused(peer, rc);
+    }
+    epshm_pipe_write(&peer->out, 0, &envelope, sizeof(envelope));
+    epshm_pipe_write(&peer->out, sizeof(envelope), header, header_size);
+    epshm_pipe_write(&peer->out, sizeof(envelope) + header_size, payload, payload_size);
+    epshm_pipe_publish(&peer->out, cells);
+    return OPAL_SUCCESS;
+}
+
+/** A piece of the area, and a cell to send it with. */
+static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t size,
+                   uint64_t *position_p)
+{
+    int rc = mca_btl_epshm_node_need_area(peer);
+
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
+        return rc;
+    }
+    if (OPAL_UNLIKELY(NULL != module->frag.peer)) {
+        return OPAL_ERR_OUT_OF_RESOURCE; /* the caller's own fragment has to go first */
+    }
+    rc = epshm_pipe_room(&peer->out, 1);
+    if (OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc)) {
+        rc = epshm_pipe_reserve(&peer->out, size, position_p);
+    }
+    return OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc) ? OPAL_SUCCESS
+                                                 : mca_btl_epshm_node_refused(peer, rc);
+}
+
+/** All that does not fit in one cell. */
+static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
+                                               epshm_node_peer_t *peer, const void *header,
+                                               size_t header_size, const void *payload,
+                                               size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const size_t size = header_size + payload_size;
+    unsigned char *target;
+    uint64_t position;
+    int rc;
+
+    if (size <= EPSHM_PIPE_INLINE_MAX) {
+        return send_cells(peer, header, header_size, payload, payload_size, tag);
+    }
+    rc = reserve(module, peer, size, &position);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    target = epshm_pipe_area_at(&peer->out, position);
+    memcpy(target, header, header_size);
+    memcpy(target + header_size, payload, payload_size);
+    epshm_pipe_send_bulk(&peer->out, position, (uint32_t) size, tag);
+    return OPAL_SUCCESS;
+}
+
+int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
+                               struct mca_btl_base_endpoint_t *endpoint, const void *header,
+                               size_t header_size, const void *payload, size_t payload_size,
+                               mca_btl_base_tag_t tag)
+{
+    epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
+    const size_t size = header_size + payload_size;
+    unsigned char *data;
+    int rc;
+
+    if (OPAL_UNLIKELY(size > EPSHM_PIPE_ONE_CELL_MAX)) {
+        return send_long((epshm_node_module_t *) module, peer, header, header_size, payload,
+                         payload_size, tag);
+    }
+    rc = epshm_pipe_room(&peer->out, 1);
+    if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
+        return mca_btl_epshm_node_refused(peer, rc);
+    }
+    data = epshm_pipe_out_cell(&peer->out, 0)->data;
+    memcpy(data,
+           &(epshm_pipe_envelope_t){.kind = EPSHM_PIPE_INLINE, .tag = tag, .size = (uint32_t) size},
+           sizeof(epshm_pipe_envelope_t));
+    copy_small(data + sizeof(epshm_pipe_envelope_t), header, header_size);
+    copy_small(data + sizeof(epshm_pipe_envelope_t) + header_size, payload, payload_size);
+    epshm_pipe_publish(&peer->out, 1);
+    return OPAL_SUCCESS;
+}
+
+/* ---- descriptors: packed in place ------------------------------------------------------------ */
+
+mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
+                                                    struct mca_btl_base_endpoint_t *endpoint,
+                                                    uint8_t order, size_t size, uint32_t flags)
+{
+    epshm_node_module_t *module = (epshm_node_module_t *) btl;
+    epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
+    epshm_node_frag_t *frag = &module->frag;
+    uint64_t position;
+
+    if (size > btl->btl_max_send_size
+        || OPAL_SUCCESS != reserve(module, peer, size, &position)) {
+        return NULL;
+    }
+    frag->peer = peer;
+    frag->position = position;
+    frag->segment.seg_addr.pval = epshm_pipe_area_at(&peer->out, position);
+    frag->segment.seg_len = size;
+    frag->base.des_segments = &frag->segment;
+    frag->base.des_segment_count = 1;
+    frag->base.order = order;
+    frag->base.des_flags = flags;
+    frag->base.des_cbfunc = NULL;
+    return &frag->base;
+}
+
+int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor)
+{
+    (void) btl;
+    ((epshm_node_frag_t *) descriptor)->peer = NULL;
+    return OPAL_SUCCESS;
+}
+
+mca_btl_base_descriptor_t *
+mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
+                               struct mca_btl_base_endpoint_t *endpoint,
+                               struct opal_convertor_t *convertor, uint8_t order, size_t reserved,
+                               size_t *size, uint32_t flags)
+{
+    mca_btl_base_descriptor_t *descriptor;
+    size_t total = reserved + *size;
+    struct iovec iov;
+    uint32_t iov_count = 1;
+
+    total = total < btl->btl_max_send_size ? total : btl->btl_max_send_size;
+    *size = total - reserved;
+    descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, total, flags);
+    if (NULL == descriptor) {
+        return NULL;
+    }
+    iov.iov_base = (IOVBASE_TYPE *) ((unsigned char *) descriptor->des_segments->seg_addr.pval
+                                     + reserved);
+    iov.iov_len = *size;
+    if (0 > opal_convertor_pack(convertor, &iov, &iov_count, size)) {
+        (void) mca_btl_epshm_node_free(btl, descriptor);
+        return NULL;
+    }
+    descriptor->des_segments->seg_len = reserved + *size;
+    return descriptor;
+}
+
+int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                            mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag)
+{
+    epshm_node_frag_t *frag = (epshm_node_frag_t *) descriptor;
+    epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
+    int rc = epshm_pipe_room(&peer->out, 1); /* small messages may have used it up since */
+
+    if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
+        return mca_btl_epshm_node_refused(peer, rc);
+    }
+    epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) frag->segment.seg_len, tag);
+    frag->peer = NULL;
+    if (NULL != frag->base.des_cbfunc
+        && 0 != (frag->base.des_flags & MCA_BTL_DES_SEND_ALWAYS_CALLBACK)) {
+        frag->base.des_cbfunc(btl, endpoint, descriptor, OPAL_SUCCESS);
+    }
+    return 1;
+}
+
+int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                             struct opal_convertor_t *convertor, void *header, size_t header_size,
+                             size_t payload_size, uint8_t order, uint32_t flags,
+                             mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+{
+    mca_btl_base_descriptor_t *frag;
+    size_t packed = payload_size;
+    int rc;
+
+    if (0 == payload_size) {
+        rc = mca_btl_epshm_node_ep_send((mca_btl_ep_module_t *) btl, endpoint, header, header_size,
+                                        NULL, 0, tag);
+        if (OPAL_SUCCESS != rc && NULL != descriptor) {
+            *descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, header_size, flags);
+        }
+        return rc;
+    }
+    frag = mca_btl_epshm_node_prepare_src(btl, endpoint, convertor, order, header_size, &packed,
+                                          flags);
+    if (NULL == frag) {
+        if (NULL != descriptor) {
+            *descriptor = NULL;
+        }
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(frag->des_segments->seg_addr.pval, header, header_size);
+    rc = mca_btl_epshm_node_send(btl, endpoint, frag, tag);
+    if (0 > rc) {
+        if (NULL != descriptor) {
+            *descriptor = frag;
+        } else {
+            (void) mca_btl_epshm_node_free(btl, frag);
+        }
+        return rc;
+    }
+    return OPAL_SUCCESS;
+}

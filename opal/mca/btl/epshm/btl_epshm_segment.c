@@ -1,0 +1,500 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The segment of a process: a file in memory in which its doors and pipes are, and the mappings of
+ * the other processes' segments.  All slow path, under one lock.
+ *
+ * The file has its full size from the beginning, but memory is taken only as needed, by
+ * posix_fallocate: where there is none, that fails, while a page that is merely touched would kill
+ * the process.  How far there is memory is in the header; nobody looks beyond.
+ *
+ * A process holds a record lock on its own segment for as long as it lives.  That is how the others
+ * see that it has ended: the kernel gives the lock up, whatever the end was like, and process ids
+ * need not mean the same to all.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
+#define SEGMENT_VERSION 1
+
+/** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
+#define SEGMENT_STEP ((uint64_t) 256 * 1024)
+
+/** Beginning of every segment.  Constant, but for used, once others may know of it. */
+typedef struct segment_header_t {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t uid;
+    opal_process_name_t name;
+    uint64_t stamp; /**< no other segment of this name has it */
+    uint64_t size;
+    /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
+     * in the segment hears of it later, by an acquire. */
+    _Atomic uint64_t used;
+} segment_header_t;
+
+/** Memory that is free again. */
+typedef struct free_block_t {
+    struct free_block_t *next;
+    epshm_block_t block;
+} free_block_t;
+
+static struct {
+    opal_mutex_t lock;
+    segment_header_t *header; /**< NULL: none */
+    char *path;
+    int fd;
+    uint64_t size;
+    uint64_t used;  /**< what the header says */
+    uint64_t given; /**< bytes from the beginning that have been handed out */
+    bool failed;    /**< said already */
+    free_block_t *free[EPSHM_BLOCK_KINDS];
+    epshm_retired_t *retired;
+    epshm_neighbour_t *neighbours; /**< the youngest first */
+} segment = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/** Where the segment of a process is.  @return to be freed, or NULL */
+static char *path_of(const opal_process_name_t *name)
+{
+    char *path;
+
+    if (0 > asprintf(&path, "%s/epshm.%u.%x.%u", mca_btl_epshm_component.directory,
+                     (unsigned int) geteuid(), (unsigned int) name->jobid,
+                     (unsigned int) name->vpid)) {
+        return NULL;
+    }
+    return path;
+}
+
+/** Is somebody's life tied to this file? */
+static bool is_owned(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return 0 != fcntl(fd, F_GETLK, &lock) || F_UNLCK != lock.l_type;
+}
+
+/** Remove what an earlier job with the same number has left.  @return false: it is alive */
+static bool remove_stale(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool owned;
+
+    if (0 > fd) {
+        return ENOENT == errno;
+    }
+    owned = is_owned(fd);
+    close(fd);
+    return !owned && (0 == unlink(path) || ENOENT == errno);
+}
+
+/** A new file that is ours.  @return its descriptor, or -1 with errno set */
+static int file_create(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (0 > fd && EEXIST == errno && remove_stale(path)) {
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (0 <= fd && 0 != fcntl(fd, F_SETLK, &lock)) {
+        const int error = errno;
+
+        (void) unlink(path);
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+static uint64_t new_stamp(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
+}
+
+/** Size, memory for the beginning, mapping, header.  @return 0 or an error number */
+static int file_fill(int fd, uint64_t size)
+{
+    segment_header_t *header;
+    int rc;
+
+    if (0 != ftruncate(fd, (off_t) size)) {
+        return errno;
+    }
+    rc = posix_fallocate(fd, 0, (off_t) (SEGMENT_STEP < size ? SEGMENT_STEP : size));
+    if (0 != rc) {
+        return rc;
+    }
+    header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == header) {
+        return errno;
+    }
+    *header = (segment_header_t){.magic = SEGMENT_MAGIC,
+                                 .version = SEGMENT_VERSION,
+                                 .uid = (uint32_t) geteuid(),
+                                 .name = OPAL_PROC_MY_NAME,
+                                 .stamp = new_stamp(),
+                                 .size = size};
+    segment.used = SEGMENT_STEP < size ? SEGMENT_STEP : size;
+    atomic_init(&header->used, segment.used);
+    segment.header = header;
+    segment.size = size;
+    segment.given = epshm_pipe_area_for(sizeof(*header));
+    segment.fd = fd;
+    return 0;
+}
+
+/** Under the lock.  @return 0 or an error number */
+static int segment_create(void)
+{
+    const uint64_t size = mca_btl_epshm_component.segment_size & ~(SEGMENT_STEP - 1);
+    opal_process_name_t name = OPAL_PROC_MY_NAME;
+    char *path = path_of(&name);
+    int fd, rc;
+
+    if (NULL == path) {
+        return ENOMEM;
+    }
+    /* Before there is a file, so that nothing is left whatever happens. */
+    (void) opal_pmix_register_cleanup(path, false, false, false);
+    fd = file_create(path);
+    if (0 > fd) {
+        rc = errno;
+        goto err_free_path;
+    }
+    rc = file_fill(fd, size);
+    if (0 != rc) {
+        goto err_unlink;
+    }
+    segment.path = path;
+    return 0;
+
+err_unlink:
+    (void) unlink(path);
+    close(fd);
+err_free_path:
+    free(path);
+    return rc;
+}
+
+int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
+{
+    int error = 0;
+
+    opal_mutex_lock(&segment.lock);
+    if (NULL == segment.header && !segment.failed) {
+        error = segment_create();
+        segment.failed = 0 != error;
+    }
+    if (NULL != segment.header) {
+        *stamp_p = segment.header->stamp;
+        *size_p = segment.size;
+    }
+    opal_mutex_unlock(&segment.lock);
+    if (0 != error) {
+        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "no segment",
+                             true, mca_btl_epshm_component.directory, strerror(error));
+    }
+    return NULL != segment.header ? OPAL_SUCCESS : OPAL_ERR_NOT_AVAILABLE;
+}
+
+/* ---- other processes ------------------------------------------------------------------------- */
+
+/** Does a file look like the segment of a process? */
+static bool file_is_sound(int fd, uint64_t size, uint64_t *size_p)
+{
+    struct stat stat;
+
+    if (0 != fstat(fd, &stat) || !S_ISREG(stat.st_mode) || geteuid() != stat.st_uid
+        || 0 != (stat.st_mode & 077) || (uint64_t) stat.st_size < SEGMENT_STEP
+        || (0 != size && (uint64_t) stat.st_size != size)) {
+        return false;
+    }
+    *size_p = (uint64_t) stat.st_size;
+    return true;
+}
+
+static bool header_is_sound(const segment_header_t *header, const opal_process_name_t *name,
+                            uint64_t stamp, uint64_t size)
+{
+    return SEGMENT_MAGIC == header->magic && SEGMENT_VERSION == header->version
+           && (uint32_t) geteuid() == header->uid && name->jobid == header->name.jobid
+           && name->vpid == header->name.vpid && size == header->size
+           && (0 == stamp || stamp == header->stamp);
+}
+
+/** Map a file that has been opened.  @return NULL if it is not what it should be */
+static epshm_neighbour_t *neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp,
+                                        uint64_t size)
+{
+    epshm_neighbour_t *neighbour = calloc(1, sizeof(*neighbour));
+    const segment_header_t *header;
+    opal_proc_t *proc;
+
+    if (NULL == neighbour || !file_is_sound(fd, size, &size)) {
+        goto err_free;
+    }
+    header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == header) {
+        goto err_free;
+    }
+    if (!header_is_sound(header, name, stamp, size)) {
+        (void) munmap((void *) header, size);
+        goto err_free;
+    }
+    neighbour->name = *name;
+    neighbour->stamp = header->stamp;
+    neighbour->base = (unsigned char *) header;
+    neighbour->size = size;
+    neighbour->used = &header->used;
+    neighbour->fd = fd;
+    atomic_init(&neighbour->copy_failed, false);
+    proc = NULL != mca_smsc && mca_btl_epshm_component.single_copy ? opal_proc_for_name(*name)
+                                                                   : NULL;
+    neighbour->single_copy = NULL != proc ? MCA_SMSC_CALL(get_endpoint, proc) : NULL;
+    return neighbour;
+
+err_free:
+    free(neighbour);
+    return NULL;
+}
+
+/** Under the lock. */
+static epshm_neighbour_t *neighbour_find(const opal_process_name_t *name, uint64_t stamp)
+{
+    epshm_neighbour_t *neighbour = segment.neighbours;
+
+    while (NULL != neighbour
+           && (neighbour->name.vpid != name->vpid || neighbour->name.jobid != name->jobid
+               || (0 != stamp && neighbour->stamp != stamp))) {
+        neighbour = neighbour->next;
+    }
+    return neighbour;
+}
+
+int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                                 epshm_neighbour_t **neighbour_p)
+{
+    epshm_neighbour_t *neighbour;
+    char *path;
+    int fd = -1;
+
+    opal_mutex_lock(&segment.lock);
+    neighbour = neighbour_find(name, stamp);
+    if (NULL == neighbour && name->jobid == OPAL_PROC_MY_NAME.jobid
+        && name->vpid != OPAL_PROC_MY_NAME.vpid) {
+        path = path_of(name);
+        if (NULL != path) {
+            fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+            free(path);
+        }
+        neighbour = 0 <= fd ? neighbour_new(fd, name, stamp, size) : NULL;
+        if (NULL != neighbour) {
+            neighbour->next = segment.neighbours;
+            segment.neighbours = neighbour;
+        } else if (0 <= fd) {
+            close(fd);
+        }
+    }
+    opal_mutex_unlock(&segment.lock);
+    if (NULL == neighbour) {
+        return OPAL_ERR_UNREACH;
+    }
+    *neighbour_p = neighbour;
+    return OPAL_SUCCESS;
+}
+
+bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)
+{
+    return !is_owned(neighbour->fd);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/** Under the lock. */
+static void block_put(epshm_block_kind_t kind, const epshm_block_t *block)
+{
+    free_block_t *place = malloc(sizeof(*place));
+
+    if (NULL == place) {
+        return; /* the block is lost, which is the lesser evil */
+    }
+    place->block = *block;
+    place->next = segment.free[kind];
+    segment.free[kind] = place;
+}
+
+void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block)
+{
+    opal_mutex_lock(&segment.lock);
+    block_put(kind, block);
+    opal_mutex_unlock(&segment.lock);
+}
+
+/** Take back the pipes that their consumers have left.  Under the lock.
+ *
+ * @param[in] dead  those of processes that have ended, too: a system call each */
+static void reclaim(bool dead)
+{
+    epshm_retired_t **link = &segment.retired;
+
+    while (NULL != *link) {
+        epshm_retired_t *retired = *link;
+
+        if (!epshm_pipe_is_detached(retired->pipe)
+            && !(dead && mca_btl_epshm_neighbour_is_dead(retired->neighbour))) {
+            link = &retired->next;
+            continue;
+        }
+        *link = retired->next;
+        block_put(EPSHM_BLOCK_PIPE, &retired->pipe_block);
+        if (0 < retired->area_block.size) {
+            block_put(EPSHM_BLOCK_AREA, &retired->area_block);
+        }
+        free(retired);
+    }
+}
+
+void mca_btl_epshm_segment_retire(epshm_retired_t *retired)
+{
+    opal_mutex_lock(&segment.lock);
+    retired->next = segment.retired;
+    segment.retired = retired;
+    reclaim(false);
+    opal_mutex_unlock(&segment.lock);
+}
+
+/** A block of exactly that size that is free again.  Under the lock. */
+static bool block_again(epshm_block_kind_t kind, uint64_t size, epshm_block_t *block)
+{
+    for (free_block_t **link = &segment.free[kind]; NULL != *link; link = &(*link)->next) {
+        free_block_t *place = *link;
+
+        if (size == place->block.size) {
+            *block = place->block;
+            *link = place->next;
+            free(place);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Memory that nobody has had.  Under the lock. */
+static bool block_new(uint64_t size, epshm_block_t *block)
+{
+    const uint64_t end = segment.given + size;
+
+    if (end > segment.used) {
+        const uint64_t used = (end + SEGMENT_STEP - 1) & ~(SEGMENT_STEP - 1);
+
+        if (used > segment.size
+            || 0 != posix_fallocate(segment.fd, (off_t) segment.used,
+                                    (off_t) (used - segment.used))) {
+            return false;
+        }
+        segment.used = used;
+        atomic_store_explicit(&segment.header->used, used, memory_order_relaxed);
+    }
+    *block = (epshm_block_t){.memory = (unsigned char *) segment.header + segment.given,
+                             .offset = segment.given,
+                             .size = size};
+    segment.given = end;
+    return true;
+}
+
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, epshm_block_t *block)
+{
+    bool found;
+
+    size = epshm_pipe_area_for(size);
+    opal_mutex_lock(&segment.lock);
+    reclaim(false);
+    found = block_again(kind, size, block) || block_new(size, block);
+    if (!found) {
+        reclaim(true);
+        found = block_again(kind, size, block);
+    }
+    opal_mutex_unlock(&segment.lock);
+    return found;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void free_lists(void)
+{
+    while (NULL != segment.retired) {
+        epshm_retired_t *retired = segment.retired;
+
+        segment.retired = retired->next;
+        free(retired);
+    }
+    for (int kind = 0; kind < EPSHM_BLOCK_KINDS; ++kind) {
+        while (NULL != segment.free[kind]) {
+            free_block_t *place = segment.free[kind];
+
+            segment.free[kind] = place->next;
+            free(place);
+        }
+    }
+}
+
+void mca_btl_epshm_segment_close(void)
+{
+    opal_mutex_lock(&segment.lock);
+    while (NULL != segment.neighbours) {
+        epshm_neighbour_t *neighbour = segment.neighbours;
+
+        segment.neighbours = neighbour->next;
+        if (NULL != neighbour->single_copy && NULL != mca_smsc) {
+            MCA_SMSC_CALL(return_endpoint, neighbour->single_copy);
+        }
+        (void) munmap(neighbour->base, neighbour->size);
+        close(neighbour->fd);
+        free(neighbour);
+    }
+    if (NULL != segment.header) {
+        free_lists();
+        (void) unlink(segment.path);
+        (void) munmap(segment.header, segment.size);
+        close(segment.fd);
+        free(segment.path);
+        segment.header = NULL;
+        segment.path = NULL;
+        segment.fd = -1;
+    }
+    segment.failed = false;
+    opal_mutex_unlock(&segment.lock);
+}
