@@ -168,8 +168,9 @@ sub command {
     if ('ep' eq $way->{program}) {
         # What ob1 below may use; btl/tcp complains on machines with nothing but a loopback.
         push(@options, '--mca', 'btl', '^tcp');
-        push(@options, '--mca', 'btl_epofi_provider', $name) if 'in' ne $name;
-        push(@options, '--mca', 'btl_epofi_interface', 'lo') if 'tcp' eq $name;
+        push(@options, '--mca', 'btl_epshm_processes', 'shm' eq $name ? 1 : 0);
+        push(@options, '--mca', 'btl_epofi_provider', 'tcp', '--mca', 'btl_epofi_interface', 'lo')
+            if 'tcp' eq $name;
     } elsif ('tcp' eq $name) {
         push(@options, '--mca', 'btl', 'self,tcp', '--mca', 'btl_tcp_if_include', 'lo');
     } else {

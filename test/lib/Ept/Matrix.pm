@@ -19,19 +19,21 @@ use warnings;
 
 use Ept::MpichTests;
 
-# Configurations, "processes x endpoints per process". With more than one process the network is
-# used, and the configuration runs once per provider.  "2x4/tcp" names one provider only.
+# Configurations, "processes x endpoints per process". With more than one process the configuration
+# runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
+# btl/epshm.  "2x4/tcp" names one only.
 my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 2x16 4x1 4x2 4x4 4x16);
 
 # Where ranks > cores by far, collectives and pair tests are slow but meet what nothing else meets:
 # every pair of 64 ranks connected. The other groups see fewer ranks, with larger messages.
-my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp);
+my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp 4x4/node);
 
 # Process-level tests (each process makes endpoints of its own in the test).
-my @PROCESSES = qw(1x1 2x1 4x1/tcp);
+my @PROCESSES = qw(1x1 2x1 4x1/tcp 4x1/node);
 
 my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
-    'btl_epshm_max_frags_max 1', 'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
+    'btl_epshm_max_frags_max 1', 'btl_epshm_pipe_cells 16', 'btl_epshm_pipe_bytes 4096',
+    'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
     'btl_epofi_max_send_buffers 4';
 
 # malloc counts what each thread keeps for next time as handed out: memory that only seems to be lost.
@@ -42,7 +44,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   configs where it runs
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
-#   quick   configurations of --quick (default: 1x4 and 2x2/tcp, as far as they are listed)
+#   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
 #   timeout seconds of one run (default 60; twice that from 32 ranks on)
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   plain   0: nothing to see without endpoints
@@ -53,7 +55,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 #   status  of a job of kind "fatal": how it must end (default: any but 0)
 my @TABLE = (
-    # The whole matrix, both providers.
+    # The whole matrix, all ways between processes.
     { program => 'p2p_basic', configs => \@ALL },
     { program => 'p2p_match', configs => \@ALL },
     { program => 'random_traffic', configs => \@ALL },
@@ -73,38 +75,40 @@ my @TABLE = (
 
     # Communicators: what an endpoint does with them, what they leave behind.
     # comm_bridge: groups that have never met.
-    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 4x2/node 3x3/tcp)] },
     { program => 'comm_bridge', variant => 'limit', configs => ['2x2/tcp'], quick => [],
       args => '--limit 1', mca => 'pml_epml_max_endpoints 2', plain => 0,
       says => 'pml_epml_max_endpoints' },
-    { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 4x2/tcp 4x4/tcp)] },
+    { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 2x4/node 4x2/tcp 4x4/tcp 4x4/node)] },
     { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x4 1x8 1x16 2x4 4x2 4x4/tcp)],
       args => '--seed 100 --episodes 200 --ops 200' },
-    { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp)] },
+    { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp 4x2/node)] },
     { program => 'comm_inter', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
-    { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 4x4/tcp)] },
-    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
-    { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp)] },
-    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
-    { program => 'comm_flat', configs => [qw(1x4 2x2/tcp)], quick => ['1x4'], env => $NO_CACHES,
+    { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 4x4/node)] },
+    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
+    { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp)] },
+    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
+    { program => 'comm_flat', configs => [qw(1x4 2x2/tcp 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
       timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
       env => $NO_CACHES, configs => [qw(1x8 2x4/tcp)], args => '--rounds 10000' },
 
     # Who is where, with more than one node.
-    { program => 'comm_bridge', variant => 'hosts', hosts => 1, configs => [qw(2x2/tcp 4x2/tcp)],
+    { program => 'comm_bridge', variant => 'hosts', hosts => 1,
+      configs => [qw(2x2/tcp 4x2/tcp 4x2/node)], quick => [], plain => 0 },
+    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)],
       quick => [], plain => 0 },
-    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => ['4x2/tcp'],
-      quick => [], plain => 0 },
+    { program => 'random_traffic', variant => 'hosts', hosts => 1, configs => ['4x2/node'],
+      quick => [], args => '--seed 15', plain => 0 },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
     { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME },
     { program => 'coll_neighbor', configs => \@SOME },
-    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp)] },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
     # Point to point in full.
@@ -131,10 +135,11 @@ my @TABLE = (
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0,
       says => 'pml_epml_max_endpoints' },
     { program => 'create_omp', configs => \@PROCESSES, quick => ['2x1/tcp'] },
-    { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp)], plain => 0 },
-    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp)], args => '--keep 1' },
+    { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp 2x2/node)], plain => 0 },
+    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp 4x4/node)], args => '--keep 1' },
     # A thousand rounds; over shm a context costs a hundred times what it costs over tcp.
-    { program => 'create_loop', configs => [qw(1x1 2x1/tcp)], quick => [], timeout => 120 },
+    { program => 'create_loop', configs => [qw(1x1 2x1/tcp 2x1/node)], quick => [],
+      timeout => 120 },
     { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
       args => '--rounds 100', timeout => 120, plain => 0 },
 
@@ -158,8 +163,8 @@ my @TABLE = (
       quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000', plain => 0 },
 
     # The smallest rings, windows and numbers of buffers: whoever sends must wait its turn.
-    { program => 'random_traffic', variant => 'few', configs => [qw(1x2 1x4 2x2 4x4/tcp)],
-      quick => ['2x2/tcp'], args => '--seed 13', mca => $FEW, plain => 0 },
+    { program => 'random_traffic', variant => 'few', configs => [qw(1x2 1x4 2x2 4x4/tcp 4x4/node)],
+      quick => [qw(2x2/tcp 2x2/node)], args => '--seed 13', mca => $FEW, plain => 0 },
     { program => 'p2p_order', variant => 'few', configs => [qw(1x2 2x1 2x2)], quick => [],
       args => '--seed 14', mca => $FEW, plain => 0 },
     { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
@@ -195,6 +200,13 @@ my @TABLE = (
     (map { +{ program => $_, variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
               mca => 'pml_epml_unexpected_limit 0' } }
         qw(p2p_basic p2p_match p2p_requests p2p_types coll_move comm_tree)),
+    # Between processes, large messages copied twice, as where the kernel forbids to read another
+    # process's memory.
+    { program => 'p2p_sizes', variant => 'frags', configs => [qw(2x1/node 2x2/node)],
+      quick => ['2x1/node'], mca => 'btl_epshm_single_copy 0', plain => 0 },
+    { program => 'random_traffic', variant => 'frags', configs => ['2x2/node'], quick => [],
+      args => '--seed 16 --max 1500000 --epochs 2 --messages 120',
+      mca => 'btl_epshm_single_copy 0', plain => 0 },
 
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
@@ -211,8 +223,8 @@ my @TABLE = (
       plain => 0 },
 
     # One message of more than 2 GiB, within a process and between two.
-    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/tcp)], quick => [],
-      args => '--huge 2100', timeout => 150, plain => 0 },
+    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/tcp 2x1/node)],
+      quick => [], args => '--huge 2100', timeout => 150, plain => 0 },
     # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
     (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
               long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
@@ -222,7 +234,7 @@ my @TABLE = (
     # Errors that end the run, or are about a run without epml.
     { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
       quick => ['2x0'], says => 'MPIX_Comm_create_endpoints.*MPI_ERR_ARG' },
-    { program => 'comm_abort', kind => 'fatal', configs => [qw(1x3 2x3/tcp)], plain => 0,
+    { program => 'comm_abort', kind => 'fatal', configs => [qw(1x3 2x3/tcp 2x3/node)], plain => 0,
       quick => ['2x3/tcp'], args => '--way abort', status => 42,
       says => 'MPI_ABORT was invoked on rank 1 in communicator .*Errorcode: 42' },
     { program => 'comm_abort', variant => 'fatal', kind => 'fatal', configs => ['2x3/tcp'],
@@ -234,7 +246,7 @@ my @TABLE = (
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
     # Data races of ours.
-    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp)],
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp 2x2/node)],
               quick => [], plain => 0, timeout => 240 } }
         qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
            shared_endpoint)),
@@ -245,7 +257,7 @@ my @TABLE = (
       timeout => 240 },
 
     # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
-    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [],
+    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp 2x4/node)], quick => [],
       plain => 0 },
     { program => 'openmp_allreduce', kind => 'example', configs => [qw(1x4 2x4/tcp)], plain => 0 },
     { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
@@ -259,12 +271,12 @@ my @TABLE = (
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
     { program => 'part_life', variant => 'valgrind', kind => 'valgrind',
       configs => [qw(1x2 2x1/tcp)], quick => [], plain => 0, timeout => 240 },
-    { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => ['2x1/tcp'],
+    { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => [qw(2x1/tcp 2x1/node)],
       quick => [], args => '--case free', plain => 0, timeout => 240 },
     { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],
       quick => [], args => '--episodes 2 --ops 80', plain => 0, timeout => 240 },
     # comm_bridge: groups that have never met.
-    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 3x3/tcp)] },
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 4x2/node 3x3/tcp)] },
     { program => 'comm_bridge', variant => 'limit', configs => ['2x2/tcp'], quick => [],
       args => '--limit 1', mca => 'pml_epml_max_endpoints 2', plain => 0,
       says => 'pml_epml_max_endpoints' },
@@ -283,8 +295,9 @@ sub _configs_of
     my @wanted = @{ $entry->{configs} };
 
     if ($options->{quick}) {
-        my %listed = map { $_ => 1 } @wanted, map { "$_/tcp" } @wanted;
-        @wanted = $entry->{quick} ? @{ $entry->{quick} } : grep { $listed{$_} } qw(1x4 2x2/tcp);
+        my %listed = map { $_ => 1 } @wanted, map { ("$_/tcp", "$_/node") } @wanted;
+        @wanted = $entry->{quick} ? @{ $entry->{quick} }
+                                  : grep { $listed{$_} } qw(1x4 2x2/tcp 2x2/node);
         # One network is enough, the one that is asked for.
         s{/tcp$}{/$options->{provider}} for $options->{provider} ? @wanted : ();
     }

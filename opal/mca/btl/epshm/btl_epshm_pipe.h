@@ -427,8 +427,9 @@ static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cel
     if (NULL == in->area && !epshm_pipe_find_area(in)) {
         return EPSHM_PIPE_BROKEN;
     }
-    /* In order, whole, and not further ahead than the area and what was skipped at its end. */
-    if (position < in->area_head || position - in->area_head > in->area_size
+    /* Whole, not further ahead than what may have been skipped at the area's end, and in order: one
+     * that goes back is far ahead, too. */
+    if (position - in->area_head > in->area_size
         || 0 != position % EPSHM_PIPE_LINE || message->size > in->area_size
         || position % in->area_size > in->area_size - message->size) {
         return EPSHM_PIPE_BROKEN;

@@ -1,0 +1,586 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The pipe between processes (btl_epshm_pipe.h): sizes, wrap-around, full and empty, two threads,
+ * two processes, one that is killed while it writes, and memory that makes no sense.
+ */
+
+#include "opal/mca/btl/epshm/btl_epshm_pipe.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { ROOM = EPSHM_PIPE_CELLS_MAX * EPSHM_PIPE_CELL_PAYLOAD, AREA = 1 << 16 };
+
+/** Memory as a producer's segment is: a word that says how much of it may be looked at, the pipe at
+ * PIPE_AT, an area at AREA_AT. */
+typedef struct segment_t {
+    unsigned char *memory;
+    uint64_t size;
+} segment_t;
+
+enum { PIPE_AT = 64, AREA_AT = 1 << 17, SEGMENT = AREA_AT + AREA + 4096 };
+
+static _Atomic uint64_t *used_of(const segment_t *segment)
+{
+    return (_Atomic uint64_t *) (void *) segment->memory;
+}
+
+static segment_t segment_new(void)
+{
+    segment_t segment = {.size = SEGMENT};
+
+    segment.memory = mmap(NULL, SEGMENT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (MAP_FAILED == (void *) segment.memory) {
+        printf("Bail out! no memory\n");
+        exit(1);
+    }
+    atomic_init(used_of(&segment), SEGMENT);
+    return segment;
+}
+
+static void segment_free(segment_t *segment)
+{
+    (void) munmap(segment->memory, segment->size);
+}
+
+/** A pipe with both ends. */
+static void make(segment_t *segment, uint64_t cells, uint64_t area, epshm_pipe_out_t *out,
+                 epshm_pipe_in_t *in)
+{
+    epshm_pipe_create(out, segment->memory + PIPE_AT, cells, 7);
+    if (0 < area) {
+        epshm_pipe_add_area(out, segment->memory + AREA_AT, AREA_AT, area);
+    }
+    TAP_CHECK(epshm_pipe_open(in, segment->memory, segment->size, used_of(segment), PIPE_AT),
+              "the pipe was not found");
+}
+
+static unsigned char pattern(uint64_t number, size_t i)
+{
+    return (unsigned char) (number * 37 + i * 11 + (i >> 8));
+}
+
+static void fill(unsigned char *data, size_t size, uint64_t number)
+{
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = pattern(number, i);
+    }
+}
+
+/** Send one message, as btl_epshm_node_send.c does.  @return as epshm_pipe_room */
+static int send(epshm_pipe_out_t *out, const unsigned char *data, size_t size)
+{
+    const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_INLINE,
+                                            .tag = 3,
+                                            .size = (uint32_t) size};
+    uint64_t position;
+    int rc;
+
+    if (size <= EPSHM_PIPE_INLINE_MAX) {
+        rc = epshm_pipe_room(out, epshm_pipe_cells_for(size));
+        if (EPSHM_PIPE_MESSAGE == rc) {
+            epshm_pipe_write(out, 0, &envelope, sizeof(envelope));
+            epshm_pipe_write(out, sizeof(envelope), data, size);
+            epshm_pipe_publish(out, epshm_pipe_cells_for(size));
+        }
+        return rc;
+    }
+    rc = epshm_pipe_room(out, 1);
+    if (EPSHM_PIPE_MESSAGE == rc) {
+        rc = epshm_pipe_reserve(out, size, &position);
+    }
+    if (EPSHM_PIPE_MESSAGE == rc) {
+        memcpy(epshm_pipe_area_at(out, position), data, size);
+        epshm_pipe_send_bulk(out, position, (uint32_t) size, 3);
+    }
+    return rc;
+}
+
+static void check(const epshm_pipe_message_t *message, size_t size, uint64_t number)
+{
+    const unsigned char *data = message->data;
+
+    TAP_EQ(size, message->size);
+    TAP_EQ(3, message->tag);
+    for (size_t i = 0; size == message->size && i < size; ++i) {
+        if (pattern(number, i) != data[i]) {
+            TAP_CHECK(false, "message %llu, byte %zu of %zu: expected %u, got %u",
+                      (unsigned long long) number, i, size, pattern(number, i), data[i]);
+            return;
+        }
+    }
+}
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+static void case_sizes(void)
+{
+    static const struct {
+        size_t size;
+        uint64_t cells;
+    } table[] = {{0, 1}, {48, 1}, {49, 2}, {104, 2}, {105, 3}, {440, 8}, {441, 9}};
+    segment_t segment = segment_new();
+    unsigned char *data = malloc(AREA);
+
+    tap_case("sizes, through a ring of 16 cells, again and again");
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
+        TAP_EQ(table[i].cells, epshm_pipe_cells_for(table[i].size));
+    }
+    TAP_EQ(440, EPSHM_PIPE_INLINE_MAX);
+    TAP_EQ(48, EPSHM_PIPE_ONE_CELL_MAX);
+    for (size_t size = 0; size < 1500; size += size < 460 ? 1 : 97) {
+        unsigned char room[ROOM];
+        epshm_pipe_message_t message;
+        epshm_pipe_out_t out;
+        epshm_pipe_in_t in;
+
+        make(&segment, 16, 4096, &out, &in);
+        for (uint64_t number = 0; number < 40; ++number) {
+            TAP_CHECK(!epshm_pipe_pending(&in), "a message that nobody sent");
+            TAP_EQ(EPSHM_PIPE_NOTHING, epshm_pipe_peek(&in, room, &message));
+            fill(data, size, number);
+            TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, size));
+            TAP_CHECK(epshm_pipe_pending(&in), "a message is not seen");
+            TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+            check(&message, size, number);
+            epshm_pipe_done(&in, &message);
+        }
+    }
+    free(data);
+    segment_free(&segment);
+    tap_case_done();
+}
+
+static void case_full(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[4096], room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("full and empty, cells and area");
+    make(&segment, 16, 4096, &out, &in);
+    for (int lap = 0; lap < 5; ++lap) {
+        for (uint64_t i = 0; i < 16; ++i) {
+            fill(data, 8, i);
+            TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
+        }
+        TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 8));
+        TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 2000));
+        for (uint64_t i = 0; i < 16; ++i) {
+            TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+            check(&message, 8, i);
+            epshm_pipe_done(&in, &message);
+        }
+        TAP_EQ(EPSHM_PIPE_NOTHING, epshm_pipe_peek(&in, room, &message));
+    }
+    for (int lap = 0; lap < 50; ++lap) {
+        /* So that the area's end is passed at ever other places. */
+        fill(data, 1984, 1);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 1984));
+        TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 4096));
+        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+        check(&message, 1984, 1);
+        epshm_pipe_done(&in, &message);
+        /* An empty area takes what fits in it, wherever the last piece ended. */
+        fill(data, 4096, 2);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 4096));
+        TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 441));
+        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+        check(&message, 4096, 2);
+        epshm_pipe_done(&in, &message);
+    }
+    segment_free(&segment);
+    tap_case_done();
+}
+
+static void case_end(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[64], room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("what was sent before the end is read before the end");
+    make(&segment, 16, 0, &out, &in);
+    fill(data, 8, 5);
+    TAP_CHECK(!epshm_pipe_is_over(&in), "over before it began");
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
+    epshm_pipe_close(&out);
+    TAP_CHECK(!epshm_pipe_is_over(&in), "over with a message in it");
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+    check(&message, 8, 5);
+    epshm_pipe_done(&in, &message);
+    TAP_CHECK(epshm_pipe_is_over(&in), "not over");
+    TAP_CHECK(!epshm_pipe_is_detached(out.pipe), "left too early");
+    epshm_pipe_detach(in.pipe);
+    TAP_CHECK(epshm_pipe_is_detached(out.pipe), "not left");
+    segment_free(&segment);
+    tap_case_done();
+}
+
+/* ---- nonsense -------------------------------------------------------------------------------- */
+
+/** What the producer says; all of it right here. */
+typedef struct told_t {
+    uint64_t magic, cells, used, area, area_size, kind, size, position;
+    uint64_t inline_size; /**< not 0: of a message in the cells, instead */
+} told_t;
+
+static const told_t right = {.magic = EPSHM_PIPE_MAGIC,
+                             .cells = 16,
+                             .used = SEGMENT,
+                             .area = AREA_AT,
+                             .area_size = 4096,
+                             .kind = EPSHM_PIPE_BULK,
+                             .size = 600,
+                             .position = 0};
+
+/** One thing of it that is wrong. */
+static const struct {
+    const char *what;
+    bool opens; /**< the pipe itself still looks like one */
+    size_t field;
+    uint64_t value;
+} wrongs[] = {
+    {"magic", false, offsetof(told_t, magic), 1},
+    {"no cells", false, offsetof(told_t, cells), 0},
+    {"too few cells", false, offsetof(told_t, cells), 8},
+    {"cells no power of two", false, offsetof(told_t, cells), 17},
+    {"more cells than memory", false, offsetof(told_t, cells), 4096},
+    {"far too many cells", false, offsetof(told_t, cells), UINT64_C(1) << 58},
+    {"used beyond the mapping", false, offsetof(told_t, used), SEGMENT + 1},
+    {"pipe beyond what is used", false, offsetof(told_t, used), 128},
+    {"kind", true, offsetof(told_t, kind), 9},
+    {"inline, too long", true, offsetof(told_t, inline_size), 441},
+    {"inline, far too long", true, offsetof(told_t, inline_size), UINT32_MAX},
+    {"no area", true, offsetof(told_t, area), 0},
+    {"area not aligned", true, offsetof(told_t, area), AREA_AT + 8},
+    {"area beyond the mapping", true, offsetof(told_t, area), SEGMENT},
+    {"area far beyond", true, offsetof(told_t, area), UINT64_MAX - 63},
+    {"area too large", true, offsetof(told_t, area_size), SEGMENT},
+    {"area of no size", true, offsetof(told_t, area_size), 0},
+    {"area of an odd size", true, offsetof(told_t, area_size), 4095},
+    {"longer than the area", true, offsetof(told_t, size), 4097},
+    {"over the area's end", true, offsetof(told_t, position), 4096 - 64},
+    {"position not aligned", true, offsetof(told_t, position), 8},
+    {"position too far ahead", true, offsetof(told_t, position), 8192},
+    {"position far ahead", true, offsetof(told_t, position), UINT64_MAX - 63},
+};
+
+/** Make a pipe with one message as told. */
+static void tell(segment_t *segment, const told_t *told)
+{
+    const epshm_pipe_envelope_t envelope
+        = {.kind = 0 != told->inline_size ? EPSHM_PIPE_INLINE : (uint8_t) told->kind,
+           .tag = 3,
+           .size = (uint32_t) (0 != told->inline_size ? told->inline_size : told->size)};
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    atomic_store(used_of(segment), SEGMENT);
+    make(segment, 16, 0, &out, &in);
+    memcpy(out.cells[0].data, &envelope, sizeof(envelope));
+    memcpy(out.cells[0].data + sizeof(envelope), &told->position, sizeof(told->position));
+    epshm_pipe_publish(&out, 1);
+    out.pipe->magic = told->magic;
+    out.pipe->cells = told->cells;
+    atomic_store(&out.pipe->area, told->area);
+    atomic_store(&out.pipe->area_size, told->area_size);
+    atomic_store(used_of(segment), told->used);
+}
+
+static void case_nonsense(void)
+{
+    segment_t segment = segment_new();
+    unsigned char room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_in_t in;
+
+    tap_case("a producer's nonsense is refused, not followed");
+    tell(&segment, &right);
+    TAP_CHECK(epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), PIPE_AT),
+              "what is right is not opened");
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); ++i) {
+        told_t told = right;
+        bool opens;
+
+        memcpy((char *) &told + wrongs[i].field, &wrongs[i].value, sizeof(wrongs[i].value));
+        tell(&segment, &told);
+        opens = epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), PIPE_AT);
+        TAP_CHECK(wrongs[i].opens == opens, "%s: %s", wrongs[i].what,
+                  opens ? "opened" : "not opened");
+        if (opens) {
+            const int rc = epshm_pipe_peek(&in, room, &message);
+
+            TAP_CHECK(EPSHM_PIPE_BROKEN == rc, "%s: got %d", wrongs[i].what, rc);
+        }
+    }
+    segment_free(&segment);
+    tap_case_done();
+}
+
+static void case_offsets(void)
+{
+    static const uint64_t offsets[] = {PIPE_AT + 8, SEGMENT - 64, SEGMENT, SEGMENT + 64,
+                                       UINT64_MAX - 63, 0};
+    segment_t segment = segment_new();
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("pipes where none are");
+    make(&segment, 16, 0, &out, &in);
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); ++i) {
+        TAP_CHECK(!epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), offsets[i]),
+                  "one at %llu", (unsigned long long) offsets[i]);
+    }
+    segment_free(&segment);
+    tap_case_done();
+}
+
+static void case_backwards(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[2048] = {0}, room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("a consumer's nonsense is seen by the producer, and a position that goes back");
+    make(&segment, 16, 4096, &out, &in);
+    for (int i = 0; i < 16; ++i) {
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
+    }
+    atomic_store(&out.pipe->head, 17); /* more than was sent */
+    TAP_EQ(EPSHM_PIPE_BROKEN, send(&out, data, 8));
+    atomic_store(&out.pipe->head, 4);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
+    for (int i = 0; i < 3; ++i) {
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
+    }
+    atomic_store(&out.pipe->head, 3); /* less than before */
+    TAP_EQ(EPSHM_PIPE_BROKEN, send(&out, data, 8));
+
+    make(&segment, 16, 4096, &out, &in);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 2048));
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 2048));
+    atomic_store(&out.pipe->area_head, 8192);
+    TAP_EQ(EPSHM_PIPE_BROKEN, send(&out, data, 2048));
+    atomic_store(&out.pipe->area_head, 2048);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 2048));
+    atomic_store(&out.pipe->area_head, 0);
+    TAP_EQ(EPSHM_PIPE_BROKEN, send(&out, data, 2048));
+
+    make(&segment, 16, 4096, &out, &in);
+    for (uint64_t position = 0; position < 2; ++position) {
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 600));
+        if (1 == position) {
+            const uint64_t back = 0;
+
+            memcpy(out.cells[1].data + sizeof(epshm_pipe_envelope_t), &back, sizeof(back));
+        }
+        TAP_EQ(0 == position ? EPSHM_PIPE_MESSAGE : EPSHM_PIPE_BROKEN,
+               epshm_pipe_peek(&in, room, &message));
+        if (0 == position) {
+            epshm_pipe_done(&in, &message);
+        }
+    }
+    segment_free(&segment);
+    tap_case_done();
+}
+
+/* ---- two at once ----------------------------------------------------------------------------- */
+
+typedef struct traffic_t {
+    segment_t segment;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+    uint64_t seed;
+    uint64_t count;
+    size_t most; /**< bytes of a message */
+} traffic_t;
+
+/** Sizes, the same for both sides: many small ones, some in between, few large ones. */
+static size_t next_size(uint64_t *random, size_t most)
+{
+    const uint64_t kind = tap_below(random, 16);
+
+    return (size_t) tap_below(random, kind < 10 ? 49 : kind < 14 ? 442 : most + 1);
+}
+
+static void *produce(void *argument)
+{
+    traffic_t *traffic = argument;
+    uint64_t random = traffic->seed;
+    unsigned char *data = malloc(traffic->most);
+    int rc = EPSHM_PIPE_MESSAGE;
+
+    for (uint64_t number = 0; EPSHM_PIPE_BROKEN != rc && number < traffic->count; ++number) {
+        const size_t size = next_size(&random, traffic->most);
+
+        fill(data, size, number);
+        while (EPSHM_PIPE_NOTHING == (rc = send(&traffic->out, data, size))) {
+            sched_yield();
+        }
+    }
+    TAP_EQ(EPSHM_PIPE_MESSAGE, rc);
+    epshm_pipe_close(&traffic->out);
+    free(data);
+    return NULL;
+}
+
+static void consume(traffic_t *traffic)
+{
+    uint64_t random = traffic->seed, number = 0;
+    unsigned char room[ROOM];
+
+    while (!epshm_pipe_is_over(&traffic->in)) {
+        epshm_pipe_message_t message;
+        int rc = epshm_pipe_peek(&traffic->in, room, &message);
+
+        if (EPSHM_PIPE_NOTHING == rc) {
+            sched_yield();
+            continue;
+        }
+        if (EPSHM_PIPE_MESSAGE != rc) {
+            TAP_CHECK(false, "broken at message %llu", (unsigned long long) number);
+            return;
+        }
+        check(&message, next_size(&random, traffic->most), number++);
+        epshm_pipe_done(&traffic->in, &message);
+    }
+    TAP_EQ(traffic->count, number);
+    epshm_pipe_detach(traffic->in.pipe);
+}
+
+/** Geometries: fewest cells and the smallest area that the largest message allows, and more. */
+static const struct {
+    uint64_t cells, area;
+    size_t most;
+} geometries[] = {{16, 4096, 4096}, {16, 65536, 3000}, {256, 8192, 5000}, {256, 65536, 16384}};
+
+static void traffic_start(traffic_t *traffic, size_t geometry, uint64_t seed)
+{
+    traffic->seed = tap_stream(seed);
+    traffic->count = TAP_SANITIZED ? 20000 : 100000;
+    traffic->most = geometries[geometry].most;
+    make(&traffic->segment, geometries[geometry].cells, geometries[geometry].area, &traffic->out,
+         &traffic->in);
+}
+
+static void case_threads(void)
+{
+    traffic_t traffic = {.segment = segment_new()};
+
+    for (size_t i = 0; i < sizeof(geometries) / sizeof(geometries[0]); ++i) {
+        pthread_t thread;
+
+        tap_case("two threads, %llu cells, area of %llu",
+                 (unsigned long long) geometries[i].cells,
+                 (unsigned long long) geometries[i].area);
+        traffic_start(&traffic, i, i); /* the same memory again: both are through with it */
+        pthread_create(&thread, NULL, produce, &traffic);
+        consume(&traffic);
+        pthread_join(thread, NULL);
+        TAP_CHECK(epshm_pipe_is_detached(traffic.out.pipe), "not left");
+        tap_case_done();
+    }
+    segment_free(&traffic.segment);
+}
+
+static void case_processes(void)
+{
+    traffic_t traffic = {.segment = segment_new()};
+
+    for (size_t i = 0; i < sizeof(geometries) / sizeof(geometries[0]); ++i) {
+        int status = -1;
+        pid_t child;
+
+        tap_case("two processes, %llu cells, area of %llu",
+                 (unsigned long long) geometries[i].cells,
+                 (unsigned long long) geometries[i].area);
+        traffic_start(&traffic, i, 100 + i);
+        child = fork();
+        if (0 == child) {
+            produce(&traffic);
+            _exit(tap_case_failed() ? 1 : 0);
+        }
+        consume(&traffic);
+        TAP_EQ(child, waitpid(child, &status, 0));
+        TAP_EQ(0, status);
+        tap_case_done();
+    }
+    segment_free(&traffic.segment);
+}
+
+/** The child publishes three messages, writes half of a fourth, and is killed. */
+static void case_killed(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[600], room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+    int status = 0;
+    pid_t child;
+
+    tap_case("a process that is killed while it writes leaves whole messages only");
+    make(&segment, 16, 4096, &out, &in);
+    child = fork();
+    if (0 == child) {
+        uint64_t position = 0;
+
+        for (uint64_t number = 0; number < 3; ++number) {
+            fill(data, sizeof(data), number);
+            (void) send(&out, data, sizeof(data));
+        }
+        (void) epshm_pipe_reserve(&out, sizeof(data), &position);
+        memset(epshm_pipe_area_at(&out, position), 0xee, 100);
+        memset(epshm_pipe_out_cell(&out, 0)->data, 0xee, 20);
+        (void) kill(getpid(), SIGKILL);
+    }
+    TAP_EQ(child, waitpid(child, &status, 0));
+    TAP_CHECK(WIFSIGNALED(status), "the child was not killed");
+    for (uint64_t number = 0; number < 3; ++number) {
+        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+        check(&message, sizeof(data), number);
+        epshm_pipe_done(&in, &message);
+    }
+    TAP_EQ(EPSHM_PIPE_NOTHING, epshm_pipe_peek(&in, room, &message));
+    TAP_CHECK(!epshm_pipe_is_over(&in), "an end that nobody wrote");
+    segment_free(&segment);
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_pipe", 120);
+    case_sizes();
+    case_full();
+    case_end();
+    case_nonsense();
+    case_offsets();
+    case_backwards();
+    case_threads();
+    case_processes();
+    case_killed();
+    return tap_end();
+}
