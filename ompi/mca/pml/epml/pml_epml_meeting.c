@@ -209,7 +209,7 @@ static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *an
     return NULL == *peer_p ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
                            mca_pml_epml_peer_t **peer_p)
 {
     mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(card->uid);
@@ -217,12 +217,16 @@ int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, const mca_pml_epml_e
     if (NULL == peer) {
         return peer_new(card, any, peer_p);
     }
-    if (peer->proc->super.proc_name.vpid != card->name.vpid
-        || (NULL == peer->shm && NULL == any->link[peer->link])) {
-        /* A uid is one endpoint's: the card is wrong.  Or the peer was met by an endpoint that had
-         * a link which this one could not get. */
-        mca_pml_epml_peer_release(peer);
+    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
+        mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
         return OMPI_ERR_BAD_PARAM;
+    }
+    /* Others of this process may have met it by a link that this one has not needed so far. */
+    if (NULL == peer->shm
+        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->link)
+            || NULL == any->link[peer->link])) {
+        mca_pml_epml_peer_release(peer);
+        return OMPI_ERR_NOT_AVAILABLE;
     }
     *peer_p = peer;
     return OMPI_SUCCESS;

@@ -88,11 +88,11 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
 
 /** The peer that a sound card describes, known already or new.
  *
- * @param[in]  any     some endpoint of this process, for its transports
+ * @param[in]  any     an endpoint of this process that will talk to it, for its transports
  * @param[out] peer_p  with one reference
  * @return OMPI_SUCCESS; OMPI_ERR_UNREACH: it is on this node, but its memory cannot be shared;
  *         or another error */
-int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
                            mca_pml_epml_peer_t **peer_p);
 
 /* Everybody in a meeting takes the node side to everybody else on his node, or nobody does: routes
