@@ -15,7 +15,10 @@
  * handlers that end it.  The runner expects this program to fail and looks at its status and at
  * what it prints (test/lib/Ept/Job.pm); so it has a main() of its own and no TAP.
  *
- *   --way abort | fatal | errors_abort
+ *   --way abort | fatal | errors_abort | kill
+ *
+ * kill: its process is killed, after a message of every endpoint to every other, so that there is
+ * all that endpoints ever leave behind.
  */
 
 #include <mpi.h>
@@ -24,6 +27,7 @@
 #endif
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +35,18 @@
 #define NUM_EP 3
 
 static const char *way = "abort";
+
+/* A message of every endpoint to every other. */
+static void talk(MPI_Comm comm)
+{
+    int size, values[64];
+
+    MPI_Comm_size(comm, &size);
+    memset(values, 0, sizeof(values));
+    if (size <= (int) (sizeof(values) / sizeof(values[0]))) {
+        MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, values, 1, MPI_INT, comm);
+    }
+}
 
 /* The endpoint of rank 1 ends it all; the others wait for a message that nobody sends. */
 static void *endpoint(void *context)
@@ -43,7 +59,12 @@ static void *endpoint(void *context)
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT);
     }
     MPI_Barrier(comm);
-    if (1 == rank && 0 == strcmp(way, "abort")) {
+    if (0 == strcmp(way, "kill")) {
+        talk(comm);
+    }
+    if (1 == rank && 0 == strcmp(way, "kill")) {
+        raise(SIGKILL);
+    } else if (1 == rank && 0 == strcmp(way, "abort")) {
         MPI_Abort(comm, 42);
     } else if (1 == rank) {
         MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);

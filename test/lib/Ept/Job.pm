@@ -192,12 +192,21 @@ sub _on_two_hosts
             'self,tcp');
 }
 
+# A variable that only process 0 gets.
+sub _for_rank0
+{
+    my ($job) = @_;
+    my $shell = 'test 0 != "$OMPI_COMM_WORLD_RANK" || export "$0"; exec "$@"';
+
+    return $job->{rank0} ? ('sh', '-c', $shell, $job->{rank0}) : ();
+}
+
 # A program's arguments as the user writes them (--test-args) come last and win.
 sub _program
 {
     my ($build, $way, $job, $ep) = @_;
 
-    return ("$build/$way/$job->{program}", '--ep', $ep // $job->{ep}, '--timeout', $job->{timeout},
+    return (_for_rank0($job), "$build/$way/$job->{program}", '--ep', $ep // $job->{ep}, '--timeout', $job->{timeout},
             split(' ', $job->{args}), split(' ', $ENV{EPT_ARGS} // ''));
 }
 
@@ -336,15 +345,25 @@ sub _tap
 sub _run_fatal
 {
     my ($build, $job) = @_;
+    my $folder = defined $job->{leaves} ? "/dev/shm/ept.$$" : undef;
+
+    if ($folder) {
+        mkdir $folder or die "$folder: $!\n";
+        $job->{mca} = "btl_epshm_directory $folder";
+    }
     my $result = run_command([command_of($build, $job)], $job->{timeout});
     my $text = $result->{out} . $result->{err};
+    my @left = $folder ? glob "$folder/*" : ();
+    unlink @left;
+    rmdir $folder if $folder;
     my $failed = _tap([
         [!$result->{timed_out}, 'ends'],
         [defined $job->{status} ? $job->{status} == $result->{status} >> 8
                                 : 0 != $result->{status},
          'with status ' . ($job->{status} // 'not 0')],
-        [$text =~ /$job->{says}/s, "says $job->{says}"],
+        [scalar($text =~ /$job->{says}/s), "says $job->{says}"],
         [$text !~ /still here/, 'does not go on'],
+        $folder ? [!@left, "leaves nothing: @left"] : (),
     ]);
 
     _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;

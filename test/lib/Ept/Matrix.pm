@@ -32,7 +32,8 @@ my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp 4x4/node);
 my @PROCESSES = qw(1x1 2x1 4x1/tcp 4x1/node);
 
 my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
-    'btl_epshm_max_frags_max 1', 'btl_epshm_pipe_cells 16', 'btl_epshm_pipe_bytes 4096',
+    'btl_epshm_max_frags_max 1', 'btl_epshm_pipe_cells 16', 'btl_epshm_pipe_eager_limit 2048',
+    'btl_epshm_pipe_bytes 4096',
     'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
     'btl_epofi_max_send_buffers 4';
 
@@ -50,6 +51,8 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
 #   env     variables, "NAME=VALUE ..."
+#   rank0   a variable that process 0 alone gets, "NAME=VALUE"
+#   leaves  0: after the run nothing may be left where segments are
 #   hosts   1: the processes are on two hosts, by turns (fake-ssh)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
@@ -208,6 +211,22 @@ my @TABLE = (
       args => '--seed 16 --max 1500000 --epochs 2 --messages 120',
       mca => 'btl_epshm_single_copy 0', plain => 0 },
 
+    # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
+    # is not where the others look for it.  All take the network.
+    { program => 'random_traffic', variant => 'lacking', configs => ['2x2/node'], plain => 0,
+      quick => ['2x2/node'], rank0 => 'OMPI_MCA_btl_epshm_processes=0',
+      mca => 'btl_epofi_provider tcp', args => '--seed 17' },
+    { program => 'random_traffic', variant => 'unmade', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/nonexistent',
+      mca => 'btl_epofi_provider tcp', args => '--seed 18', says => 'could not be made' },
+    { program => 'random_traffic', variant => 'apart', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp',
+      args => '--seed 19' },
+    { program => 'comm_bridge', variant => 'lacking', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_processes=0', mca => 'btl_epofi_provider tcp' },
+    { program => 'comm_bridge', variant => 'apart', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp' },
+
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
@@ -242,6 +261,9 @@ my @TABLE = (
     { program => 'comm_abort', variant => 'errors_abort', kind => 'fatal', plain => 0,
       configs => ['2x3/tcp'], quick => [], args => '--way errors_abort',
       says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
+    { program => 'comm_abort', variant => 'kill', kind => 'fatal', configs => ['2x3/node'],
+      plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
+      says => 'exited on\s+signal 9' },
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
@@ -332,6 +354,8 @@ sub _jobs_of_config
             status => $entry->{status},
             env => $entry->{env},
             hosts => $entry->{hosts},
+            rank0 => $entry->{rank0},
+            leaves => $entry->{leaves},
             args => $entry->{args} // '',
             timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
         };

@@ -150,7 +150,14 @@ void mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
 
 int mca_pml_epml_mpi_error(int rc)
 {
-    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : ompi_errcode_get_mpi_code(rc);
+    switch (rc) {
+    case OMPI_ERR_UNREACH:
+        return MPI_ERR_OTHER;
+    case OMPI_ERR_NOT_AVAILABLE: /* a transport without memory for the connection; it said so */
+        return MPI_ERR_NO_MEM;
+    default:
+        return ompi_errcode_get_mpi_code(rc);
+    }
 }
 
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc)

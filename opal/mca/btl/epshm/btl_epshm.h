@@ -57,6 +57,7 @@ typedef struct mca_btl_epshm_component_t {
     char *directory;         /**< where segments are */
     size_t segment_size;     /**< bytes that a process's segment may grow to */
     unsigned int pipe_cells; /**< cells of 64 bytes in a pipe */
+    size_t pipe_eager_limit; /**< as eager_limit, between processes */
     size_t pipe_bytes;       /**< bytes of its area for messages that the cells do not hold */
     _Atomic int node_modules;      /**< modules alive that reach other processes */
     _Atomic uint64_t pipes_broken; /**< given up because their contents made no sense */

@@ -77,11 +77,19 @@ static void register_node(void)
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_cells);
 
+    mca_btl_epshm_component.pipe_eager_limit = 16384;
+    (void) mca_base_component_var_register(
+        version, "pipe_eager_limit",
+        "Largest message between processes of a node, in bytes and with its header, that the sender "
+        "buffers (512 to 1048576)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_eager_limit);
+
     mca_btl_epshm_component.pipe_bytes = 65536;
     (void) mca_base_component_var_register(
         version, "pipe_bytes",
         "Bytes in such a pipe for messages that the cells do not hold, taken at the first one (at "
-        "least eager_limit, at most 16777216)",
+        "least pipe_eager_limit, at most 16777216)",
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_bytes);
 }
@@ -181,7 +189,8 @@ static int check_node_parameters(void)
     if (!in_range("btl_epshm_segment_size", component->segment_size, 524288, (size_t) 1 << 40)
         || !in_range("btl_epshm_pipe_cells", component->pipe_cells, EPSHM_PIPE_CELLS_LEAST,
                      EPSHM_PIPE_CELLS_MOST)
-        || !in_range("btl_epshm_pipe_bytes", component->pipe_bytes, component->eager_limit,
+        || !in_range("btl_epshm_pipe_eager_limit", component->pipe_eager_limit, 512, 1 << 20)
+        || !in_range("btl_epshm_pipe_bytes", component->pipe_bytes, component->pipe_eager_limit,
                      1 << 24)) {
         return OPAL_ERR_BAD_PARAM;
     }

@@ -104,7 +104,7 @@ static const mca_btl_ep_module_t module_template = {
 
 static void fill_module(epshm_node_module_t *module, void *context)
 {
-    const size_t eager = mca_btl_epshm_component.eager_limit;
+    const size_t eager = mca_btl_epshm_component.pipe_eager_limit;
 
     module->super = module_template;
     module->super.ep_context = context;

@@ -37,7 +37,7 @@ size_t mca_btl_epshm_node_max_send_size(void)
     size_t size = component->pipe_bytes / NODE_FRAGS_UNDER_WAY;
 
     size = size < component->max_send_size ? size : component->max_send_size;
-    return size < component->eager_limit ? component->eager_limit : size;
+    return size < component->pipe_eager_limit ? component->pipe_eager_limit : size;
 }
 
 static void say_no_room(void)
