@@ -53,7 +53,9 @@ static void register_node(void)
         MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_btl_epshm_component.single_copy);
 
     mca_btl_epshm_component.directory
-        = 0 == access("/dev/shm", W_OK) ? "/dev/shm" : opal_process_info.job_session_dir;
+        = 0 == access("/dev/shm", W_OK) || NULL == opal_process_info.job_session_dir
+              ? "/dev/shm"
+              : opal_process_info.job_session_dir;
     (void) mca_base_component_var_register(
         version, "directory",
         "Folder, the same for all processes of a node and in memory, for the files through which "

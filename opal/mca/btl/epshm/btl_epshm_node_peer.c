@@ -109,7 +109,8 @@ static int attach(const void *blob, size_t length, epshm_node_address_t *address
         return rc;
     }
     /* Relaxed: the door was made before its address was given to anybody. */
-    if (neighbour->size < address->door + sizeof(epshm_door_t)
+    if (neighbour->size != address->size
+        || neighbour->size < address->door + sizeof(epshm_door_t)
         || atomic_load_explicit(neighbour->used, memory_order_relaxed)
                < address->door + sizeof(epshm_door_t)) {
         return OPAL_ERR_BAD_PARAM;

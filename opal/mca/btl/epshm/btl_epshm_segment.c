@@ -144,6 +144,17 @@ static uint64_t new_stamp(void)
     return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
 }
 
+/** Have memory behind a part of a file.  @return 0 or an error number */
+static int take_memory(int fd, uint64_t offset, uint64_t size)
+{
+    int rc;
+
+    do {
+        rc = posix_fallocate(fd, (off_t) offset, (off_t) size);
+    } while (EINTR == rc);
+    return rc;
+}
+
 /** Size, memory for the beginning, mapping, header.  @return 0 or an error number */
 static int file_fill(int fd, uint64_t size)
 {
@@ -153,7 +164,7 @@ static int file_fill(int fd, uint64_t size)
     if (0 != ftruncate(fd, (off_t) size)) {
         return errno;
     }
-    rc = posix_fallocate(fd, 0, (off_t) (SEGMENT_STEP < size ? SEGMENT_STEP : size));
+    rc = take_memory(fd, 0, SEGMENT_STEP);
     if (0 != rc) {
         return rc;
     }
@@ -167,7 +178,7 @@ static int file_fill(int fd, uint64_t size)
                                  .name = OPAL_PROC_MY_NAME,
                                  .stamp = new_stamp(),
                                  .size = size};
-    segment.used = SEGMENT_STEP < size ? SEGMENT_STEP : size;
+    segment.used = SEGMENT_STEP;
     atomic_init(&header->used, segment.used);
     segment.header = header;
     segment.size = size;
@@ -421,8 +432,7 @@ static bool block_new(uint64_t size, epshm_block_t *block)
         const uint64_t used = (end + SEGMENT_STEP - 1) & ~(SEGMENT_STEP - 1);
 
         if (used > segment.size
-            || 0 != posix_fallocate(segment.fd, (off_t) segment.used,
-                                    (off_t) (used - segment.used))) {
+            || 0 != take_memory(segment.fd, segment.used, used - segment.used)) {
             return false;
         }
         segment.used = used;

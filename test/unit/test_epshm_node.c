@@ -1,0 +1,696 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The node side of btl/epshm as pml/epml uses it, between two processes and without any MPI: order,
+ * the end of endpoints and processes, killed ones included, memory that is used again and memory
+ * that runs out.
+ *
+ * Every case runs in two fresh processes, so that none inherits a segment.
+ */
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/epshm/btl_epshm_node.h"
+
+#include "opal/datatype/opal_datatype.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/runtime/opal.h"
+#include "opal/util/proc.h"
+
+#include "tap.h"
+
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* There is no launcher to remove files: in place of Open MPI's own, which would ask one. */
+int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool jobscope)
+{
+    (void) path;
+    (void) directory;
+    (void) ignore;
+    (void) jobscope;
+    return OPAL_SUCCESS;
+}
+
+/** One of the two processes of a case. */
+typedef struct pair_t {
+    int rank; /**< 0 or 1 */
+    int fd;   /**< to the other one */
+} pair_t;
+
+/** What has arrived at a module; its ep_context. */
+typedef struct side_t {
+    mca_btl_ep_module_t *module;
+    struct mca_btl_base_endpoint_t *peer;
+    uint64_t received;
+    uint64_t seed; /**< of the sizes that are to come */
+    size_t most;   /**< bytes of a message; 0: any are right */
+} side_t;
+
+typedef struct name_t {
+    size_t length;
+    unsigned char bytes[MCA_BTL_EP_ADDRESS_MAX];
+} name_t;
+
+static char folder[64];
+static opal_proc_t me;
+static uint64_t segment_size = UINT64_C(1) << 28;
+
+/* ---- two processes --------------------------------------------------------------------------- */
+
+static void tell(const pair_t *pair, const void *data, size_t size)
+{
+    TAP_CHECK((ssize_t) size == send(pair->fd, data, size, MSG_NOSIGNAL), "the other is gone");
+}
+
+static void hear(const pair_t *pair, void *data, size_t size)
+{
+    if ((ssize_t) size != recv(pair->fd, data, size, MSG_WAITALL)) {
+        TAP_CHECK(false, "the other has ended");
+        _exit(1);
+    }
+}
+
+static void meet(const pair_t *pair)
+{
+    char byte = 'm';
+
+    tell(pair, &byte, 1);
+    hear(pair, &byte, 1);
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+static unsigned char pattern(uint64_t number, size_t i)
+{
+    return (unsigned char) (number * 37 + i * 11);
+}
+
+static size_t next_size(uint64_t *random, size_t most)
+{
+    return (size_t) tap_below(random, 0 == tap_below(random, 4) ? most + 1 : 120);
+}
+
+static void on_receive(mca_btl_base_module_t *btl,
+                       const mca_btl_base_receive_descriptor_t *message)
+{
+    side_t *side = ((mca_btl_ep_module_t *) btl)->ep_context;
+    const unsigned char *data = message->des_segments[0].seg_addr.pval;
+    const size_t size = message->des_segments[0].seg_len;
+
+    TAP_EQ(MCA_BTL_EP_TAG, message->tag);
+    if (0 < side->most) {
+        TAP_EQ(next_size(&side->seed, side->most), size);
+    }
+    for (size_t i = 0; i < size; ++i) {
+        if (pattern(side->received, i) != data[i]) {
+            TAP_CHECK(false, "message %llu, byte %zu of %zu is wrong",
+                      (unsigned long long) side->received, i, size);
+            break;
+        }
+    }
+    ++side->received;
+}
+
+static void component_start(int rank)
+{
+    mca_base_component_t *version = &mca_btl_epshm_component.super.super.btl_version;
+
+    TAP_EQ(OPAL_SUCCESS, opal_init_util(NULL, NULL));
+    OBJ_CONSTRUCT(&me, opal_proc_t);
+    me.proc_name = (opal_process_name_t){.jobid = 4711, .vpid = (opal_vpid_t) rank};
+    (void) opal_proc_local_set(&me);
+    TAP_EQ(OPAL_SUCCESS, version->mca_register_component_params());
+    TAP_EQ(OPAL_SUCCESS, version->mca_open_component());
+    mca_btl_epshm_component.directory = folder;
+    mca_btl_epshm_component.segment_size = segment_size;
+    mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = on_receive;
+}
+
+static void component_stop(void)
+{
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_component.super.super.btl_version.mca_close_component());
+}
+
+static int side_open(side_t *side)
+{
+    return mca_btl_epshm_component.super.ep_create(side, MCA_BTL_EP_FLAG_NODE, &side->module);
+}
+
+static void side_close(side_t *side)
+{
+    TAP_EQ(OPAL_SUCCESS, side->module->super.btl_finalize(&side->module->super));
+    side->module = NULL;
+}
+
+static void side_turn(side_t *side)
+{
+    if (0 == side->module->ep_progress(side->module)) {
+        (void) sched_yield();
+    }
+}
+
+static void name_of(const side_t *side, name_t *name)
+{
+    memset(name, 0, sizeof(*name));
+    name->length = side->module->ep_address_length;
+    memcpy(name->bytes, side->module->ep_address, name->length);
+}
+
+/** Open, and connect to the other's. */
+static void side_begin(const pair_t *pair, side_t *side, name_t *theirs)
+{
+    name_t mine;
+
+    TAP_EQ(OPAL_SUCCESS, side_open(side));
+    name_of(side, &mine);
+    tell(pair, &mine, sizeof(mine));
+    hear(pair, theirs, sizeof(*theirs));
+    TAP_EQ(OPAL_SUCCESS, side->module->ep_reach(side->module, theirs->bytes, theirs->length));
+    meet(pair); /* each has mapped the other */
+}
+
+static void side_connect(side_t *side, const name_t *theirs)
+{
+    TAP_EQ(OPAL_SUCCESS, side->module->ep_connect(side->module, theirs->bytes, theirs->length,
+                                                  &side->peer));
+}
+
+static void side_disconnect(side_t *side)
+{
+    side->module->ep_disconnect(side->module, side->peer);
+    side->peer = NULL;
+}
+
+/** Message number of size bytes, by ep_send or as a descriptor.  @return as ep_send */
+static int send_one(side_t *side, uint64_t number, size_t size)
+{
+    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_descriptor_t *descriptor;
+    unsigned char data[1 << 16];
+    int rc;
+
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = pattern(number, i);
+    }
+    if (0 == number % 3 && size <= btl->btl_max_send_size) {
+        descriptor = btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, size, 0);
+        if (NULL == descriptor) {
+            return OPAL_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(descriptor->des_segments->seg_addr.pval, data, size);
+        if (0 == number % 2) { /* thought better of it, once */
+            TAP_EQ(OPAL_SUCCESS, btl->btl_free(btl, descriptor));
+            return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
+                                         size - size / 2, MCA_BTL_EP_TAG);
+        }
+        rc = btl->btl_send(btl, side->peer, descriptor, MCA_BTL_EP_TAG);
+        if (0 > rc) {
+            (void) btl->btl_free(btl, descriptor);
+        }
+        return 0 > rc ? rc : OPAL_SUCCESS;
+    }
+    return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
+                                 size - size / 2, MCA_BTL_EP_TAG);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void case_traffic(const pair_t *pair)
+{
+    const uint64_t count = 20000;
+    side_t side = {.seed = tap_stream(1 - pair->rank), .most = 16384};
+    uint64_t random = tap_stream((uint64_t) pair->rank);
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    for (uint64_t number = 0; number < count; ++number) {
+        const size_t size = next_size(&random, side.most);
+        int rc;
+
+        while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, number, size))) {
+            side_turn(&side);
+        }
+        TAP_EQ(OPAL_SUCCESS, rc);
+    }
+    while (side.received < count) {
+        side_turn(&side);
+    }
+    TAP_EQ(count, side.received);
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Rank 1 sends and ends, in one of three ways; rank 0 looks only then. */
+static void end_of_sender(const pair_t *pair, bool killed)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+    char byte;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 10; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 700 * number));
+        }
+        if (killed) {
+            (void) raise(SIGKILL);
+        }
+        side_disconnect(&side);
+        side_close(&side);
+        return;
+    }
+    TAP_EQ(0, recv(pair->fd, &byte, 1, 0)); /* it has ended, and its file is gone, if it could */
+    for (int turn = 0; turn < 1000; ++turn) {
+        (void) side.module->ep_progress(side.module);
+    }
+    TAP_EQ(10, side.received);
+    TAP_EQ(killed ? 1 : 0, ((epshm_node_module_t *) side.module)->in_count);
+    side_close(&side);
+}
+
+static void case_end(const pair_t *pair)
+{
+    end_of_sender(pair, false);
+}
+
+static void case_killed(const pair_t *pair)
+{
+    end_of_sender(pair, true);
+}
+
+/** Rank 1 takes nothing and ends; rank 0 sends until it notices. */
+static void end_of_receiver(const pair_t *pair, bool killed)
+{
+    side_t side = {.received = 0};
+    uint64_t sent = 0, tries = 0;
+    name_t theirs;
+    int rc = OPAL_SUCCESS;
+    char byte;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        if (killed) {
+            (void) raise(SIGKILL);
+        }
+        hear(pair, &byte, 1); /* the pipe is full */
+        side_close(&side);
+        meet(pair);
+        meet(pair);
+        return;
+    }
+    side_connect(&side, &theirs);
+    while (OPAL_SUCCESS == rc) {
+        rc = send_one(&side, 1, 8);
+        sent += OPAL_SUCCESS == rc;
+    }
+    TAP_EQ(mca_btl_epshm_component.pipe_cells, sent);
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, rc);
+    if (killed) {
+        (void) recv(pair->fd, &byte, 1, 0);
+    } else {
+        tell(pair, "x", 1);
+        meet(pair);
+    }
+    while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8)) && tries < 100000) {
+        ++tries;
+    }
+    TAP_EQ(OPAL_ERR_UNREACH, rc);
+    TAP_EQ(OPAL_ERR_UNREACH, send_one(&side, 1, 8));
+    side_disconnect(&side);
+    side_close(&side);
+    if (!killed) {
+        meet(pair);
+    }
+}
+
+static void case_receiver_closed(const pair_t *pair)
+{
+    end_of_receiver(pair, false);
+}
+
+static void case_receiver_killed(const pair_t *pair)
+{
+    end_of_receiver(pair, true);
+}
+
+/** Bytes of memory that the own segment takes. */
+static uint64_t memory_taken(void)
+{
+    struct stat stat_of;
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/epshm.%u.%x.%u", folder, (unsigned int) geteuid(), 4711u,
+             (unsigned int) me.proc_name.vpid);
+    TAP_EQ(0, stat(path, &stat_of));
+    return (uint64_t) stat_of.st_blocks * 512;
+}
+
+/** Endpoints come and go on both sides, with messages on their way at the end. */
+static void case_flat(const pair_t *pair)
+{
+    const int rounds = 1000;
+    uint64_t taken = 0;
+
+    for (int round = 0; round < rounds; ++round) {
+        side_t side = {.received = 0};
+        name_t theirs;
+
+        side_begin(pair, &side, &theirs);
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 5; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 600));
+        }
+        if (0 == round % 2) {
+            while (side.received < 5) {
+                side_turn(&side);
+            }
+        }
+        side_disconnect(&side);
+        side_close(&side);
+        if (10 == round) {
+            taken = memory_taken();
+        }
+    }
+    TAP_EQ(taken, memory_taken());
+}
+
+/** More senders than a turn looks at, in turns: all are heard, in order each. */
+static void case_many(const pair_t *pair)
+{
+    enum { MANY = 40 };
+    side_t side[MANY] = {{.received = 0}}, *first = &side[0];
+    name_t theirs;
+
+    side_begin(pair, first, &theirs);
+    for (int i = 1; i < MANY; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&side[i]));
+    }
+    for (int i = 0; i < MANY; ++i) {
+        side_connect(&side[i], &theirs);
+    }
+    for (uint64_t number = 0; number < 10 * MANY; ++number) {
+        /* One at a time: they are to arrive in this order, whoever sends. */
+        TAP_EQ(OPAL_SUCCESS, send_one(&side[number * 7 % MANY], number, 8));
+        while (first->received <= number) {
+            side_turn(first);
+        }
+        meet(pair);
+    }
+    for (int i = 0; i < MANY; ++i) {
+        side_disconnect(&side[i]);
+        side_close(&side[i]);
+    }
+}
+
+/** An address of an endpoint that has gone, whose door another one has. */
+static void case_late(const pair_t *pair)
+{
+    side_t old = {.received = 0}, side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &old, &theirs);
+    if (1 == pair->rank) {
+        side_close(&old);
+        TAP_EQ(OPAL_SUCCESS, side_open(&side));
+        meet(pair);
+        meet(pair);
+        for (int turn = 0; turn < 100; ++turn) {
+            (void) side.module->ep_progress(side.module);
+        }
+        TAP_EQ(0, side.received);
+        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
+        meet(pair);
+        side_close(&side);
+        return;
+    }
+    meet(pair);
+    side_connect(&old, &theirs);
+    TAP_EQ(OPAL_SUCCESS, send_one(&old, 0, 8));
+    meet(pair);
+    meet(pair);
+    TAP_CHECK(epshm_pipe_is_detached(((epshm_node_peer_t *) old.peer)->out.pipe),
+              "nobody said that nobody is there");
+    side_disconnect(&old);
+    side_close(&old);
+}
+
+/** Pipes until there is no memory left, then fewer. */
+static void case_no_room(const pair_t *pair)
+{
+    enum { MANY = 200 };
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    side_t side = {.received = 0};
+    name_t theirs;
+    int count = 0, rc = OPAL_SUCCESS;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        meet(pair);
+        side.received = 1; /* the number of the one that comes */
+        while (2 > side.received) {
+            side_turn(&side);
+        }
+        meet(pair);
+        side_close(&side);
+        return;
+    }
+    while (OPAL_SUCCESS == rc && count < MANY) {
+        rc = side.module->ep_connect(side.module, theirs.bytes, theirs.length, &peers[count]);
+        count += OPAL_SUCCESS == rc;
+    }
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, rc);
+    TAP_CHECK(16 <= count, "only %d pipes in 512 KiB", count);
+    side.peer = peers[0];
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, send_one(&side, 1, 600)); /* there is no area either */
+    TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8)); /* but there are cells */
+    meet(pair);
+    for (int i = 0; i < count; ++i) {
+        side.module->ep_disconnect(side.module, peers[i]);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+/** Addresses that are none. */
+static void case_addresses(const pair_t *pair)
+{
+    struct mca_btl_base_endpoint_t *endpoint;
+    side_t side = {.received = 0};
+    epshm_node_address_t address;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    for (size_t length = 0; length < theirs.length; ++length) {
+        TAP_EQ(OPAL_ERR_BAD_PARAM,
+               side.module->ep_connect(side.module, theirs.bytes, length, &endpoint));
+    }
+    /* Every byte but those of addressee and, within reason, door. */
+    for (size_t i = 0; i < offsetof(epshm_node_address_t, door); ++i) {
+        name_t wrong = theirs;
+
+        wrong.bytes[i] ^= 0x55;
+        TAP_CHECK(OPAL_SUCCESS
+                      != side.module->ep_reach(side.module, wrong.bytes, wrong.length),
+                  "byte %zu is not looked at", i);
+    }
+    memcpy(&address, theirs.bytes, sizeof(address));
+    address.door = address.size - EPSHM_PIPE_LINE; /* in the file, but without memory */
+    TAP_CHECK(OPAL_SUCCESS != side.module->ep_reach(side.module, &address, sizeof(address)),
+              "a door where no memory is");
+    meet(pair);
+    side_close(&side);
+}
+
+/** What rank 1's process has left behind does not disturb; what lives is left alone. */
+static void case_stale(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+    uint64_t stamp, size;
+    int status;
+    pid_t pid;
+
+    if (1 == pair->rank) {
+        pid = fork();
+        if (0 == pid) { /* makes the segment, and ends without a word */
+            _exit(OPAL_SUCCESS == mca_btl_epshm_segment_open(&stamp, &size) ? 0 : 1);
+        }
+        TAP_EQ(pid, waitpid(pid, &status, 0));
+        TAP_EQ(0, status);
+    }
+    side_begin(pair, &side, &theirs);
+    pid = fork();
+    if (0 == pid) { /* passes for this process, which lives, as a launcher gone wrong might */
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/epshm.%u.%x.%u", folder, (unsigned int) geteuid(), 4711u,
+                 (unsigned int) (1 - pair->rank));
+        me.proc_name.vpid = (opal_vpid_t) (1 - pair->rank);
+        /* A child has no lock of its own, and its parent's segment: forget it, and try. */
+        execl("/proc/self/exe", "test_epshm_node", "--thief", path, folder, (char *) NULL);
+        _exit(9);
+    }
+    TAP_EQ(pid, waitpid(pid, &status, 0));
+    TAP_EQ(0, status);
+    side_connect(&side, &theirs);
+    TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+    while (1 > side.received) {
+        side_turn(&side);
+    }
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Another process that would have the name of a living one.  @return its exit status */
+static int thief(const char *path, const char *where)
+{
+    const int rank = path[strlen(path) - 1] - '0';
+    uint64_t stamp, size;
+
+    snprintf(folder, sizeof(folder), "%s", where);
+    component_start(rank);
+    mca_btl_epshm_component.super.ep_help_lock = NULL;
+    (void) freopen("/dev/null", "w", stderr);
+    return OPAL_ERR_NOT_AVAILABLE == mca_btl_epshm_segment_open(&stamp, &size)
+                   && 0 == access(path, F_OK)
+               ? 0
+               : 1;
+}
+
+/** Rank 1 writes nonsense into one pipe; what it sends through another still arrives. */
+static void case_corrupt(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    struct mca_btl_base_endpoint_t *good;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        epshm_pipe_out_t *out;
+
+        side_connect(&side, &theirs);
+        good = side.peer;
+        side_connect(&side, &theirs);
+        out = &((epshm_node_peer_t *) side.peer)->out;
+        memset(out->cells[0].data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
+        epshm_pipe_publish(out, 1);
+        meet(pair);
+        meet(pair);
+        TAP_CHECK(epshm_pipe_is_detached(out->pipe), "the pipe is still read");
+        side.module->ep_disconnect(side.module, side.peer);
+        side.peer = good;
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        meet(pair);
+        side_disconnect(&side);
+    } else {
+        (void) freopen("/dev/null", "w", stderr); /* it says so */
+        meet(pair);
+        for (int turn = 0; turn < 100; ++turn) {
+            (void) side.module->ep_progress(side.module);
+        }
+        TAP_EQ(1, atomic_load(&mca_btl_epshm_component.pipes_broken));
+        TAP_EQ(0, side.received);
+        meet(pair);
+        while (1 > side.received) {
+            side_turn(&side);
+        }
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+typedef void (*case_fn_t)(const pair_t *pair);
+
+static pid_t start(case_fn_t run, int rank, const int fds[2])
+{
+    const pair_t pair = {.rank = rank, .fd = fds[rank]};
+    pid_t pid = fork();
+
+    if (0 == pid) {
+        close(fds[1 - rank]);
+        alarm(60);
+        component_start(rank);
+        run(&pair);
+        component_stop();
+        fflush(NULL);
+        _exit(tap_case_failed() ? 1 : 0);
+    }
+    return pid;
+}
+
+/** @param[in] killed  rank 1 kills itself */
+static void run_pair(const char *name, case_fn_t run, bool killed)
+{
+    int fds[2], status[2] = {-1, -1};
+    pid_t pids[2];
+
+    tap_case("%s", name);
+    TAP_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+    fflush(NULL);
+    for (int rank = 0; rank < 2; ++rank) {
+        pids[rank] = start(run, rank, fds);
+    }
+    close(fds[0]);
+    close(fds[1]);
+    for (int rank = 0; rank < 2; ++rank) {
+        (void) waitpid(pids[rank], &status[rank], 0);
+    }
+    TAP_EQ(0, status[0]);
+    TAP_CHECK(killed ? WIFSIGNALED(status[1]) && SIGKILL == WTERMSIG(status[1]) : 0 == status[1],
+              "process 1 ended with status 0x%x", (unsigned int) status[1]);
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    char left[160];
+
+    if (4 == argc && 0 == strcmp(argv[1], "--thief")) {
+        return thief(argv[2], argv[3]);
+    }
+    tap_begin(argc, argv, "test_epshm_node", 300);
+    snprintf(folder, sizeof(folder), "%s/epshm-test.XXXXXX",
+             0 == access("/dev/shm", W_OK) ? "/dev/shm" : "/tmp");
+    if (NULL == mkdtemp(folder)) {
+        printf("Bail out! no folder\n");
+        return 1;
+    }
+    run_pair("traffic both ways", case_traffic, false);
+    run_pair("messages of an endpoint whose process has ended", case_end, false);
+    run_pair("messages of a process that was killed", case_killed, true);
+    run_pair("to an endpoint that has gone", case_receiver_closed, false);
+    run_pair("to a process that was killed", case_receiver_killed, true);
+    run_pair("a thousand endpoints one after the other", case_flat, false);
+    run_pair("more senders than a turn looks at", case_many, false);
+    run_pair("a late word in a door", case_late, false);
+    run_pair("addresses that are none", case_addresses, false);
+    run_pair("files of the dead and of the living", case_stale, false);
+    run_pair("a corrupt pipe", case_corrupt, false);
+    segment_size = 524288;
+    run_pair("no memory left", case_no_room, false);
+    /* Killed processes leave their files here, which the launcher would remove. */
+    snprintf(left, sizeof(left), "rm -f %s/epshm.* && rmdir %s", folder, folder);
+    tap_case("and nothing else is left");
+    TAP_EQ(0, system(left));
+    tap_case_done();
+    return tap_end();
+}
