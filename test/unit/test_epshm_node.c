@@ -211,6 +211,8 @@ static int send_one(side_t *side, uint64_t number, size_t size)
             return OPAL_ERR_OUT_OF_RESOURCE;
         }
         memcpy(descriptor->des_segments->seg_addr.pval, data, size);
+        TAP_CHECK(NULL == btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, 8, 0),
+                  "two descriptors for the same place");
         if (0 == number % 2) { /* thought better of it, once */
             TAP_EQ(OPAL_SUCCESS, btl->btl_free(btl, descriptor));
             return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,

@@ -16,8 +16,8 @@
  *
  * A stock BTL has one module per device, shared by all threads, progressed by one component-wide
  * loop.  An endpoint BTL has a module for each MPI endpoint, created and destroyed with it,
- * progressed alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive through
- * mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
+ * progressed alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive
+ * through mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
  *
  * Thread safety, for every function that takes a module and does not say otherwise: the caller
  * serializes all calls on one module; calls on different modules may run at the same time.

@@ -82,8 +82,8 @@ static void register_node(void)
     mca_btl_epshm_component.pipe_eager_limit = 16384;
     (void) mca_base_component_var_register(
         version, "pipe_eager_limit",
-        "Largest message between processes of a node, in bytes and with its header, that the sender "
-        "buffers (512 to 1048576)",
+        "Largest message between processes of a node, in bytes and with its header, that the "
+        "sender buffers (512 to 1048576)",
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.pipe_eager_limit);
 
