@@ -102,6 +102,7 @@ typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
  * Messages between a pair of modules arrive in the order in which ep_send and btl_send were called.
  *
  * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE (no room at present: progress and try again);
+ *         OPAL_ERR_NOT_AVAILABLE (no memory to buffer as much, now or later; less may do);
  *         OPAL_ERR_UNREACH (the peer is gone)
  */
 typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,

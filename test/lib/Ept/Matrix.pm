@@ -227,6 +227,14 @@ my @TABLE = (
     { program => 'comm_bridge', variant => 'apart', configs => ['2x2/node'], plain => 0,
       quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp' },
 
+    # So little memory that some pairs have no area, and few cells.
+    { program => 'random_traffic', variant => 'tight', configs => ['2x8/node'], plain => 0,
+      quick => [], args => '--seed 20 --epochs 2', mca => 'btl_epshm_segment_size 524288',
+      says => 'no memory left' },
+    { program => 'p2p_types', variant => 'tight', configs => ['2x8/node'], plain => 0,
+      quick => [], mca => 'btl_epshm_segment_size 524288 btl_epshm_single_copy 0',
+      says => 'no memory left' },
+
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],

@@ -172,7 +172,8 @@ static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
     }
     peer->address_length = card->link_length[peer->link];
     memcpy(peer->address, address, peer->address_length);
-    return rc;
+    /* No address where one is needed: the two do not agree on who is on which node. */
+    return NULL != any->link[peer->link] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
 }
 
 /** A peer of which this process has not heard. */

@@ -90,8 +90,8 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
  *
  * @param[in]  any     an endpoint of this process that will talk to it, for its transports
  * @param[out] peer_p  with one reference
- * @return OMPI_SUCCESS; OMPI_ERR_UNREACH: it is on this node, but its memory cannot be shared;
- *         or another error */
+ * @return OMPI_SUCCESS; OMPI_ERR_UNREACH: it should be reached by the node side, but cannot
+ *         be; or another error */
 int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
                            mca_pml_epml_peer_t **peer_p);
 

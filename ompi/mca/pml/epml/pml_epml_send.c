@@ -59,7 +59,8 @@ static void fail(mca_pml_epml_request_t *request, int rc)
 
 /* ---- fast path ------------------------------------------------------------------------------- */
 
-/** Try to be done without a request.  @return OMPI_ERR_OUT_OF_RESOURCE: take the slow path */
+/** Try to be done without a request.
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: take the slow path; or another error */
 static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
                                  int tag, mca_pml_base_send_mode_t mode,
                                  const mca_pml_epml_comm_t *comm)
@@ -85,7 +86,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
     }
     mca_pml_epml_unlock(ep);
-    return rc;
+    return OPAL_UNLIKELY(OMPI_ERR_NOT_AVAILABLE == rc) ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
 /** A request, started.  @return the request, or NULL with *rc_p set */
@@ -391,10 +392,15 @@ static int send_first(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
 
-    return sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
-                   && !mca_pml_epml_flow_is_held(request->ep, peer)
-               ? first_eager(request, peer)
-               : first_rndv(request, peer);
+    int rc = OMPI_ERR_NOT_AVAILABLE;
+
+    if (sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
+        && !mca_pml_epml_flow_is_held(request->ep, peer)) {
+        rc = first_eager(request, peer);
+    }
+    /* Too large; or the peer holds us back; or the transport could buffer as much, but has no memory
+     * for it. */
+    return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
 }
 
 /** Send fragments as long as there is room. */

@@ -100,12 +100,14 @@ typedef struct epshm_node_peer_t {
     bool gone;
 } epshm_node_peer_t;
 
-/** A message that is being packed in place: one per module at a time. */
+/** A message that is being packed, in place if it can be: one per module at a time. */
 typedef struct epshm_node_frag_t {
     mca_btl_base_descriptor_t base;
     mca_btl_base_segment_t segment;
     epshm_node_peer_t *peer; /**< NULL: free */
     uint64_t position;       /**< in the area */
+    /** In place of an area for which there was no memory: what fits in cells. */
+    unsigned char small[EPSHM_PIPE_INLINE_MAX];
 } epshm_node_frag_t;
 
 OBJ_CLASS_DECLARATION(epshm_node_frag_t);
@@ -136,8 +138,11 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
 void mca_btl_epshm_segment_close(void);
 
 /** Memory of the own segment, whole lines, not cleared.  Any thread.
- * @return false: no room, neither in the segment nor, maybe, on the machine */
-bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, epshm_block_t *block);
+ *
+ * @param[in] spare  bytes of the segment that must be left for others
+ * @return false: no room, in the segment or on the machine */
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, uint64_t spare,
+                               epshm_block_t *block);
 void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block);
 
 /** A pipe has been closed; takes over *retired, and frees what its consumer has left. */

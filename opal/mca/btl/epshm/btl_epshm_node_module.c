@@ -136,7 +136,8 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
     if (NULL == module) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), &module->door_block)) {
+    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), 0,
+                                   &module->door_block)) {
         free(module);
         return OPAL_ERR_NOT_AVAILABLE;
     }

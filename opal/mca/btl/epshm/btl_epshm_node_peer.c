@@ -52,12 +52,17 @@ static void say_no_room(void)
     }
 }
 
-/** A block as large as wished, or else as large as it must be.  The size is block->size. */
+/** A block as large as wished, or else as large as it must be, which block->size says.  The last
+ * quarter of a segment is for the latter, and half of that for pipes, without which nothing goes:
+ * so many more can talk, if slowly, than have all they wish. */
 static bool get_block(epshm_block_kind_t kind, uint64_t wished, uint64_t least,
                       epshm_block_t *block)
 {
-    return mca_btl_epshm_segment_get(kind, wished, block)
-           || (least < wished && mca_btl_epshm_segment_get(kind, least, block));
+    const uint64_t quarter = mca_btl_epshm_component.segment_size / 4;
+
+    return mca_btl_epshm_segment_get(kind, wished, quarter, block)
+           || mca_btl_epshm_segment_get(kind, least, EPSHM_BLOCK_PIPE == kind ? 0 : quarter / 2,
+                                        block);
 }
 
 static int make_pipe(epshm_node_peer_t *peer, uint64_t addressee)
@@ -181,7 +186,7 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
         return OPAL_SUCCESS;
     }
     if (!get_block(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes,
-                   mca_btl_epshm_node_max_send_size(), block)) {
+                   mca_btl_epshm_component.pipe_eager_limit, block)) {
         *block = (epshm_block_t){.size = 0};
         say_no_room();
         return OPAL_ERR_NOT_AVAILABLE;

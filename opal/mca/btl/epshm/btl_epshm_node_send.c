@@ -140,6 +140,16 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
 
 /* ---- descriptors: packed in place ------------------------------------------------------------ */
 
+/** Bytes that one descriptor may have. */
+static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer)
+{
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != mca_btl_epshm_node_need_area(peer))) {
+        return EPSHM_PIPE_INLINE_MAX;
+    }
+    return btl->btl_max_send_size < peer->out.area_size ? btl->btl_max_send_size
+                                                        : peer->out.area_size;
+}
+
 mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
                                                     struct mca_btl_base_endpoint_t *endpoint,
                                                     uint8_t order, size_t size, uint32_t flags)
@@ -147,15 +157,18 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
     epshm_node_frag_t *frag = &module->frag;
-    uint64_t position;
+    uint64_t position = 0;
+    int rc = size <= largest(btl, peer) ? reserve(module, peer, size, &position)
+                                        : OPAL_ERR_BAD_PARAM;
 
-    if (size > btl->btl_max_send_size
-        || OPAL_SUCCESS != reserve(module, peer, size, &position)) {
+    if (OPAL_SUCCESS != rc
+        && (OPAL_ERR_NOT_AVAILABLE != rc || NULL != frag->peer || sizeof(frag->small) < size)) {
         return NULL;
     }
     frag->peer = peer;
     frag->position = position;
-    frag->segment.seg_addr.pval = epshm_pipe_area_at(&peer->out, position);
+    frag->segment.seg_addr.pval = OPAL_SUCCESS == rc ? epshm_pipe_area_at(&peer->out, position)
+                                                     : frag->small;
     frag->segment.seg_len = size;
     frag->base.des_segments = &frag->segment;
     frag->base.des_segment_count = 1;
@@ -178,12 +191,13 @@ mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
                                struct opal_convertor_t *convertor, uint8_t order, size_t reserved,
                                size_t *size, uint32_t flags)
 {
+    const size_t most = largest(btl, (epshm_node_peer_t *) endpoint);
     mca_btl_base_descriptor_t *descriptor;
     size_t total = reserved + *size;
     struct iovec iov;
     uint32_t iov_count = 1;
 
-    total = total < btl->btl_max_send_size ? total : btl->btl_max_send_size;
+    total = total < most ? total : most;
     *size = total - reserved;
     descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, total, flags);
     if (NULL == descriptor) {
@@ -210,7 +224,14 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_refused(peer, rc);
     }
-    epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) frag->segment.seg_len, tag);
+    if (OPAL_UNLIKELY(frag->small == frag->segment.seg_addr.pval)) {
+        rc = send_cells(peer, frag->small, frag->segment.seg_len, NULL, 0, tag);
+        if (OPAL_SUCCESS != rc) {
+            return rc;
+        }
+    } else {
+        epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) frag->segment.seg_len, tag);
+    }
     frag->peer = NULL;
     if (NULL != frag->base.des_cbfunc
         && 0 != (frag->base.des_flags & MCA_BTL_DES_SEND_ALWAYS_CALLBACK)) {
@@ -235,6 +256,9 @@ int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_end
             *descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, header_size, flags);
         }
         return rc;
+    }
+    if (header_size + payload_size > largest(btl, (epshm_node_peer_t *) endpoint)) {
+        return OPAL_ERR_NOT_AVAILABLE; /* there is no memory for as much at once */
     }
     frag = mca_btl_epshm_node_prepare_src(btl, endpoint, convertor, order, header_size, &packed,
                                           flags);

@@ -424,15 +424,17 @@ static bool block_again(epshm_block_kind_t kind, uint64_t size, epshm_block_t *b
 }
 
 /** Memory that nobody has had.  Under the lock. */
-static bool block_new(uint64_t size, epshm_block_t *block)
+static bool block_new(uint64_t size, uint64_t spare, epshm_block_t *block)
 {
     const uint64_t end = segment.given + size;
 
+    if (end + spare > segment.size) {
+        return false;
+    }
     if (end > segment.used) {
         const uint64_t used = (end + SEGMENT_STEP - 1) & ~(SEGMENT_STEP - 1);
 
-        if (used > segment.size
-            || 0 != take_memory(segment.fd, segment.used, used - segment.used)) {
+        if (0 != take_memory(segment.fd, segment.used, used - segment.used)) {
             return false;
         }
         segment.used = used;
@@ -445,14 +447,15 @@ static bool block_new(uint64_t size, epshm_block_t *block)
     return true;
 }
 
-bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, epshm_block_t *block)
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, uint64_t spare,
+                               epshm_block_t *block)
 {
     bool found;
 
     size = epshm_pipe_area_for(size);
     opal_mutex_lock(&segment.lock);
     reclaim(false);
-    found = block_again(kind, size, block) || block_new(size, block);
+    found = block_again(kind, size, block) || block_new(size, spare, block);
     if (!found) {
         reclaim(true);
         found = block_again(kind, size, block);
