@@ -618,6 +618,99 @@ static void case_corrupt(const pair_t *pair)
     side_close(&side);
 }
 
+/* ---- one copy -------------------------------------------------------------------------------- */
+
+static mca_smsc_endpoint_t copy_endpoint;
+static opal_proc_t copy_peer;
+static int copies, copies_allowed, gets;
+
+static mca_smsc_endpoint_t *get_endpoint(opal_proc_t *proc)
+{
+    TAP_CHECK(&copy_peer == proc, "an endpoint for somebody else");
+    return &copy_endpoint;
+}
+
+static void return_endpoint(mca_smsc_endpoint_t *endpoint)
+{
+    TAP_CHECK(&copy_endpoint == endpoint, "somebody else's endpoint comes back");
+}
+
+/** As the kernel: it copies, or forbids it. */
+static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, size_t size,
+                     void *registration)
+{
+    (void) endpoint;
+    (void) registration;
+    ++copies;
+    if (copies > copies_allowed) {
+        return OPAL_ERROR;
+    }
+    memcpy(local, remote, size); /* within this process, which does here */
+    return OPAL_SUCCESS;
+}
+
+static opal_proc_t *proc_for_name(const opal_process_name_t name)
+{
+    TAP_EQ(1 - (int) me.proc_name.vpid, name.vpid);
+    return &copy_peer;
+}
+
+static void got(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                void *local_address, mca_btl_base_registration_handle_t *local_handle,
+                void *context, void *data, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    (void) data;
+    TAP_EQ(OPAL_SUCCESS, status);
+    ++*(int *) context;
+}
+
+static int get_one(side_t *side, char *target, const char *source, size_t size)
+{
+    return side->module->super.btl_get(&side->module->super, side->peer, target,
+                                       (uint64_t) (uintptr_t) source, NULL, NULL, size, 0,
+                                       MCA_BTL_NO_ORDER, got, &gets, NULL);
+}
+
+/** Copies that succeed, and one that fails, after which none is tried any more. */
+static void case_get(const pair_t *pair)
+{
+    static mca_smsc_module_t module = {.get_endpoint = get_endpoint,
+                                       .return_endpoint = return_endpoint,
+                                       .copy_from = copy_from};
+    side_t side = {.received = 0};
+    char source[100], target[100] = {0};
+    name_t theirs;
+
+    mca_smsc = &module;
+    opal_proc_for_name = proc_for_name;
+    memset(source, 'x', sizeof(source));
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    TAP_CHECK(0 != (side.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no btl_get");
+    copies_allowed = 2;
+    TAP_EQ(OPAL_SUCCESS, get_one(&side, target, source, 60));
+    TAP_EQ(OPAL_SUCCESS, get_one(&side, target + 60, source + 60, 40));
+    TAP_EQ(2, gets);
+    TAP_EQ(0, memcmp(source, target, sizeof(source)));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(&side, target, source, 60));
+    copies_allowed = 100;
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(&side, target, source, 60));
+    TAP_EQ(3, copies);
+    TAP_EQ(2, gets);
+    side_disconnect(&side);
+    side_close(&side);
+
+    mca_btl_epshm_component.single_copy = false;
+    TAP_EQ(OPAL_SUCCESS, side_open(&side));
+    TAP_EQ(0, side.module->super.btl_flags & MCA_BTL_FLAGS_GET);
+    side_close(&side);
+    meet(pair);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 typedef void (*case_fn_t)(const pair_t *pair);
@@ -687,6 +780,7 @@ int main(int argc, char **argv)
     run_pair("addresses that are none", case_addresses, false);
     run_pair("files of the dead and of the living", case_stale, false);
     run_pair("a corrupt pipe", case_corrupt, false);
+    run_pair("one copy, until it fails", case_get, false);
     segment_size = 524288;
     run_pair("no memory left", case_no_room, false);
     /* Killed processes leave their files here, which the launcher would remove. */
