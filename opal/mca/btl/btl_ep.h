@@ -50,7 +50,8 @@ struct mca_btl_ep_module_t;
  * Run the module's own progress: deliver what has arrived, finish what was started, push what was
  * held back.
  *
- * @return number of events handled (0: nothing to do), or a negative OPAL error code.
+ * @return number of events handled (0: nothing to do), or a negative OPAL error code: the module
+ *         is broken for good, which the user has been told
  */
 typedef int (*mca_btl_ep_progress_fn_t)(struct mca_btl_ep_module_t *module);
 
@@ -121,6 +122,40 @@ typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,
 typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, size_t size);
 
 /**
+ * Find out whether a peer of whom nothing has been heard for long is still there: look, or send it
+ * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Never waits, and
+ * does nothing if there is no room.
+ */
+typedef void (*mca_btl_ep_ask_fn_t)(struct mca_btl_ep_module_t *module,
+                                    struct mca_btl_base_endpoint_t *endpoint);
+
+/**
+ * The owner has learnt that the peer's process is dead: refuse everything to it from now on, and
+ * end what is under way with OPAL_ERR_UNREACH, in later progress, within seconds.  No message, no
+ * ep_lost.
+ */
+typedef void (*mca_btl_ep_abandon_fn_t)(struct mca_btl_ep_module_t *module,
+                                        struct mca_btl_base_endpoint_t *endpoint);
+
+/**
+ * Owner's: the transport has found out that a peer cannot be reached any more, and has told the
+ * user why.  Called inside any module call but ep_abandon, perhaps more than once per peer; must not
+ * call the module.  Operations under way end with OPAL_ERR_UNREACH in later progress.
+ */
+typedef void (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
+                                     struct mca_btl_base_endpoint_t *endpoint);
+
+/**
+ * Owner's: who a peer is, in words, for messages to the user.
+ *
+ * @param[in]  endpoint  NULL: the one that ep_connect is called for at the moment
+ * @param[out] text      of size bytes; always set
+ */
+typedef void (*mca_btl_ep_describe_fn_t)(struct mca_btl_ep_module_t *module,
+                                         struct mca_btl_base_endpoint_t *endpoint, char *text,
+                                         size_t size);
+
+/**
  * A BTL module that serves one MPI endpoint.
  *
  * Of the stock interface (member super) these are provided: btl_eager_limit and btl_max_send_size
@@ -155,6 +190,12 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_connect_fn_t ep_connect;
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
+    mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
+    mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
+
+    /* Set by the owner after ep_create, or NULL. */
+    mca_btl_ep_lost_fn_t ep_lost;
+    mca_btl_ep_describe_fn_t ep_describe;
 
     /** The blob by which other modules of this component reach this one; constant. */
     size_t ep_address_length;

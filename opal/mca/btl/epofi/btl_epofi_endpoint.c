@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,21 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
     return OPAL_SUCCESS;
 }
 
+/** Say why a peer's address cannot be used, the first time. */
+static void cannot_connect(mca_btl_epofi_module_t *module, const mca_btl_epofi_address_t *address,
+                           int result)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char peer[EPOFI_DESCRIBE];
+
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("cannot connect", true, opal_process_info.nodename,
+                        mca_btl_epofi_describe(module, NULL, address->bytes, peer, sizeof(peer)),
+                        module->fabric->info->fabric_attr->prov_name,
+                        0 > result ? fi_strerror(-result) : "the address is not accepted");
+    }
+}
+
 static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *module,
                                                     const mca_btl_epofi_address_t *address,
                                                     int *rc_p)
@@ -113,9 +129,11 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
     }
     endpoint->module = module;
     endpoint->name = *address;
+    endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
     result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
     if (1 != result) {
+        cannot_connect(module, address, result);
         *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
         goto err_free_endpoint;
     }
@@ -179,6 +197,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     (void) opal_hash_table_remove_value_ptr(&module->endpoints, endpoint->name.bytes,
                                             endpoint->name.length);
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+    mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);
 }
 
@@ -196,6 +215,7 @@ void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module)
     while (NULL != module->endpoint_list) {
         struct mca_btl_base_endpoint_t *next = module->endpoint_list->next;
 
+        mca_btl_epofi_ask_stop(module->endpoint_list);
         free(module->endpoint_list);
         module->endpoint_list = next;
     }
@@ -235,57 +255,91 @@ int mca_btl_epofi_status(int error)
     }
 }
 
-/** The peer's address for people. */
-static const char *endpoint_text(const struct mca_btl_base_endpoint_t *endpoint, char *text,
-                                 size_t size)
+const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
+                                   struct mca_btl_base_endpoint_t *endpoint, const void *address,
+                                   char *text, size_t size)
 {
-    size_t length = size;
+    size_t used = 0;
+    size_t length;
 
     text[0] = '\0';
-    (void) fi_av_straddr(endpoint->module->fi.av, endpoint->name.bytes, text, &length);
+    if (NULL != module->super.ep_describe) {
+        module->super.ep_describe(&module->super, endpoint, text, size - EPOFI_ADDRESS_BYTES);
+        used = strlen(text);
+        used += (size_t) snprintf(text + used, size - used, ", ");
+    }
+    length = size - used;
+    (void) fi_av_straddr(module->fi.av, NULL != endpoint ? endpoint->name.bytes : address,
+                         text + used, &length);
     text[size - 1] = '\0';
     return text;
+}
+
+/** Tell the owner. */
+static void lost(struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_btl_ep_module_t *module = &endpoint->module->super;
+
+    if (NULL != module->ep_lost) {
+        module->ep_lost(module, endpoint);
+    }
 }
 
 void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
                                  const char *detail)
 {
     mca_btl_epofi_module_t *module = endpoint->module;
-    char peer[128];
+    char peer[EPOFI_DESCRIBE];
 
+    if (module->closing) {
+        endpoint->failed = true;
+        return; /* a peer that is gone first, when all is over: nobody waits for this message */
+    }
     if (endpoint->failed) {
+        lost(endpoint);
         return;
     }
     endpoint->failed = true;
-    if (module->closing) {
-        return; /* a peer that is gone first, when all is over: nobody waits for this message */
-    }
     EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
-                    endpoint_text(endpoint, peer, sizeof(peer)),
+                    mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
                     module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
     if (NULL != module->error_callback) {
         module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL, peer);
     }
+    lost(endpoint);
+    mca_btl_epofi_ask_farewell(endpoint);
+}
+
+/* ---- patience -------------------------------------------------------------------------------- */
+
+/** A peer has taken nothing for so long; warn once if that is long enough. */
+static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
+{
+    const unsigned int limit = mca_btl_epofi_component.stall_warning;
+    char peer[EPOFI_DESCRIBE];
+
+    if (0 == limit || endpoint->warned || endpoint->failed
+        || silent_ns <= (uint64_t) limit * 1000000000u) {
+        return;
+    }
+    endpoint->warned = true;
+    EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
+                    mca_btl_epofi_describe(endpoint->module, endpoint, NULL, peer, sizeof(peer)),
+                    endpoint->module->fabric->info->fabric_attr->prov_name, limit);
 }
 
 int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 {
-    const unsigned int limit = mca_btl_epofi_component.stall_warning;
     uint64_t now;
-    char peer[128];
 
-    if (0 == limit || endpoint->warned) {
+    if (0 == mca_btl_epofi_component.stall_warning || endpoint->warned) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
     now = mca_btl_epofi_now();
     if (0 == endpoint->stalled_ns) {
         endpoint->stalled_ns = now;
-    } else if (now - endpoint->stalled_ns > (uint64_t) limit * 1000000000u) {
-        endpoint->warned = true;
-        EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
-                        endpoint_text(endpoint, peer, sizeof(peer)),
-                        endpoint->module->fabric->info->fabric_attr->prov_name, limit);
     }
+    warn(endpoint, now - endpoint->stalled_ns);
     return OPAL_ERR_OUT_OF_RESOURCE;
 }
 
@@ -296,4 +350,49 @@ int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssi
     }
     mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
     return OPAL_ERR_UNREACH;
+}
+
+/** So long the provider may take to end operations towards a peer that is known to be dead. */
+#define ABANDON_NS (UINT64_C(1) * 1000000000)
+
+void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    struct mca_btl_base_endpoint_t *endpoint;
+
+    /* The first time since something came: from now on there is nothing. */
+    if (module->idle_start >= module->idle || 0 == module->idle_ns) {
+        module->idle_ns = now;
+    }
+    module->idle_start = module->idle;
+    for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
+        if (0 == endpoint->inflight) {
+            continue;
+        }
+        warn(endpoint, now - module->idle_ns);
+        if (0 != endpoint->abandoned_ns && now - endpoint->abandoned_ns > ABANDON_NS) {
+            mca_btl_epofi_get_abandon(module, endpoint);
+        }
+    }
+}
+
+uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module)
+{
+    uint32_t count = 0;
+
+    for (const struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list; NULL != endpoint;
+         endpoint = endpoint->next) {
+        count += endpoint->failed ? 0 : endpoint->inflight;
+    }
+    return count;
+}
+
+void mca_btl_epofi_abandon(mca_btl_ep_module_t *ep_module,
+                           struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) ep_module;
+    endpoint->failed = true;
+    if (0 == endpoint->abandoned_ns) {
+        endpoint->abandoned_ns = mca_btl_epofi_now();
+    }
 }

@@ -21,6 +21,9 @@
 
 #include "btl_epofi_types.h"
 
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +137,7 @@ static void get_put_back(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *ge
     module->free_gets = get;
 }
 
-/** Tell the caller and forget the get. */
+/** Tell the caller, unless it knows, and forget the get. */
 static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
     struct mca_btl_base_endpoint_t *endpoint = get->endpoint;
@@ -144,10 +147,11 @@ static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
     void *context = get->callback_context;
     void *data = get->callback_data;
     const int status = get->status;
+    const bool told = get->told;
 
     /* Before the callback, which may start the next one. */
     get_put_back(module, get);
-    if (!module->closing) {
+    if (!module->closing && !told) {
         callback(&module->super.super, endpoint, local_address, local_handle, context, data,
                  status);
     }
@@ -182,6 +186,20 @@ static void get_continue(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *ge
     }
 }
 
+/** The peer is there, but its data cannot be read: say why, the first time. */
+static void report(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char peer[EPOFI_DESCRIBE];
+
+    if (!module->closing && !endpoint->failed && mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("read failed", true, opal_process_info.nodename,
+                        mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
+                        module->fabric->info->fabric_attr->prov_name, fi_strerror(module->error),
+                        module->error_detail);
+    }
+}
+
 static void read_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
                           int status)
 {
@@ -197,6 +215,8 @@ static void read_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
         get->status = status;
         if (OPAL_ERR_UNREACH == status) {
             mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
+        } else {
+            report(module, endpoint);
         }
     }
     get_continue(module, get);
@@ -214,6 +234,21 @@ void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module)
 
         get_continue(module, list);
         list = next;
+    }
+}
+
+void mca_btl_epofi_get_abandon(mca_btl_epofi_module_t *module,
+                               const struct mca_btl_base_endpoint_t *endpoint)
+{
+    for (mca_btl_epofi_get_t *get = module->gets; NULL != get; get = get->made) {
+        if (endpoint != get->endpoint || 0 == get->active || get->told) {
+            continue;
+        }
+        /* The object stays with the provider until its reads have come back. */
+        get->status = OPAL_ERR_UNREACH;
+        get->told = true;
+        get->callback(&module->super.super, get->endpoint, get->local_address, get->local_handle,
+                      get->callback_context, get->callback_data, get->status);
     }
 }
 
@@ -278,6 +313,7 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     }
     get->left = size;
     get->status = OPAL_SUCCESS;
+    get->told = false;
     get->local_address = local_address;
     get->local_handle = local_handle;
     get->callback = cbfunc;

@@ -185,6 +185,9 @@ static void linger(mca_btl_epofi_module_t *module)
         if (0 != polls % LINGER_POLLS) {
             continue;
         }
+        if (0 == mca_btl_epofi_endpoint_awaited(module)) {
+            return; /* the rest is for peers that are gone */
+        }
         if (0 == start) {
             start = mca_btl_epofi_now();
         } else if (mca_btl_epofi_now() - start > limit) {
@@ -255,6 +258,8 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_connect = mca_btl_epofi_connect;
     module->super.ep_disconnect = mca_btl_epofi_disconnect;
     module->super.ep_send = mca_btl_epofi_ep_send;
+    module->super.ep_ask = mca_btl_epofi_ask;
+    module->super.ep_abandon = mca_btl_epofi_abandon;
 }
 
 /** The smaller of two sizes of payload: what the user wants, and what one message can carry. */

@@ -31,16 +31,38 @@
  * hold as many as there are receive buffers by default; more would only cost stack. */
 #define BATCH 64
 
-/** Not an operation but the queue itself has failed. */
-static int queue_broken(const mca_btl_epofi_module_t *module, int error)
+/** Looks at the completion queue that find nothing, between looks at the clock. */
+#define IDLE_LONG 1024
+
+/** So long a queue that cannot be read is tried again before it is given up. */
+#define BROKEN_NS (UINT64_C(3) * 1000000000)
+
+/** Not an operation but the queue itself has failed.  It is given some seconds to recover.
+ * @return 0, or OPAL_ERROR when it is given up */
+static int queue_broken(mca_btl_epofi_module_t *module, int error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
+    const uint64_t now = mca_btl_epofi_now();
 
+    if (0 == module->broken_ns) {
+        module->broken_ns = now;
+    }
+    if (now - module->broken_ns < BROKEN_NS) {
+        return 0;
+    }
     if (mca_btl_epofi_first_time(&said)) {
         EPOFI_SHOW_HELP("queue broken", true, opal_process_info.nodename,
                         module->fabric->info->fabric_attr->prov_name, fi_strerror(error));
     }
     return OPAL_ERROR;
+}
+
+/** Nothing has come for a while, though operations are under way. */
+static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
+{
+    if (0 < module->inflight) {
+        mca_btl_epofi_endpoint_watch(module);
+    }
 }
 
 /** An operation failed: note why, and let it end with an error. */
@@ -55,8 +77,9 @@ static int progress_error(mca_btl_epofi_module_t *module)
     memset(&entry, 0, sizeof(entry));
     result = fi_cq_readerr(module->fi.cq, &entry, 0);
     if (1 != result) {
-        return -FI_EAGAIN == result ? 0 : queue_broken(module, (int) -result);
+        return -FI_EAGAIN == result || 0 == result ? 0 : queue_broken(module, (int) -result);
     }
+    module->broken_ns = 0;
     if (NULL == entry.op_context) {
         return 1;
     }
@@ -88,6 +111,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     }
     count = fi_cq_read(module->fi.cq, entries, BATCH);
     if (OPAL_LIKELY(0 < count)) {
+        module->idle = 0;
         for (ssize_t i = 0; i < count; ++i) {
             mca_btl_epofi_op_t *op
                 = EPOFI_CONTAINER(entries[i].op_context, mca_btl_epofi_op_t, context);
@@ -105,6 +129,10 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
         return (int) count;
     }
     if (OPAL_LIKELY(-FI_EAGAIN == count || 0 == count)) {
+        module->broken_ns = 0;
+        if (OPAL_UNLIKELY(0 == ++module->idle % IDLE_LONG)) {
+            idle_long(module);
+        }
         return 0;
     }
     return -FI_EAVAIL == count ? progress_error(module) : queue_broken(module, (int) -count);

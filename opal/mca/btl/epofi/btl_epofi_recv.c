@@ -27,6 +27,17 @@
 
 #define BUFFER_ALIGNMENT 64
 
+/** A receive failed.  Nobody knows whose message it was; the buffer is posted again. */
+static void report(const mca_btl_epofi_module_t *module, int error, const char *detail)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!module->closing && mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("receive failed", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
+    }
+}
+
 static void recv_post(mca_btl_epofi_module_t *module, mca_btl_epofi_recv_t *recv)
 {
     ssize_t result = fi_recv(module->fi.ep, recv->buffer, module->recv_size, module->recv_desc,
@@ -35,6 +46,9 @@ static void recv_post(mca_btl_epofi_module_t *module, mca_btl_epofi_recv_t *recv
     if (OPAL_UNLIKELY(0 != result)) {
         recv->next = module->unposted;
         module->unposted = recv;
+        if (OPAL_UNLIKELY(-FI_EAGAIN != result)) {
+            report(module, (int) -result, "a receive buffer could not be posted");
+        }
     }
 }
 
@@ -87,6 +101,9 @@ static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_
     }
     if (OPAL_UNLIKELY(MCA_BTL_TAG_MAX <= wire.tag
                       || NULL == mca_btl_base_active_message_trigger[wire.tag].cbfunc)) {
+        if (mca_btl_epofi_ask_arrived(module, &wire, buffer + sizeof(wire))) {
+            return;
+        }
         drop(module, "nobody has registered for its tag");
         return;
     }
@@ -108,7 +125,8 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
 
     if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
         /* A peer that vanished in the middle of a message, or a message longer than ours are. */
-        drop(module, "it is not complete");
+        ++module->dropped;
+        report(module, module->error, module->error_detail);
     } else if (OPAL_UNLIKELY(module->closing)) {
         ++module->dropped;
     } else {

@@ -47,13 +47,15 @@ static inline void wire_init(void *buffer, mca_btl_base_tag_t tag, size_t length
 
 /** May another operation to this peer be started? */
 static inline int admit(const mca_btl_epofi_module_t *module,
-                        const struct mca_btl_base_endpoint_t *endpoint)
+                        struct mca_btl_base_endpoint_t *endpoint)
 {
     if (OPAL_UNLIKELY(endpoint->failed)) {
+        /* A new owner of the module may not know. */
+        mca_btl_epofi_endpoint_fail(endpoint, 0, "-");
         return OPAL_ERR_UNREACH;
     }
     if (OPAL_UNLIKELY(endpoint->inflight >= module->peer_queue)) {
-        return OPAL_ERR_OUT_OF_RESOURCE;
+        return OPAL_ERR_OUT_OF_RESOURCE; /* mca_btl_epofi_endpoint_watch warns */
     }
     return OPAL_SUCCESS;
 }

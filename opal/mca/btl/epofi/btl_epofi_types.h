@@ -133,8 +133,12 @@ struct mca_btl_base_endpoint_t {
     uint32_t inflight;   /**< operations to this peer that the provider has not finished */
     bool failed;         /**< the peer is gone; said already */
     bool warned;         /**< the peer's silence has been reported */
+    bool asking;         /**< a question, or the word that it is given up, is under way */
+    int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
+    uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
+    mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
     struct mca_btl_base_endpoint_t *next; /**< in the module's list */
     mca_btl_epofi_address_t name;
 };
@@ -200,6 +204,7 @@ typedef struct mca_btl_epofi_get_t {
     size_t left;         /**< bytes for which no read has been started */
     unsigned int active; /**< reads under way */
     int status;          /**< OPAL_SUCCESS until a read has failed */
+    bool told;           /**< the caller knows the end already; reads may still be under way */
     mca_btl_epofi_read_t *idle;
     /* What the caller gave. */
     void *local_address;
@@ -237,6 +242,10 @@ typedef struct mca_btl_epofi_module_t {
     unsigned char *inject_buffer;
     uint32_t peer_queue;      /**< most operations under way to one peer */
     uint32_t inflight;        /**< operations under way to all peers */
+    uint32_t idle;            /**< looks at the completion queue since the last completion */
+    uint32_t idle_start;      /**< idle at the last look at the clock */
+    uint64_t idle_ns;         /**< time of the first look since the last completion */
+    uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
     bool closing;             /**< finalize runs: deliver nothing any more */
     bool refused;             /**< the provider has refused a send since we last made it look */
 
@@ -358,7 +367,8 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint);
  * @return OPAL_ERR_OUT_OF_RESOURCE */
 int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint);
 
-/** Declare the peer gone, tell the user and the owner, once.
+/** Declare the peer gone and tell the owner; the first time also the user, and the peer, if it is
+ * still there.
  * @param[in] error   libfabric's error, positive
  * @param[in] detail  what the provider adds */
 void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
@@ -369,8 +379,49 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
  * @return OPAL_ERR_OUT_OF_RESOURCE or OPAL_ERR_UNREACH */
 int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
 
+/** Operations to peers have been under way for long without a completion: say so.  Slow path. */
+void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module);
+
+/** Operations to peers that are not gone.  Slow. */
+uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module);
+
+/** See mca_btl_ep_abandon_fn_t. */
+void mca_btl_epofi_abandon(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
+
+/** Who the peer is, and its address, for people.
+ * @param[in]  endpoint  NULL: the one that is being connected to, at address
+ * @return text */
+const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
+                                   struct mca_btl_base_endpoint_t *endpoint, const void *address,
+                                   char *text, size_t size);
+
+/** Bytes of such a text. */
+#define EPOFI_DESCRIBE 512
+
 /** The OPAL code for a positive libfabric error. */
 int mca_btl_epofi_status(int error);
+
+/* ---- btl_epofi_ask.c ------------------------------------------------------------------------- */
+
+/** Tags of messages between modules, which no owner sees; no active message has them. */
+enum {
+    EPOFI_TAG_ASK = 0xFE, /**< are you there, and do you still know me? */
+    EPOFI_TAG_GONE = 0xFF /**< I have given you up */
+};
+
+/** See mca_btl_ep_ask_fn_t. */
+void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
+
+/** Tell a peer that it has been given up, if it can be told. */
+void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
+
+/** A message of these tags has come; its payload is the sender's address.
+ * @return false: it is none of these */
+bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, const mca_btl_epofi_wire_t *wire,
+                               const unsigned char *payload);
+
+/** The endpoint goes: give up what asking holds. */
+void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);
 
 /* ---- btl_epofi_frag.c ------------------------------------------------------------------------ */
 
@@ -487,6 +538,10 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 
 /** Go on with gets whose next read had to wait. */
 void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module);
+
+/** Tell the callers of what is under way to this peer that it has failed. */
+void mca_btl_epofi_get_abandon(mca_btl_epofi_module_t *module,
+                               const struct mca_btl_base_endpoint_t *endpoint);
 
 /** Deregister what is left and free everything of this file. */
 void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module);
