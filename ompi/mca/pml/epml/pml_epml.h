@@ -49,6 +49,7 @@ typedef struct mca_pml_epml_component_t {
     bool progress_others;    /**< pml_epml_progress_others */
     size_t unexpected_limit; /**< pml_epml_unexpected_limit, bytes */
     int yield;               /**< pml_epml_yield, a mca_pml_epml_yield_t */
+    unsigned int ask;        /**< pml_epml_ask, ms */
     char *coll_components;   /**< pml_epml_coll */
 
     mca_pml_base_module_t base; /**< the wrapped PML's functions */

@@ -124,6 +124,25 @@ static void drop_first(mca_pml_epml_backlog_t *backlog)
     free(pending);
 }
 
+void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_backlog_t *backlog = find(ep, peer);
+
+    while (NULL != backlog && NULL != backlog->first) {
+        mca_pml_epml_pending_t *pending = backlog->first;
+
+        backlog->first = pending->next;
+        if (NULL == pending->request) {
+            /* An answer that nobody waits for any more. */
+        } else if (EPML_REQUEST_SEND == pending->request->kind) {
+            mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
+        } else {
+            (void) mca_pml_epml_recv_continue(pending->request); /* finds that it cannot */
+        }
+        free(pending);
+    }
+}
+
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_backlog_t **link = &ep->backlogs;

@@ -159,8 +159,10 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     comm->peers = peers;
     comm->local = local;
     comm->comm = newcomm;
+    comm->lost_peer = -1;
 
     mca_pml_epml_lock(ep);
+    mca_pml_epml_lost_attach(comm);
     rc = opal_hash_table_set_value_uint64(&ep->comms, context, comm);
     mca_pml_epml_unlock(ep);
     if (OPAL_SUCCESS != rc) {

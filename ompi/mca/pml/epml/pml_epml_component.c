@@ -86,6 +86,14 @@ static int component_register(void)
         OBJ_RELEASE(yield_enum);
     }
 
+    mca_pml_epml_component.ask = 2000;
+    (void) mca_base_component_var_register(
+        version, "ask",
+        "Milliseconds that an endpoint waits for other processes without hearing anything from the "
+        "network before it looks whether they are still there, again and again (0: never)",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.ask);
+
     mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
     (void) mca_base_component_var_register(
         version, "coll",

@@ -123,8 +123,15 @@ static void registry_remove(mca_pml_epml_ep_t *ep)
 static void put_links(mca_pml_epml_ep_t *ep)
 {
     for (int link = 0; link < EPML_LINKS; ++link) {
-        if (NULL != ep->link[link]) {
-            mca_pml_epml_link_put((mca_pml_epml_link_t) link, ep->link[link]);
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (NULL == module) {
+            continue;
+        }
+        if (EPML_LINK_NET == link && ep->net_broken) {
+            (void) module->super.btl_finalize(&module->super);
+        } else {
+            mca_pml_epml_link_put((mca_pml_epml_link_t) link, module);
         }
     }
 }
@@ -352,11 +359,35 @@ void mca_pml_epml_ep_finalize(void)
         registry_remove(ep);
         destroy(ep);
     }
+    mca_pml_epml_lost_stop();
     mca_pml_epml_transports_close();
     mca_pml_epml_share_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
     mca_pml_epml_comm_finalize();
+}
+
+/** The network module has given up, which it has said. */
+static void net_failed(mca_pml_epml_ep_t *ep)
+{
+    if (!ep->net_broken) {
+        ep->net_broken = true;
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+}
+
+/** After each turn of an endpoint that reaches beyond its process: is everybody still there?
+ * @param[in] heard  another process has sent something */
+static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
+{
+    if (heard) {
+        ep->quiet = 0;
+    } else if (OPAL_UNLIKELY(0 == ++ep->quiet % EPML_QUIET_LONG)) {
+        mca_pml_epml_lost_ask(ep);
+    }
+    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
+        mca_pml_epml_lost_look(ep);
+    }
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -365,11 +396,13 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
     mca_btl_ep_module_t *node = ep->link[EPML_LINK_NODE], *net = ep->link[EPML_LINK_NET];
     int events = ep->shm->ep_progress(ep->shm);
+    bool heard = false;
 
     if (NULL != node) {
         int rc = node->ep_progress(node);
 
         events += 0 < rc ? rc : 0;
+        heard = 0 < rc;
     }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
      * network none, it is looked at less often, down to every 16th turn; otherwise at
@@ -380,12 +413,19 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         if (0 < rc) {
             events += rc;
             ep->net_interval = 1;
+            heard = true;
         } else if (0 < events) {
             ep->net_interval = ep->net_interval < 16 ? ep->net_interval * 2 : 16;
         } else {
             ep->net_interval = 1;
         }
         ep->net_countdown = ep->net_interval;
+        if (OPAL_UNLIKELY(0 > rc)) {
+            net_failed(ep);
+        }
+    }
+    if (NULL != node || NULL != net) {
+        look_around(ep, heard);
     }
     if (OPAL_UNLIKELY(NULL != ep->backlogs)) {
         events += mca_pml_epml_backlog_progress(ep);

@@ -452,6 +452,43 @@ static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, 
     return epml_match_arrive_wild(table, context, source, tag);
 }
 
+/**
+ * All posted receives, one after the other, in no order; for clearing up.  The one that was returned
+ * last may be taken out once its successor has been asked for.  Slow.
+ *
+ * @param[in] posted  the last one, still in the table; NULL: start
+ * @return NULL at the end
+ */
+static inline epml_match_posted_t *epml_match_posted_after(const epml_match_table_t *table,
+                                                           const epml_match_posted_t *posted)
+{
+    const epml_match_queue_t *queue = NULL;
+    uint64_t bucket = 0;
+
+    if (NULL != posted) {
+        if (NULL != posted->next) {
+            return posted->next;
+        }
+        queue = posted->queue;
+        bucket = epml_match_hash(queue->context, queue->source, queue->tag) & table->bucket_mask;
+        queue = queue->chain;
+    } else {
+        queue = table->buckets[0];
+    }
+    for (;;) {
+        while (NULL != queue) {
+            if (NULL != queue->posted_first) {
+                return queue->posted_first;
+            }
+            queue = queue->chain;
+        }
+        if (bucket++ == table->bucket_mask) {
+            return NULL;
+        }
+        queue = table->buckets[bucket];
+    }
+}
+
 /* ---- unexpected messages -------------------------------------------------------------------- */
 
 static inline epml_match_entry_t *epml_match_entry(uintptr_t place)

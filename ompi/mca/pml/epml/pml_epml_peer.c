@@ -298,6 +298,18 @@ static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *
     return &ep->connections[at & mask];
 }
 
+mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL == ep->connections) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
+    return connection->used ? connection : NULL;
+}
+
 mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
                                                         const mca_pml_epml_peer_t *peer)
 {
@@ -348,7 +360,10 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     int rc;
 
     if (NULL == module || 0 == peer->address_length) {
-        return OMPI_ERR_UNREACH;
+        return MPI_ERR_OTHER;
+    }
+    if (mca_pml_epml_lost_is(ep, peer)) {
+        return MPI_ERR_PROC_FAILED;
     }
     rc = connections_grow(ep);
     if (OMPI_SUCCESS != rc) {
@@ -365,13 +380,18 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     }
     connection->peer_id = 0;
     mca_pml_epml_flow_forget(ep, connection);
+    connection->lost_id = 0;
+    ep->connecting = peer;
     rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
+    ep->connecting = NULL;
     if (OMPI_SUCCESS == rc) {
         connection->peer_id = peer->id;
+        connection->name = peer->proc->super.proc_name;
         connection->module = module;
         *connection_p = connection;
     }
-    return rc;
+    /* Of an operation that code says that the peer is gone; this one has never been there. */
+    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
 }
 
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,

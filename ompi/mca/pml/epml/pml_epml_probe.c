@@ -43,6 +43,17 @@ static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int t
     return message;
 }
 
+/** There is no message: can there be one?  Under the lock. */
+static inline int in_vain(const mca_pml_epml_comm_t *comm, int src, int tag)
+{
+    if (OPAL_UNLIKELY(comm->lost)) {
+        return MPI_ERR_NO_MEM; /* it might be the one that was lost */
+    }
+    return OPAL_UNLIKELY(comm->lost_member) && 0 <= mca_pml_epml_lost_blocks(comm, src, tag)
+               ? MPI_ERR_PROC_FAILED
+               : OMPI_SUCCESS;
+}
+
 /** Wrap a message that is to be taken out of the table. */
 static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm,
                 ompi_message_t **message_p)
@@ -75,17 +86,17 @@ int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *mat
                            ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    bool lost;
+    int rc;
 
     (void) mca_pml_epml_ep_poll(epml_comm->ep);
     mca_pml_epml_lock(epml_comm->ep);
     *matched = NULL != look(epml_comm, src, tag, status);
-    lost = epml_comm->lost;
+    rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
     mca_pml_epml_unlock(epml_comm->ep);
     if (!*matched) {
         mca_pml_epml_tested();
     }
-    return *matched || !lost ? OMPI_SUCCESS : MPI_ERR_NO_MEM;
+    return rc;
 }
 
 int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
@@ -95,18 +106,19 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
     mca_pml_epml_waiter_t waiter = {0};
 
     for (;;) {
-        bool found, lost;
+        bool found;
+        int rc;
 
         mca_pml_epml_lock(epml_comm->ep);
         found = NULL != look(epml_comm, src, tag, status);
-        lost = epml_comm->lost;
+        rc = found ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
         mca_pml_epml_unlock(epml_comm->ep);
-        if (found || lost) {
+        if (found || OMPI_SUCCESS != rc) {
             if (!found) {
                 (void) mca_pml_epml_ep_poll(epml_comm->ep);
             }
             mca_pml_epml_wait_over(&waiter);
-            return found ? OMPI_SUCCESS : MPI_ERR_NO_MEM;
+            return rc;
         }
         while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
             mca_pml_epml_idle(&waiter);
@@ -135,8 +147,8 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
             /* The message keeps the communicator until it is received. */
             mca_pml_epml_comm_hold(epml_comm);
         }
-    } else if (epml_comm->lost) {
-        rc = MPI_ERR_NO_MEM;
+    } else {
+        rc = in_vain(epml_comm, src, tag);
     }
     mca_pml_epml_unlock(epml_comm->ep);
     *matched = OMPI_SUCCESS == rc && NULL != unexpected;

@@ -39,6 +39,36 @@ static __attribute__((noinline)) void take_unexpected(mca_pml_epml_request_t *re
     mca_pml_epml_unexpected_free(request->ep, message);
 }
 
+/** No message waits, and perhaps none can come any more. */
+static __attribute__((noinline)) int start_in_doubt(mca_pml_epml_request_t *request, int src,
+                                                    int tag)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    epml_match_queue_t *queue;
+    epml_match_unexpected_t *found;
+
+    if (request->comm->lost) {
+        return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
+    }
+    if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
+        /* Who receives from any source in a loop gets to see what the others send. */
+        (void) mca_pml_epml_ep_progress_locked(ep);
+    }
+    found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
+    if (NULL != found) {
+        take_unexpected(request, found);
+        return OMPI_SUCCESS;
+    }
+    if (NULL == queue) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
+        return MPI_ERR_PROC_FAILED;
+    }
+    epml_match_post(&ep->match, queue, &request->posted);
+    return OMPI_SUCCESS;
+}
+
 /** See mca_pml_epml_recv_start; what is in the request is given again where the caller has it. */
 static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
                         const mca_pml_epml_comm_t *comm, int src, int tag)
@@ -50,8 +80,8 @@ static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (OPAL_LIKELY(NULL == found)) {
-        if (OPAL_UNLIKELY(comm->lost)) {
-            return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
+        if (OPAL_UNLIKELY(comm->lost || comm->lost_member)) {
+            return start_in_doubt(request, src, tag);
         }
         epml_match_post(&ep->match, queue, &request->posted);
     } else {
@@ -118,6 +148,11 @@ int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int
     request->blocking = true;
     rc = start(request, ep, epml_comm, src, tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        if (MPI_STATUS_IGNORE != status) {
+            status->MPI_SOURCE = src;
+            status->MPI_TAG = tag;
+            status->_ucount = 0;
+        }
         mca_pml_epml_request_put(request);
         mca_pml_epml_unlock(ep);
         (void) mca_pml_epml_ep_poll(ep); /* it may be tried again, and must come on then */
@@ -236,13 +271,23 @@ static inline void forget_handle(mca_pml_epml_request_t *request)
     }
 }
 
+/** Why data did not come, as MPI knows it. */
+static int data_error(int rc)
+{
+    if (OMPI_SUCCESS == rc) {
+        return MPI_SUCCESS;
+    }
+    return OMPI_ERR_UNREACH == rc || MPI_ERR_PROC_FAILED == rc ? MPI_ERR_PROC_FAILED
+                                                                : MPI_ERR_OTHER;
+}
+
 /** All data have been fetched, or could not be. */
 static void fetched(mca_pml_epml_request_t *request, int rc)
 {
     forget_handle(request);
     mca_pml_epml_number_drop(request);
     tell_sender(request, EPML_HDR_FIN, rc);
-    finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+    finish(request, data_error(rc));
 }
 
 static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -409,7 +454,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS != rc) {
         mca_pml_epml_number_drop(request);
         tell_sender(request, EPML_HDR_FIN, rc);
-        finish(request, MPI_ERR_OTHER);
+        finish(request, data_error(rc));
     }
 }
 
@@ -476,6 +521,12 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
     request->expected = hdr->length;
     request->wanted = hdr->length <= request->size ? hdr->length : request->size;
     matched_rndv(request, hdr, data, size);
+}
+
+void mca_pml_epml_recv_lost(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_number_drop(request);
+    finish(request, MPI_ERR_PROC_FAILED);
 }
 
 void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,

@@ -152,7 +152,7 @@ int mca_pml_epml_mpi_error(int rc)
 {
     switch (rc) {
     case OMPI_ERR_UNREACH:
-        return MPI_ERR_OTHER;
+        return MPI_ERR_PROC_FAILED;
     case OMPI_ERR_NOT_AVAILABLE: /* a transport without memory for the connection; it said so */
         return MPI_ERR_NO_MEM;
     default:

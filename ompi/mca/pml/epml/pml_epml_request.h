@@ -186,6 +186,9 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
  * OMPI_ERR_OUT_OF_RESOURCE when it does, or an error */
 int mca_pml_epml_send_continue(mca_pml_epml_request_t *request);
 
+/** The send cannot be finished: tell the user.  It is in no backlog. */
+void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
+
 /** Answers of the receiver. */
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
 void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
@@ -208,6 +211,10 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, 
 
 /** Send what can be sent.  @return number of things sent */
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
+
+/** The peer is lost: end what waits for it.  The backlog goes at the next
+ * mca_pml_epml_backlog_progress. */
+void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Forget it all. */
 void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep);
@@ -271,6 +278,9 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
 /** A fragment for a receive in progress. */
 void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size);
+
+/** The sender is lost while a receive waits for its fragments. */
+void mca_pml_epml_recv_lost(mca_pml_epml_request_t *request);
 
 /** Go on with a receive that could not fetch its data at once; returns as
  * mca_pml_epml_send_continue. */

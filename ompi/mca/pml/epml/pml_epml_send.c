@@ -50,10 +50,11 @@ static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml
     return (NULL != peer->shm ? ep->shm : ep->link[peer->link])->super.btl_eager_limit;
 }
 
-/** The send cannot be finished: tell the user. */
-static void fail(mca_pml_epml_request_t *request, int rc)
+void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
 {
     mca_pml_epml_request_forget_handle(request);
+    mca_pml_epml_number_drop(request); /* no late answer finds it */
+    request->state = EPML_SEND_DONE;
     mca_pml_epml_request_fail(request, rc);
 }
 
@@ -118,7 +119,7 @@ static mca_pml_epml_request_t *send_request(const void *buf, size_t count,
     *rc_p = mca_pml_epml_send_start(request);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != *rc_p)) {
         /* Not even room to wait in: the request ends with the error. */
-        fail(request, *rc_p);
+        mca_pml_epml_send_fail(request, *rc_p);
         *rc_p = OMPI_SUCCESS;
     }
 unlock:
@@ -457,7 +458,7 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
-    fail(request, rc);
+    mca_pml_epml_send_fail(request, rc);
     return OMPI_SUCCESS;
 }
 
@@ -479,6 +480,9 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_START;
     request->sent = 0;
+    if (OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag)) {
+        return MPI_ERR_PROC_FAILED; /* of a collective, which cannot succeed */
+    }
     if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
         request->bsend_buffer = request->buffer;
     }
@@ -500,11 +504,11 @@ void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
     request->receiver_request = hdr->receiver;
     request->to_send = hdr->length;
     if (OMPI_SUCCESS != mca_pml_epml_request_convertor(request)) {
-        fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+        mca_pml_epml_send_fail(request, OMPI_ERR_OUT_OF_RESOURCE);
         return;
     }
     if (OMPI_SUCCESS != continue_in_order(request)) {
-        fail(request, OMPI_ERR_OUT_OF_RESOURCE);
+        mca_pml_epml_send_fail(request, OMPI_ERR_OUT_OF_RESOURCE);
     }
 }
 

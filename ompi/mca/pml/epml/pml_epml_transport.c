@@ -146,6 +146,8 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
     if (OMPI_SUCCESS == rc) {
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
         (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
+        (*module_p)->ep_lost = mca_pml_epml_lost_upcall;
+        (*module_p)->ep_describe = mca_pml_epml_lost_describe;
     }
     return rc;
 }
@@ -184,9 +186,14 @@ static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
                           mca_btl_ep_module_t **module_p)
 {
-    return EPML_LINK_NET == link
-               ? net_get(ep, module_p)
-               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
+    int rc = EPML_LINK_NET == link
+                 ? net_get(ep, module_p)
+                 : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
+
+    if (OMPI_SUCCESS == rc) {
+        mca_pml_epml_lost_start();
+    }
+    return rc;
 }
 
 void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module)

@@ -108,6 +108,8 @@ typedef struct mca_pml_epml_connection_t {
     mca_pml_epml_peer_t *told;    /**< a reference: we told the peer to hold; NULL: it may go on */
     uint32_t kept_since_told;     /**< messages of it kept since then */
     bool held;                    /**< the peer told us to hold */
+    uint64_t lost_id; /**< the peer that this endpoint has lost; 0: none */
+    opal_process_name_t name; /**< of the peer */
 } mca_pml_epml_connection_t;
 
 /** What has to wait because a peer's queue is full: one per endpoint and slow peer, while it is
@@ -196,6 +198,13 @@ typedef struct mca_pml_epml_ep_t {
     bool full;                 /**< peers were told, or will be when they send */
     bool exhausted;            /**< there was no memory for a message: full for good */
 
+    /* losses, see pml_epml_lost.c */
+    uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
+    uint32_t quiet;     /**< turns in which no other process sent anything */
+    uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
+    const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
+
     /* ---- slow path ---- */
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
@@ -218,7 +227,9 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
-    bool lost;                   /**< a message was lost for lack of memory: receives fail */
+    int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
+    bool lost_member;  /**< there is such a one in peers or in local; likewise */
+    bool lost;         /**< a message was lost for lack of memory: receives fail */
 } mca_pml_epml_comm_t;
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
@@ -361,6 +372,11 @@ int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *firs
 /** All peers are gone: give up what numbers them. */
 void mca_pml_epml_peers_finalize(void);
 
+/** The entry of a peer's slot in the table of connections, used or used to be for this peer or an
+ * earlier one.  Under ep's lock.  @return valid until the next connection is made; NULL: none */
+mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer);
+
 /** The connection of ep to a peer in another process, if there is one.  Under ep's lock.
  * @return valid until the next one is made; or NULL */
 mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
@@ -369,6 +385,57 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p);
+
+/* ---- pml_epml_lost.c ------------------------------------------------------------------------- */
+
+/** Turns without a word from the network between looks at the clock. */
+#define EPML_QUIET_LONG 1024
+
+/** Of mca_pml_epml_ep_t.lost_seen: look at the next turn. */
+#define EPML_LOST_LOOK UINT32_MAX
+
+/** How many processes of the job are known to be dead. */
+extern _Atomic uint32_t mca_pml_epml_lost_news;
+
+/** Is there something that this endpoint has not taken note of?  Under its lock. */
+static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: a hint; what it stands for is read under lost.lock. */
+    return ep->lost_seen != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
+}
+
+/** Ask the launcher to tell of processes that die.  Idempotent, any thread; may block for a
+ * moment. */
+void mca_pml_epml_lost_start(void);
+
+/** The PML goes. */
+void mca_pml_epml_lost_stop(void);
+
+/** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */
+void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);
+
+/** End with an error what waits for those that are lost.  Under the endpoint's lock. */
+void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep);
+
+/** Has this endpoint lost this peer?  Under its lock. */
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
+/** May a receive or probe of this source and tag never be served, on a communicator with a lost
+ * member?  Under the lock.  @return the rank that is lost, or -1 */
+int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);
+
+/** Does a new communicator have lost members? */
+void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
+
+/** The network has been quiet for a while: are those whom this endpoint waits for still there?
+ * Under its lock. */
+void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
+
+/** What a network module calls: see btl_ep.h. */
+void mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint);
+void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
 

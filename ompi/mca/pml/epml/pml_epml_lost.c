@@ -1,0 +1,476 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Peers that are lost: what waits for them ends with MPI_ERR_PROC_FAILED.
+ *
+ * There are two ways to learn of a loss.  The launcher tells of a process that has died: that is
+ * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
+ * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted in
+ * its table of connections.  Notes are made wherever the news comes in; what follows from them is
+ * done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
+ *
+ * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
+ * has the rules.  Tests: test/mpi/death.c, test/mpi/fault.c.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+
+#include <time.h>
+
+_Atomic uint32_t mca_pml_epml_lost_news = 0;
+
+#define BITS 64
+
+/** The processes of the job that are dead. */
+static struct {
+    opal_mutex_t lock; /**< of starting and stopping */
+    bool started;
+    size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
+    _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
+    _Atomic bool said;
+} lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX};
+
+/* ---- the launcher's news --------------------------------------------------------------------- */
+
+/** In PMIx's thread: only make a note. */
+static void note_process(opal_vpid_t vpid)
+{
+    const uint64_t bit = UINT64_C(1) << (vpid % BITS);
+
+    if (vpid >= ompi_process_info.num_procs
+        || 0 != (atomic_fetch_or_explicit(&lost.dead[vpid / BITS], bit, memory_order_relaxed)
+                 & bit)) {
+        return;
+    }
+    /* Release: orders the bit before the news of it; partner: the acquire load in
+     * mca_pml_epml_lost_look. */
+    atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
+}
+
+static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *context)
+{
+    (void) handler;
+    (void) status;
+    (void) source;
+    (void) results;
+    (void) nresults;
+    for (size_t i = 0; i < ninfo; ++i) {
+        const pmix_proc_t *proc = info[i].value.data.proc;
+
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)
+            && PMIX_PROC == info[i].value.type
+            && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
+            note_process(proc->rank);
+        }
+    }
+    /* Open MPI has a handler of its own for its communicators; it is next. */
+    if (NULL != done) {
+        done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, context);
+    }
+}
+
+static bool is_dead(opal_vpid_t vpid)
+{
+    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
+
+    /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
+    return NULL != lost.dead
+           && 0
+                  != (atomic_load_explicit(&lost.dead[process / BITS], memory_order_relaxed)
+                      & UINT64_C(1) << (process % BITS));
+}
+
+void mca_pml_epml_lost_start(void)
+{
+    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_KILLED_BY_CMD,
+                             PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_EXIT_NONZERO_TERM};
+    pmix_info_t info[2];
+    pmix_status_t handler;
+
+    opal_mutex_lock(&lost.lock);
+    if (!lost.started) {
+        lost.started = true;
+        lost.dead = calloc(ompi_process_info.num_procs / BITS + 1, sizeof(*lost.dead));
+    }
+    if (NULL != lost.dead && SIZE_MAX == lost.handler) {
+        /* Before Open MPI's, which would end the chain. */
+        PMIX_INFO_LOAD(&info[0], PMIX_EVENT_HDLR_PREPEND, NULL, PMIX_BOOL);
+        PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, "MPI-Endpoints", PMIX_STRING);
+        /* Without a callback it waits, and returns the handler's number or an error. */
+        handler = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), info, 2,
+                                              on_event, NULL, NULL);
+        PMIX_INFO_DESTRUCT(&info[0]);
+        PMIX_INFO_DESTRUCT(&info[1]);
+        if (0 <= handler) {
+            lost.handler = (size_t) handler;
+        }
+    }
+    opal_mutex_unlock(&lost.lock);
+}
+
+void mca_pml_epml_lost_stop(void)
+{
+    if (SIZE_MAX != lost.handler) {
+        (void) PMIx_Deregister_event_handler(lost.handler, NULL, NULL);
+        lost.handler = SIZE_MAX;
+    }
+    free(lost.dead);
+    lost.dead = NULL;
+    lost.started = false;
+    /* Alone by now. */
+    atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/** "rank 3 on host x" */
+static int describe_process(opal_vpid_t vpid, char *text, size_t size)
+{
+    const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = vpid};
+    opal_proc_t *proc = ompi_proc_for_name(name);
+    const char *host = NULL != proc ? opal_get_proc_hostname(proc) : NULL;
+
+    return snprintf(text, size, "rank %u on host %s", vpid, NULL != host ? host : "unknown");
+}
+
+/** Tell the user which processes are dead, once. */
+static void tell(void)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    /* Relaxed: two messages instead of one would do no harm. */
+    if (atomic_exchange_explicit(&lost.said, true, memory_order_relaxed)) {
+        return;
+    }
+    for (opal_vpid_t vpid = 0; vpid < ompi_process_info.num_procs; ++vpid) {
+        if (!is_dead(vpid)) {
+            continue;
+        }
+        if (used > sizeof(text) - 100) {
+            (void) snprintf(text + used, sizeof(text) - used, ", and more");
+            break;
+        }
+        used += (size_t) snprintf(text + used, sizeof(text) - used, 0 == used ? "" : ", ");
+        used += (size_t) describe_process(vpid, text + used, sizeof(text) - used);
+        used = used < sizeof(text) ? used : sizeof(text) - 1;
+    }
+    EPML_SHOW_HELP("process lost", true, text, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+                   ompi_process_info.nodename);
+}
+
+void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size)
+{
+    const mca_pml_epml_ep_t *ep = module->ep_context;
+    const opal_process_name_t *name = NULL;
+    int used;
+
+    if (NULL != ep && NULL == endpoint && NULL != ep->connecting) {
+        name = &ep->connecting->proc->super.proc_name;
+    }
+    for (uint32_t i = 0; NULL != ep && NULL != endpoint && i < ep->connection_size; ++i) {
+        if (endpoint == ep->connections[i].endpoint) {
+            name = &ep->connections[i].name;
+        }
+    }
+    if (NULL == name) {
+        (void) snprintf(text, size, "unknown");
+        return;
+    }
+    used = describe_process(name->vpid % ompi_process_info.num_procs, text, size);
+    if ((size_t) used < size) {
+        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
+                        OMPI_NAME_PRINT(name));
+    }
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection)
+{
+    if (0 == connection->peer_id) {
+        return; /* noted already */
+    }
+    connection->lost_id = connection->peer_id;
+    connection->peer_id = 0; /* whoever wants to send must look first */
+    ep->lost_seen = EPML_LOST_LOOK;
+}
+
+void mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_pml_epml_ep_t *ep = module->ep_context;
+
+    for (uint32_t i = 0; NULL != ep && i < ep->connection_size; ++i) {
+        if (endpoint == ep->connections[i].endpoint) {
+            mca_pml_epml_lost_note(ep, &ep->connections[i]);
+        }
+    }
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_connection_t *connection;
+
+    if (NULL != peer->shm) {
+        return false;
+    }
+    if ((ep->net_broken && EPML_LINK_NET == peer->link)
+        || is_dead(peer->proc->super.proc_name.vpid)) {
+        return true;
+    }
+    connection = mca_pml_epml_connection_entry(ep, peer);
+    return NULL != connection && peer->id == connection->lost_id;
+}
+
+int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
+{
+    if (tag < MPI_ANY_TAG) {
+        /* Of a collective, which cannot succeed any more, whoever is next in it. */
+        return 0 > src ? comm->lost_peer : comm->lost_member ? src : -1;
+    }
+    if (MPI_ANY_SOURCE == src) {
+        return comm->lost_peer;
+    }
+    return 0 <= src && src < comm->peers->count
+                   && mca_pml_epml_lost_is(comm->ep, comm->peers->peer[src])
+               ? src
+               : -1;
+}
+
+void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    /* Who has lost nobody needs no look. */
+    if (0 != ep->lost_seen) {
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+}
+
+/* ---- consequences ---------------------------------------------------------------------------- */
+
+/** Looks at the network before anything is given up: what had arrived is received. */
+#define DRAIN_MOST 10000
+
+static void drain(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (NULL == module || (EPML_LINK_NET == link && ep->net_broken)) {
+            continue;
+        }
+        for (int i = 0; i < DRAIN_MOST && 0 < module->ep_progress(module); ++i) {
+        }
+    }
+}
+
+/** Nothing goes to a lost peer any more. */
+static void cut(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_entry(ep, peer);
+
+    if (NULL != connection) {
+        if (peer->id == connection->peer_id) {
+            connection->lost_id = peer->id;
+            connection->peer_id = 0;
+        }
+        if (peer->id == connection->lost_id && NULL != connection->endpoint) {
+            connection->module->ep_abandon(connection->module, connection->endpoint);
+        }
+    }
+    mca_pml_epml_backlog_lost(ep, peer);
+}
+
+/** @return the first rank of a list that is lost, or -1 */
+static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers)
+{
+    int32_t first = -1;
+
+    for (int32_t i = peers->count - 1; 0 <= i; --i) {
+        if (mca_pml_epml_lost_is(ep, peers->peer[i])) {
+            cut(ep, peers->peer[i]);
+            first = i;
+        }
+    }
+    return first;
+}
+
+/** Find who is lost on the endpoint's communicators.  @return is anybody? */
+static bool look_at_comms(mca_pml_epml_ep_t *ep)
+{
+    uint64_t context;
+    void *value, *node;
+    bool any = false;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        mca_pml_epml_comm_t *comm = value;
+
+        comm->lost_peer = cut_all(ep, comm->peers);
+        comm->lost_member = 0 <= comm->lost_peer
+                            || (comm->local != comm->peers && 0 <= cut_all(ep, comm->local));
+        any = any || comm->lost_member;
+    }
+    return any;
+}
+
+/** Sends and receives that wait for an answer or for data of somebody who is lost. */
+static void end_numbered(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
+        mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
+
+        if (NULL == request || !request->comm->lost_member
+            || atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            continue;
+        }
+        if (EPML_REQUEST_RECV == request->kind) {
+            if (mca_pml_epml_lost_is(ep, request->source)) {
+                mca_pml_epml_recv_lost(request);
+            }
+        } else if ((EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state)
+                   && 0 <= mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag)) {
+            /* One that goes on sending to somebody who is there is in a backlog, and stays. */
+            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+        }
+    }
+}
+
+/** Receives that nobody will serve. */
+static void end_posted(mca_pml_epml_ep_t *ep)
+{
+    epml_match_posted_t *next;
+
+    for (epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL); NULL != posted;
+         posted = next) {
+        mca_pml_epml_request_t *request
+            = (mca_pml_epml_request_t *) ((char *) posted
+                                          - offsetof(mca_pml_epml_request_t, posted));
+        int rank = -1;
+
+        next = epml_match_posted_after(&ep->match, posted);
+        if (request->comm->lost_member) {
+            rank = mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag);
+        }
+        if (0 <= rank) {
+            epml_match_unpost(&ep->match, posted);
+            request->req_ompi.req_status.MPI_SOURCE = rank;
+            request->req_ompi.req_status.MPI_TAG = request->tag;
+            request->req_ompi.req_status._ucount = 0;
+            mca_pml_epml_request_fail(request, MPI_ERR_PROC_FAILED);
+        }
+    }
+}
+
+void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
+{
+    uint32_t news;
+
+    drain(ep);
+    /* Acquire: orders the news before the bits; partner: the release in note_process. */
+    news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
+    ep->lost_seen = news;
+    if (!look_at_comms(ep)) {
+        return;
+    }
+    if (0 < news) {
+        tell();
+    }
+    end_numbered(ep);
+    end_posted(ep);
+}
+
+/* ---- are they still there? ------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/** @param[in] connect  also if there is no connection yet */
+static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool connect)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL != peer->shm || (!connect && NULL == mca_pml_epml_connection_find(ep, peer))
+        || OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, peer, &connection)) {
+        return;
+    }
+    connection->module->ep_ask(connection->module, connection->endpoint);
+}
+
+/** Ask those whom a request waits for. */
+static void ask_for_request(const mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    const mca_pml_epml_peers_t *peers = request->comm->peers;
+
+    if (EPML_REQUEST_RECV == request->kind && NULL == request->posted.queue) {
+        ask(ep, request->source, true);
+    } else if (0 <= request->peer) {
+        ask(ep, peers->peer[request->peer], true);
+    } else {
+        /* Any of them will do, and they may be many: those who are known. */
+        for (int i = 0; i < peers->count; ++i) {
+            ask(ep, peers->peer[i], false);
+        }
+    }
+}
+
+void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
+{
+    const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
+    const uint64_t now = now_ns();
+
+    if (EPML_QUIET_LONG == ep->quiet || 0 == ep->quiet_ns) {
+        ep->quiet_ns = now; /* it has just become quiet */
+    }
+    if (0 == interval || now - ep->quiet_ns < interval) {
+        return;
+    }
+    ep->quiet_ns = now;
+    for (const epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL);
+         NULL != posted; posted = epml_match_posted_after(&ep->match, posted)) {
+        ask_for_request((const mca_pml_epml_request_t *) ((const char *) posted
+                                                          - offsetof(mca_pml_epml_request_t,
+                                                                     posted)));
+    }
+    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
+        if (NULL != ep->numbers.slot[i].request) {
+            ask_for_request(ep->numbers.slot[i].request);
+        }
+    }
+    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
+         backlog = backlog->next) {
+        ask(ep, backlog->peer, true);
+    }
+}
