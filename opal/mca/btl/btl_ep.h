@@ -125,9 +125,11 @@ typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, si
  * Find out whether a peer of whom nothing has been heard for long is still there: look, or send it
  * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Never waits, and
  * does nothing if there is no room.
+ *
+ * @param[in] look_only  send no message: there are many to ask, who need not become connected
  */
 typedef void (*mca_btl_ep_ask_fn_t)(struct mca_btl_ep_module_t *module,
-                                    struct mca_btl_base_endpoint_t *endpoint);
+                                    struct mca_btl_base_endpoint_t *endpoint, bool look_only);
 
 /**
  * The owner has learnt that the peer's process is dead: refuse everything to it from now on, and
@@ -138,11 +140,13 @@ typedef void (*mca_btl_ep_abandon_fn_t)(struct mca_btl_ep_module_t *module,
                                         struct mca_btl_base_endpoint_t *endpoint);
 
 /**
- * Owner's: the transport has found out that a peer cannot be reached any more, and has told the
- * user why.  Called inside any module call but ep_abandon, perhaps more than once per peer; must not
- * call the module.  Operations under way end with OPAL_ERR_UNREACH in later progress.
+ * Owner's: the transport has found out that a peer cannot be reached any more.  Called inside any
+ * module call but ep_abandon, perhaps more than once per peer; must not call the module, but may
+ * take a moment.  Operations under way end with OPAL_ERR_UNREACH in later progress.
+ *
+ * @return should the transport tell the user why (once per peer)?
  */
-typedef void (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
+typedef bool (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
                                      struct mca_btl_base_endpoint_t *endpoint);
 
 /**

@@ -33,6 +33,7 @@
 #include "opal/mca/threads/mutex.h"
 
 #include <time.h>
+#include <unistd.h>
 
 _Atomic uint32_t mca_pml_epml_lost_news = 0;
 
@@ -46,6 +47,14 @@ static struct {
     _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
     _Atomic bool said;
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
 
 /* ---- the launcher's news --------------------------------------------------------------------- */
 
@@ -217,16 +226,43 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     ep->lost_seen = EPML_LOST_LOOK;
 }
 
-void mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+/** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
+ * or to end the job, with the cause that the transport does not know: so long it is given, ... */
+#define MOMENT_NS (UINT64_C(1000) * 1000000)
+/** ... but not for each of many peers that are lost together. */
+#define MOMENT_AGAIN_NS (UINT64_C(10000) * 1000000)
+
+static void give_a_moment(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
+{
+    const uint64_t start = now_ns();
+
+    if (0 != ep->moment_ns && start - ep->moment_ns < MOMENT_AGAIN_NS) {
+        return;
+    }
+    while (!is_dead(vpid) && now_ns() - start < MOMENT_NS) {
+        (void) usleep(10000);
+    }
+    ep->moment_ns = now_ns();
+}
+
+bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_pml_epml_ep_t *ep = module->ep_context;
 
     for (uint32_t i = 0; NULL != ep && i < ep->connection_size; ++i) {
-        if (endpoint == ep->connections[i].endpoint) {
-            mca_pml_epml_lost_note(ep, &ep->connections[i]);
+        mca_pml_epml_connection_t *connection = &ep->connections[i];
+
+        if (endpoint != connection->endpoint) {
+            continue;
         }
+        if (0 != connection->peer_id) {
+            give_a_moment(ep, connection->name.vpid);
+        }
+        mca_pml_epml_lost_note(ep, connection);
+        return !is_dead(connection->name.vpid); /* which the user is told by tell */
     }
+    return false; /* nobody's who is still there */
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -408,24 +444,24 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
 
 /* ---- are they still there? ------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
+/** Members of a communicator that are looked at in one round, if it may be any of them. */
+#define ASK_MOST 16
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
-/** @param[in] connect  also if there is no connection yet */
-static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool connect)
+static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool look_only)
 {
     mca_pml_epml_connection_t *connection;
 
-    if (NULL != peer->shm || (!connect && NULL == mca_pml_epml_connection_find(ep, peer))
-        || OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, peer, &connection)) {
-        return;
+    if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
+        connection->module->ep_ask(connection->module, connection->endpoint, look_only);
     }
-    connection->module->ep_ask(connection->module, connection->endpoint);
+}
+
+/** Look after some members, the next ones in the next round: they may be many. */
+static void ask_some(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers)
+{
+    for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
+        ask(ep, peers->peer[ep->ask_next++ % (uint32_t) peers->count], true);
+    }
 }
 
 /** Ask those whom a request waits for. */
@@ -435,14 +471,15 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
     const mca_pml_epml_peers_t *peers = request->comm->peers;
 
     if (EPML_REQUEST_RECV == request->kind && NULL == request->posted.queue) {
-        ask(ep, request->source, true);
-    } else if (0 <= request->peer) {
-        ask(ep, peers->peer[request->peer], true);
-    } else {
-        /* Any of them will do, and they may be many: those who are known. */
-        for (int i = 0; i < peers->count; ++i) {
-            ask(ep, peers->peer[i], false);
-        }
+        ask(ep, request->source, false);
+        return;
+    }
+    if (0 <= request->peer) {
+        ask(ep, peers->peer[request->peer], false);
+    }
+    if (0 > request->peer || MPI_ANY_TAG > request->tag) {
+        /* It may be any of them; a collective waits for one who waits for another one. */
+        ask_some(ep, peers);
     }
 }
 
@@ -471,6 +508,6 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     }
     for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
          backlog = backlog->next) {
-        ask(ep, backlog->peer, true);
+        ask(ep, backlog->peer, false);
     }
 }

@@ -203,6 +203,8 @@ typedef struct mca_pml_epml_ep_t {
     bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
+    uint64_t moment_ns; /**< when the launcher was last given a moment to tell of a death */
+    uint32_t ask_next;  /**< with whom to go on where all members of a communicator are looked at */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
 
     /* ---- slow path ---- */
@@ -432,7 +434,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
 
 /** What a network module calls: see btl_ep.h. */
-void mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);

@@ -193,7 +193,8 @@ void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint)
     }
 }
 
-void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint)
+void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
+                       bool look_only)
 {
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     const char *provider = module->fabric->info->fabric_attr->prov_name;
@@ -216,5 +217,7 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
         }
         return;
     }
-    send_own(endpoint, EPOFI_TAG_ASK);
+    if (!look_only) {
+        send_own(endpoint, EPOFI_TAG_ASK);
+    }
 }

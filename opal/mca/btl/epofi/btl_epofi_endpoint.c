@@ -275,14 +275,12 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
     return text;
 }
 
-/** Tell the owner. */
-static void lost(struct mca_btl_base_endpoint_t *endpoint)
+/** Tell the owner.  @return must the user be told, too? */
+static bool lost(struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_ep_module_t *module = &endpoint->module->super;
 
-    if (NULL != module->ep_lost) {
-        module->ep_lost(module, endpoint);
-    }
+    return NULL == module->ep_lost || module->ep_lost(module, endpoint);
 }
 
 void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
@@ -296,17 +294,19 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
         return; /* a peer that is gone first, when all is over: nobody waits for this message */
     }
     if (endpoint->failed) {
-        lost(endpoint);
+        (void) lost(endpoint);
         return;
     }
     endpoint->failed = true;
-    EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
-                    mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
-                    module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
-    if (NULL != module->error_callback) {
-        module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL, peer);
+    if (lost(endpoint)) {
+        EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
+                        mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
+                        module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
     }
-    lost(endpoint);
+    if (NULL != module->error_callback) {
+        module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL,
+                               "an endpoint cannot be reached any more");
+    }
     mca_btl_epofi_ask_farewell(endpoint);
 }
 

@@ -410,7 +410,8 @@ enum {
 };
 
 /** See mca_btl_ep_ask_fn_t. */
-void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
+void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                       bool look_only);
 
 /** Tell a peer that it has been given up, if it can be told. */
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
