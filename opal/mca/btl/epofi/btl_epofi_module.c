@@ -22,11 +22,13 @@
 #include "btl_epofi_types.h"
 
 #include "opal/mca/btl/base/base.h"
+#include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -302,6 +304,24 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
     return module;
 }
 
+/** The shm provider has a file in /dev/shm for each context, named by its address.  A process that
+ * is killed leaves them; the launcher takes them away. */
+static void register_cleanup(const mca_btl_epofi_module_t *module)
+{
+    static const char scheme[] = "fi_shm://";
+    const mca_btl_epofi_address_t *address
+        = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    const char *name = (const char *) address->bytes;
+    char path[sizeof(address->bytes) + 16];
+
+    if (FI_ADDR_STR != address->format || 0 != strncmp(name, scheme, sizeof(scheme) - 1)
+        || !PMIx_Initialized()) {
+        return;
+    }
+    (void) snprintf(path, sizeof(path), "/dev/shm/%s", name + sizeof(scheme) - 1);
+    (void) opal_pmix_register_cleanup(path, false, false, false);
+}
+
 int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
 {
     const mca_btl_epofi_fabric_t *fabric;
@@ -330,6 +350,7 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
         goto err_close_endpoint;
     }
     fill_in(module, context);
+    register_cleanup(module);
     mca_btl_epofi_parking_enter(module);
     *module_p = &module->super;
     return OPAL_SUCCESS;
