@@ -145,6 +145,26 @@ sub _mpi_tasks
             link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
 }
 
+# What a job puts in front of other libraries: lib/NAME.c as BUILD/ep/NAME.so.
+sub preload_file
+{
+    my ($build, $job) = @_;
+
+    return "$build/ep/$job->{preload}.so";
+}
+
+sub _preload_tasks
+{
+    my ($top, $build, $job) = @_;
+    my $source = "$top/test/lib/$job->{preload}.c";
+    my @cc = ('epmpicc', @C_FLAGS, '-fPIC');
+    my $object = "$build/ep/$job->{preload}.o";
+
+    return (compile_task($object, $source, @cc),
+            link_task(preload_file($build, $job), [$object], [@cc, '-shared'],
+                      _declared($source, 'LIBS')));
+}
+
 sub _unit_tasks
 {
     my ($top, $build, $program, $flavour) = @_;
@@ -261,6 +281,7 @@ sub build
     }
     for my $job (@$jobs) {
         push @wanted, map { _mpi_tasks($top, $build, @$_) } mpi_builds($job);
+        push @wanted, _preload_tasks($top, $build, $job) if $job->{preload};
         next if 'unit' ne $job->{kind} || $job->{tree};
         my $flavour = $job->{flavour};
         $works{$flavour} //= flavour_works($build, $flavour);

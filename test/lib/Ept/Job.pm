@@ -73,8 +73,9 @@ sub _take_stacks
 }
 
 # Run a command in a session of its own for at most limit seconds.
-# Returns { status, timed_out, out, err, stacks }; stacks only of what ran out of time.  Calls
-# on_line with each line of stdout as it comes.
+# Returns { status, timed_out, out, err, stacks, left_behind }; stacks only of what ran out of time,
+# left_behind the number of processes that were still there.  Calls on_line with each line of stdout
+# as it comes.
 sub run_command
 {
     my ($command, $limit, $on_line) = @_;
@@ -144,7 +145,13 @@ sub run_command
         waitpid $pid, 0;
         $result{status} = $?;
     }
-    _end_session($pid, $pid) if _session_members($pid);
+    # Whatever the command started has a moment to end by itself, too.
+    for (1 .. 30) {
+        last if !_session_members($pid);
+        sleep 0.1;
+    }
+    $result{left_behind} = scalar(my @members = _session_members($pid));
+    _end_session($pid, $pid) if $result{left_behind};
     undef $running_session;
     return \%result;
 }
@@ -175,6 +182,7 @@ sub _launch
         push @command, '--mca', 'btl_epofi_provider', $job->{provider}
             if 'node' ne $job->{provider};
     }
+    push @command, split ' ', $job->{launcher} // '';
     @command = _on_two_hosts(@command) if $job->{hosts};
     return ($job->{env} ? ('env', split ' ', $job->{env}) : (), @command);
 }
@@ -238,7 +246,9 @@ sub command_of
     }
     return Ept::Tsan::command($build, $job, [_launch('epmpirun', $job)],
                               _program($build, 'tsan', $job)) if 'tsan' eq $kind;
-    return (_launch('epmpirun', $job), _program($build, 'ep', $job));
+    return (_launch('epmpirun', $job),
+            $job->{preload} ? ('-x', 'LD_PRELOAD=' . Ept::Build::preload_file($build, $job)) : (),
+            _program($build, 'ep', $job));
 }
 
 sub quote
@@ -367,6 +377,77 @@ sub _run_fatal
     ]);
 
     _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;
+    return $failed ? 1 : 0;
+}
+
+# Files in shared memory that no process has mapped, by name.  Those of Open MPI's own btl/sm are left
+# out: they stay behind when a process of a stock program is killed, too.
+sub _orphans
+{
+    my %mapped;
+
+    for my $maps (glob '/proc/[0-9]*/maps') {
+        open my $in, '<', $maps or next;
+        while (<$in>) {
+            $mapped{$1} = 1 if m{ /dev/shm/(\S+)};
+        }
+        close $in;
+    }
+    return grep { !$mapped{$_} && !/^sm_segment\./ } map { s{.*/}{}r } glob '/dev/shm/*';
+}
+
+# A process of the job dies (test/mpi/death.c).  What its survivors print is checked here:
+# "rank R: CLASS after MS ms", what comes later, and that those who have nothing to do with the dead
+# go on.
+sub _check_survivors
+{
+    my ($job, $out) = @_;
+    my $survivors = ($job->{np} - 1) * $job->{ep};
+    my %class = $out =~ /^rank (\d+): (\w+) after \d+ ms$/mg;
+    my @late = grep { $_ > $job->{within} } $out =~ /^rank \d+: \w+ after (\d+) ms$/mg;
+    my $bystanders = () = $out =~ /^rank \d+: bystander /mg;
+    my $right = () = $out =~ /^rank \d+: bystander MPI_SUCCESS, 0 wrong$/mg;
+    my $later = () = $out =~ /^rank \d+: later send (?:\w+, (?:large|recv|any|probe) )*\w+, /mg;
+    my $failed = () = $out =~ /^rank \d+: later (?:\w+ MPI_ERR_PROC_FAILED, ){5}/mg;
+    my $on = () = $out =~ /^rank \d+: survivors MPI_SUCCESS, sum right$/mg;
+
+    return ([$survivors == $bystanders + keys %class, 'every survivor tells how it went'],
+            [!(grep { 'MPI_ERR_PROC_FAILED' ne $_ } values %class), 'MPI_ERR_PROC_FAILED'],
+            [!@late, "within $job->{within} ms" . (@late ? ", not @late" : '')],
+            [$later == keys(%class) && $failed == $later, 'what comes later fails as well'],
+            [$right == $bystanders, 'bystanders see nothing of it'],
+            [$on == $survivors, 'a communicator of survivors works']);
+}
+
+sub _run_death
+{
+    my ($build, $job) = @_;
+    my %before = map { $_ => 1 } _orphans();
+    my $start = time;
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
+    my $seconds = time - $start;
+    my $text = $result->{out} . $result->{err};
+    my @orphans = grep { !$before{$_} } _orphans();
+    my $said = () = $text =~ /$job->{says}/g;
+    # Other jobs on this machine have files of their own, which come and go.
+    if (@orphans) {
+        sleep 1;
+        my %still = map { $_ => 1 } _orphans();
+        @orphans = grep { $still{$_} } @orphans;
+    }
+    my $failed = _tap([
+        [!$result->{timed_out} && $seconds < 15, sprintf 'ends, after %.1f s', $seconds],
+        [defined $job->{status} ? $job->{status} == $result->{status} >> 8
+                                : 0 != $result->{status},
+         'with status ' . ($job->{status} // 'not 0') . ': ' . ($result->{status} >> 8)],
+        [1 == $said, "says once: $job->{says} ($said)"],
+        [$text !~ /$job->{never}/, "does not say $job->{never}"],
+        [!$result->{left_behind}, 'no process is left'],
+        [!@orphans, "no file is left in /dev/shm @orphans"],
+        ($job->{within} ? _check_survivors($job, $result->{out}) : ()),
+    ]);
+
+    _explain($build, $job, { err => $text }, 'a death was not taken as it should') if $failed;
     return $failed ? 1 : 0;
 }
 
@@ -582,6 +663,7 @@ my %KINDS = (
     unit => \&_run_unit,
     mpich => \&_run_mpich,
     fatal => \&_run_fatal,
+    death => \&_run_death,
     example => \&_run_example,
     ratio => \&_run_ratio,
     tsan => \&_run_tsan,

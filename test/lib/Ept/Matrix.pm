@@ -56,7 +56,15 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   hosts   1: the processes are on two hosts, by turns (fake-ssh)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
-#   status  of a job of kind "fatal": how it must end (default: any but 0)
+#   status  of a job of kind "fatal" or "death": how it must end (default: any but 0)
+#   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
+#   launcher further options of mpirun
+#   never, within  of kind "death": a pattern that must not be printed; how soon survivors must get
+#           their error (ms from the start of the traffic; the death is at 500)
+# What mpirun must be told to leave the survivors of a death alone, and to tell them of it.
+my $RECOVER = '--prtemca state_base_recoverable 1';
+my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
+
 my @TABLE = (
     # The whole matrix, all ways between processes.
     { program => 'p2p_basic', configs => \@ALL },
@@ -272,6 +280,50 @@ my @TABLE = (
     { program => 'comm_abort', variant => 'kill', kind => 'fatal', configs => ['2x3/node'],
       plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
       says => 'exited on\s+signal 9' },
+
+    # A process dies.  The launcher ends the job: one message, which is its own.
+    (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
+              configs => ['2x2/tcp', 'stream' eq $_ ? '2x2/shm' : ()],
+              quick => 'stream' eq $_ ? undef : [], args => "--how $_ --errors fatal",
+              says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
+        qw(pingpong flood stream barrier any)),
+    # It leaves the survivors alone, and tells them.
+    (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
+              configs => ['3x2/tcp', /^(?:recv|stream|stuck|barrier)$/ ? '3x2/shm' : ()],
+              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 4000,
+              args => "--how $_ --end abort", status => 5,
+              says => 'Dead: rank 2 on host', never => 'cannot be reached' } }
+        qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
+           bcast)),
+    # It leaves them alone and says nothing: they find out by themselves.
+    (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
+              configs => ['2x2'], quick => [], launcher => $RECOVER, within => 9000,
+              args => "--how $_ --end abort", status => 5,
+              says => 'Peer: +rank 1 on host', never => 'have died' } }
+        qw(recv stream any barrier)),
+    { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
+      configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => 75,
+      args => '--how stream --errors fatal', says => 'Dead: rank 1 on host',
+      never => 'cannot be reached' },
+
+    # Faults of the fabric, and what is said of each.
+    (map { my ($how, $says) = @$_;
+           +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0,
+              quick => $how =~ /^(?:sent|send_again)$/ ? ['3x1/tcp'] : [],
+              args => "--how $how", says => $says, preload => 'fault_fabric',
+              mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4' } }
+        (map { [$_, 'takes no message.*Peer: +rank 1 on host .*Seconds: +1 '] }
+            qw(send_again read_again cq_again)),
+        [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'
+             . '.*Error: +Connection reset by peer.*Detail: +ordered by a test'],
+        [send_error => 'cannot be reached.*Peer: +rank 1 on host .*Error: +No route to host'],
+        [fetched => 'could not be fetched.*Peer: +rank 1 on host .*Error: +Input/output error'],
+        [received => 'receive of an endpoint failed.*Error: +Input/output error'],
+        [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],
+        [cq_recovers => undef],
+        (map { [$_, 'queue of an endpoint cannot be read.*Error: +Input/output error'] }
+            qw(cq_broken readerr_broken)),
+        [reset => 'cannot be reached.*Peer: +rank [01] on host ']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
@@ -360,6 +412,10 @@ sub _jobs_of_config
             mca => $mca,
             says => $entry->{says},
             status => $entry->{status},
+            launcher => $entry->{launcher},
+            preload => $entry->{preload},
+            never => $entry->{never} // '(?!)',
+            within => $entry->{within},
             env => $entry->{env},
             hosts => $entry->{hosts},
             rank0 => $entry->{rank0},

@@ -1,0 +1,451 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A process dies in the middle of its endpoints' traffic.  The runner looks at what the survivors
+ * print, at the status, and at what is left behind (kind "death" of test/lib/Ept/Job.pm); so this
+ * program has a main() of its own and no TAP.
+ *
+ *   --ep N        endpoints per process
+ *   --how WAY     what the survivors are at: see the table ways
+ *   --errors return | fatal
+ *   --end finalize | abort   how the survivors end
+ *   --after MS    from the start of the traffic to the death
+ *
+ * The process with the highest rank dies.  Endpoint e of every other process talks with endpoint e
+ * of it, but for the last endpoint of the first two processes, if there are three and more: those
+ * two are bystanders who talk with each other, before, during and after the death.
+ *
+ * A survivor prints one line, "rank R: CLASS after MS ms", and another one for what comes later:
+ * sends and receives towards the dead must fail at once, those among survivors must go on.
+ */
+
+#include <mpi.h>
+#if defined(HAVE_EP)
+#include <mpi-ext.h>
+#endif
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_EP 16
+#define LARGE (1 << 20)
+#define TAG 7
+
+typedef struct survivor_t {
+    MPI_Comm comm;
+    int rank, size;
+    int partner;      /**< endpoint of the process that dies */
+    bool is_partner;  /**< is in that process itself */
+    int bystander;    /**< the other bystander's rank, or -1 */
+    char *buffer;     /**< LARGE bytes */
+} survivor_t;
+
+static int endpoints = 1;
+static int processes, process;
+static const char *way = "recv";
+static const char *errors = "return";
+static const char *end = "finalize";
+static int after_ms = 500;
+
+static int exchange(survivor_t *s, int count)
+{
+    int rc = s->is_partner ? MPI_SUCCESS
+                           : MPI_Send(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm);
+
+    if (MPI_SUCCESS == rc) {
+        rc = MPI_Recv(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
+    }
+    if (MPI_SUCCESS == rc && s->is_partner) {
+        rc = MPI_Send(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm);
+    }
+    return rc;
+}
+
+/* ---- what the endpoints are at --------------------------------------------------------------- */
+
+/** A receive that nothing answers. */
+static int way_recv(survivor_t *s)
+{
+    return MPI_Recv(s->buffer, 8, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
+}
+
+static int way_irecv(survivor_t *s)
+{
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    int rc, class = MPI_SUCCESS;
+
+    /* The first one is from somebody who lives, and arrives. */
+    MPI_Irecv(s->buffer, 1, MPI_CHAR, s->rank, TAG + 1, s->comm, &requests[0]);
+    MPI_Irecv(s->buffer + 8, 8, MPI_CHAR, s->partner, TAG, s->comm, &requests[1]);
+    MPI_Irecv(s->buffer + 16, 8, MPI_CHAR, s->partner, MPI_ANY_TAG, s->comm, &requests[2]);
+    MPI_Send(s->buffer + 32, 1, MPI_CHAR, s->rank, TAG + 1, s->comm);
+    rc = MPI_Waitall(3, requests, statuses);
+    MPI_Error_class(rc, &class);
+    if (MPI_ERR_IN_STATUS != class) {
+        return rc;
+    }
+    if (MPI_SUCCESS != statuses[0].MPI_ERROR) {
+        printf("rank %d: a receive among survivors failed\n", s->rank);
+    }
+    return statuses[1].MPI_ERROR == statuses[2].MPI_ERROR ? statuses[1].MPI_ERROR : MPI_ERR_INTERN;
+}
+
+static int way_probe(survivor_t *s)
+{
+    return MPI_Probe(s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
+}
+
+static int way_iprobe(survivor_t *s)
+{
+    int flag, rc;
+
+    do {
+        rc = MPI_Iprobe(s->partner, TAG, s->comm, &flag, MPI_STATUS_IGNORE);
+    } while (MPI_SUCCESS == rc && !flag);
+    return rc;
+}
+
+/** The dead leaves a message behind, which is received, and then a wait that nothing answers. */
+static int way_any(survivor_t *s)
+{
+    MPI_Status status;
+    int rc;
+
+    if (s->is_partner) {
+        for (int i = 0; i + endpoints < s->size; i += endpoints) {
+            MPI_Send(s->buffer, 8, MPI_CHAR, i + s->rank % endpoints, TAG, s->comm);
+        }
+    }
+    do {
+        rc = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG, s->comm, &status);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+static int way_pingpong(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = exchange(s, 8);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+static int way_stream(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = exchange(s, LARGE);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+/** Messages that the one who dies receives. */
+static int way_flood(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = s->is_partner
+                 ? MPI_Recv(s->buffer, 64, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE)
+                 : MPI_Send(s->buffer, 64, MPI_CHAR, s->partner, TAG, s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+/** Messages that nobody takes: the sender is held up when the other one dies. */
+static int way_stuck(survivor_t *s)
+{
+    int rc;
+
+    if (s->is_partner) {
+        for (;;) {
+            (void) pause();
+        }
+    }
+    do {
+        rc = MPI_Send(s->buffer, 1000, MPI_CHAR, s->partner, TAG, s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+/** A large message, a synchronous one and a buffered one that are never received. */
+static int way_unmatched(survivor_t *s)
+{
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    MPI_Datatype pieces;
+    int rc, class = MPI_SUCCESS;
+
+    if (s->is_partner) {
+        return way_recv(s);
+    }
+    MPI_Type_vector(LARGE / 16, 8, 16, MPI_CHAR, &pieces);
+    MPI_Type_commit(&pieces);
+    MPI_Isend(s->buffer, LARGE, MPI_CHAR, s->partner, TAG + 2, s->comm, &requests[0]);
+    MPI_Issend(s->buffer, 8, MPI_CHAR, s->partner, TAG + 2, s->comm, &requests[1]);
+    MPI_Isend(s->buffer, 1, pieces, s->partner, TAG + 2, s->comm, &requests[2]);
+    rc = MPI_Waitall(3, requests, statuses);
+    MPI_Type_free(&pieces);
+    MPI_Error_class(rc, &class);
+    if (MPI_ERR_IN_STATUS != class) {
+        return rc;
+    }
+    return statuses[0].MPI_ERROR == statuses[1].MPI_ERROR
+                   && statuses[1].MPI_ERROR == statuses[2].MPI_ERROR
+               ? statuses[0].MPI_ERROR
+               : MPI_ERR_INTERN;
+}
+
+static int way_barrier(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = MPI_Barrier(s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+static int way_allreduce(survivor_t *s)
+{
+    int rc;
+
+    do {
+        MPI_Request request;
+
+        rc = MPI_Iallreduce(MPI_IN_PLACE, s->buffer, 1000, MPI_CHAR, MPI_BOR, s->comm, &request);
+        if (MPI_SUCCESS == rc) {
+            rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+static int way_bcast(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = MPI_Bcast(s->buffer, LARGE, MPI_CHAR, 0, s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(survivor_t *s);
+    bool all; /**< takes every member: there can be no bystanders */
+} ways[] = {
+    {"recv", way_recv, false},         {"irecv", way_irecv, false},
+    {"probe", way_probe, false},       {"iprobe", way_iprobe, false},
+    {"any", way_any, false},           {"pingpong", way_pingpong, false},
+    {"stream", way_stream, false},     {"flood", way_flood, false},
+    {"stuck", way_stuck, false},       {"unmatched", way_unmatched, false},
+    {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
+    {"bcast", way_bcast, true},
+};
+
+static int chosen = -1;
+
+/* ---- after it -------------------------------------------------------------------------------- */
+
+static const char *class_name(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    MPI_Error_class(rc, &class);
+    return MPI_SUCCESS == class           ? "MPI_SUCCESS"
+           : MPI_ERR_PROC_FAILED == class ? "MPI_ERR_PROC_FAILED"
+           : MPI_ERR_OTHER == class       ? "MPI_ERR_OTHER"
+                                          : "another class";
+}
+
+/** Everything towards the dead fails at once. */
+static void try_again(survivor_t *s)
+{
+    double start = MPI_Wtime();
+    int flag;
+    int send = MPI_Send(s->buffer, 8, MPI_CHAR, s->partner, TAG, s->comm);
+    int large = MPI_Send(s->buffer, LARGE, MPI_CHAR, s->partner, TAG, s->comm);
+    int recv = MPI_Recv(s->buffer, 8, MPI_CHAR, s->partner, TAG + 5, s->comm, MPI_STATUS_IGNORE);
+    int any = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG + 5, s->comm,
+                       MPI_STATUS_IGNORE);
+    int probe = MPI_Iprobe(s->partner, TAG + 5, s->comm, &flag, MPI_STATUS_IGNORE);
+
+    printf("rank %d: later send %s, large %s, recv %s, any %s, probe %s, %s\n", s->rank,
+           class_name(send), class_name(large), class_name(recv), class_name(any),
+           class_name(probe), 2 > MPI_Wtime() - start ? "at once" : "late");
+}
+
+/** The survivors make a communicator of their own and use it. */
+static void go_on(survivor_t *s)
+{
+    MPI_Group all, group;
+    MPI_Comm comm = MPI_COMM_NULL;
+    int range[1][3] = {{0, s->size - endpoints - 1, 1}};
+    int one = 1, sum = 0, rc;
+
+    MPI_Comm_group(s->comm, &all);
+    MPI_Group_range_incl(all, 1, range, &group);
+    rc = MPI_Comm_create_group(s->comm, group, 99, &comm);
+    if (MPI_SUCCESS == rc) {
+        rc = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    }
+    printf("rank %d: survivors %s, sum %s\n", s->rank, class_name(rc),
+           s->size - endpoints == sum ? "right" : "wrong");
+    if (MPI_COMM_NULL != comm) {
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+}
+
+/** Two who have nothing to do with the dead: every byte is checked, until well after the death. */
+static void stand_by(survivor_t *s)
+{
+    const double stop = MPI_Wtime() + 1e-3 * after_ms + 1.5;
+    int wrong = 0, rc = MPI_SUCCESS;
+    unsigned int round = 0;
+    char more = 1;
+
+    while (more && MPI_SUCCESS == rc) {
+        const int size = 0 == round % 16 ? LARGE : 100;
+        const char byte = (char) (round * 37 + 11);
+
+        more = MPI_Wtime() < stop;
+        if (s->rank < s->bystander) {
+            memset(s->buffer, byte, (size_t) size);
+            s->buffer[0] = more;
+            rc = MPI_Send(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm);
+        } else {
+            rc = MPI_Recv(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm,
+                          MPI_STATUS_IGNORE);
+            more = s->buffer[0];
+            for (int i = 1; i < size; ++i) {
+                wrong += byte != s->buffer[i];
+            }
+        }
+        ++round;
+    }
+    printf("rank %d: bystander %s, %d wrong\n", s->rank, class_name(rc), wrong);
+}
+
+static void *endpoint(void *context)
+{
+    survivor_t s = {.comm = *(MPI_Comm *) context, .bystander = -1};
+    double start;
+    int rc, local;
+
+    MPI_Comm_set_errhandler(s.comm, 0 == strcmp(errors, "fatal") ? MPI_ERRORS_ARE_FATAL
+                                                                 : MPI_ERRORS_RETURN);
+    MPI_Comm_rank(s.comm, &s.rank);
+    MPI_Comm_size(s.comm, &s.size);
+    local = s.rank % endpoints;
+    s.is_partner = s.rank >= s.size - endpoints;
+    s.partner = s.is_partner ? local : s.size - endpoints + local;
+    s.buffer = calloc(1, LARGE);
+    if (2 < processes && 1 < endpoints && !ways[chosen].all && local == endpoints - 1) {
+        s.bystander = 0 == process ? s.rank + endpoints : 1 == process ? s.rank - endpoints : -1;
+    }
+    MPI_Barrier(s.comm);
+
+    start = MPI_Wtime();
+    if (s.is_partner && local == endpoints - 1 && 2 < processes && 1 < endpoints
+        && !ways[chosen].all) {
+        rc = way_recv(&s); /* its partners are bystanders */
+    } else if (0 <= s.bystander) {
+        stand_by(&s);
+        rc = MPI_SUCCESS;
+    } else {
+        rc = ways[chosen].run(&s);
+    }
+    if (0 > s.bystander) {
+        printf("rank %d: %s after %d ms\n", s.rank, class_name(rc),
+               (int) (1e3 * (MPI_Wtime() - start)));
+    }
+    if (MPI_SUCCESS != rc) {
+        try_again(&s);
+    }
+    go_on(&s);
+    fflush(stdout);
+    free(s.buffer);
+    return NULL;
+}
+
+static void arguments(int argc, char **argv)
+{
+    for (int i = 1; i < argc - 1; i += 2) {
+        if (0 == strcmp(argv[i], "--ep")) {
+            endpoints = atoi(argv[i + 1]);
+        } else if (0 == strcmp(argv[i], "--how")) {
+            way = argv[i + 1];
+        } else if (0 == strcmp(argv[i], "--errors")) {
+            errors = argv[i + 1];
+        } else if (0 == strcmp(argv[i], "--end")) {
+            end = argv[i + 1];
+        } else if (0 == strcmp(argv[i], "--after")) {
+            after_ms = atoi(argv[i + 1]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); ++i) {
+        chosen = 0 == strcmp(ways[i].name, way) ? (int) i : chosen;
+    }
+    if (0 > chosen || 1 > endpoints || MOST_EP < endpoints) {
+        fprintf(stderr, "death: bad arguments\n");
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comms[MOST_EP];
+    pthread_t threads[MOST_EP];
+    int provided;
+
+    alarm(60);
+    arguments(argc, argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+#if defined(HAVE_EP)
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
+#endif
+    for (int i = 0; i < endpoints; ++i) {
+        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
+    }
+    if (process == processes - 1) {
+        usleep(1000u * (unsigned int) after_ms);
+        kill(getpid(), SIGKILL);
+    }
+    for (int i = 0; i < endpoints; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; i < endpoints; ++i) {
+        MPI_Comm_free(&comms[i]);
+    }
+    if (0 == strcmp(end, "abort")) {
+        MPI_Abort(MPI_COMM_WORLD, 5);
+    }
+    MPI_Finalize();
+    printf("process %d: ended\n", process);
+    return 0;
+}

@@ -1,0 +1,373 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Faults of the fabric: what is retried, what ends with an error, whom it touches, and what is said.
+ *
+ * Three processes with an endpoint each, over tcp, with test/lib/fault_fabric.c in front of
+ * libfabric.  Rank 0 orders the faults, rank 1 is the peer that they are about, rank 2 the one that
+ * they must not touch.  What must be printed is in lib/Ept/Matrix.pm.
+ *
+ *   --how NAME   see the table faults
+ */
+
+/* EPT-LIBS: -ldl */
+
+#include <mpi.h>
+#include <mpi-ext.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LARGE (1 << 20)
+#define PIECE 60000
+#define PIECES 200
+#define NEVER 99 /**< a tag that nobody sends */
+
+static MPI_Comm comm;
+static int rank;
+static int failures;
+static char *buffer;
+static int (*fault)(const char *what, int count, int error, int ms);
+
+#define CHECK(condition, ...)                                     \
+    do {                                                          \
+        if (!(condition)) {                                       \
+            ++failures;                                           \
+            fprintf(stderr, "# fault.c:%d: rank %d: ", __LINE__, rank); \
+            fprintf(stderr, __VA_ARGS__);                         \
+            fprintf(stderr, "\n");                                \
+        }                                                         \
+    } while (0)
+
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    MPI_Error_class(rc, &class);
+    return class;
+}
+
+/** An operation must end with this class, within seconds. */
+#define EXPECT(class, seconds, call)                                                     \
+    do {                                                                                 \
+        double expect_start = MPI_Wtime();                                               \
+        int expect_class = class_of(call);                                               \
+        double expect_took = MPI_Wtime() - expect_start;                                 \
+        CHECK((class) == expect_class, "%s: class %d, not %d", #call, expect_class, class); \
+        CHECK((seconds) > expect_took, "%s: took %.1f s", #call, expect_took);           \
+    } while (0)
+
+static char pattern(int round, int i)
+{
+    return (char) (round * 31 + i * 7 + 5);
+}
+
+static void send_checked(int to, int size, int round)
+{
+    for (int i = 0; i < size; ++i) {
+        buffer[i] = pattern(round, i);
+    }
+    EXPECT(MPI_SUCCESS, 20, MPI_Send(buffer, size, MPI_CHAR, to, 1, comm));
+}
+
+static void recv_checked(int from, int size, int round)
+{
+    int wrong = 0;
+
+    EXPECT(MPI_SUCCESS, 20, MPI_Recv(buffer, size, MPI_CHAR, from, 1, comm, MPI_STATUS_IGNORE));
+    for (int i = 0; i < size; ++i) {
+        wrong += pattern(round, i) != buffer[i];
+    }
+    CHECK(0 == wrong, "round %d from %d: %d of %d bytes wrong", round, from, wrong, size);
+}
+
+/** Ranks 0 and other talk with each other, rounds times. */
+static void talk(int other, int rounds)
+{
+    if (0 != rank && other != rank) {
+        return;
+    }
+    for (int round = 0; round < rounds; ++round) {
+        const int size = 7 == round % 16 ? LARGE : 8 + round;
+
+        if (0 == rank) {
+            send_checked(other, size, round);
+            recv_checked(other, size, round + 1);
+        } else {
+            recv_checked(0, size, round);
+            send_checked(0, size, round + 1);
+        }
+    }
+}
+
+/** Rank 1 is lost to rank 0 and the other way round. */
+static void expect_lost(int who)
+{
+    EXPECT(MPI_ERR_PROC_FAILED, 10,
+           MPI_Recv(buffer, 8, MPI_CHAR, who, NEVER, comm, MPI_STATUS_IGNORE));
+    EXPECT(MPI_ERR_PROC_FAILED, 2, MPI_Send(buffer, 8, MPI_CHAR, who, NEVER, comm));
+    EXPECT(MPI_ERR_PROC_FAILED, 2, MPI_Send(buffer, LARGE, MPI_CHAR, who, NEVER, comm));
+}
+
+/* ---- the provider has no room for long ------------------------------------------------------- */
+
+static void again(const char *what)
+{
+    const double start = MPI_Wtime();
+    double took;
+
+    if (0 == rank) {
+        fault(what, 0, EAGAIN, 3000);
+        if (0 == strcmp(what, "read")) {
+            recv_checked(1, LARGE, 3);
+        }
+        for (int round = 0; round < 50; ++round) {
+            send_checked(1, 100, round);
+        }
+        recv_checked(1, 8, 9);
+        took = MPI_Wtime() - start;
+        CHECK(2.9 < took && 10 > took, "%.1f s, which is not about 3", took);
+    } else if (1 == rank) {
+        if (0 == strcmp(what, "read")) {
+            send_checked(0, LARGE, 3);
+        }
+        for (int round = 0; round < 50; ++round) {
+            recv_checked(0, 100, round);
+        }
+        send_checked(0, 8, 9);
+    }
+    talk(1, 20);
+}
+
+static void send_again(void)
+{
+    again("send");
+}
+
+static void read_again(void)
+{
+    again("read");
+}
+
+static void cq_again(void)
+{
+    again("cq");
+}
+
+/* ---- operations that fail -------------------------------------------------------------------- */
+
+static void sent(void)
+{
+    if (0 == rank) {
+        fault("sent", 1, ECONNRESET, 0);
+        EXPECT(MPI_SUCCESS, 2, MPI_Send(buffer, 8, MPI_CHAR, 1, 2, comm));
+        expect_lost(1);
+    } else if (1 == rank) {
+        /* What had arrived is received. */
+        EXPECT(MPI_SUCCESS, 5, MPI_Recv(buffer, 8, MPI_CHAR, 0, 2, comm, MPI_STATUS_IGNORE));
+        expect_lost(0);
+    }
+}
+
+static void send_error(void)
+{
+    if (0 == rank) {
+        fault("send", 1, EHOSTUNREACH, 0);
+        EXPECT(MPI_ERR_PROC_FAILED, 5, MPI_Send(buffer, 8, MPI_CHAR, 1, 2, comm));
+        expect_lost(1);
+    } else if (1 == rank) {
+        expect_lost(0);
+    }
+}
+
+/** Data cannot be fetched, but the peer is there. */
+static void fetched(void)
+{
+    if (0 == rank) {
+        fault("fetched", 1, EIO, 0);
+        EXPECT(MPI_ERR_OTHER, 5,
+               MPI_Recv(buffer, LARGE, MPI_CHAR, 1, 2, comm, MPI_STATUS_IGNORE));
+    } else if (1 == rank) {
+        EXPECT(MPI_ERR_OTHER, 5, MPI_Send(buffer, LARGE, MPI_CHAR, 0, 2, comm));
+    }
+    talk(1, 20);
+}
+
+/** More receives fail than there are buffers: they are posted again. */
+static void received(void)
+{
+    const int count = 12;
+
+    if (0 == rank) {
+        fault("received", count, EIO, 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (1 == rank) {
+        for (int i = 0; i < count; ++i) {
+            EXPECT(MPI_SUCCESS, 5, MPI_Send(buffer, 8, MPI_CHAR, 0, NEVER, comm));
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (double stop = MPI_Wtime() + 0.5; 0 == rank && MPI_Wtime() < stop;) {
+        int flag;
+
+        EXPECT(MPI_SUCCESS, 1, MPI_Iprobe(1, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+        CHECK(!flag, "a message that was lost");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    talk(1, 40);
+}
+
+static void insert(void)
+{
+    if (0 == rank) {
+        fault("insert", 1, EINVAL, 0);
+        EXPECT(MPI_ERR_OTHER, 2, MPI_Send(buffer, 8, MPI_CHAR, 1, 2, comm));
+    }
+    talk(1, 20);
+}
+
+/* ---- the queue itself ------------------------------------------------------------------------ */
+
+static void cq_recovers(void)
+{
+    if (0 == rank) {
+        fault("cq", 0, EIO, 1000);
+    }
+    talk(1, 40);
+}
+
+static void broken(const char *what)
+{
+    if (0 == rank) {
+        fault(what, 0, EIO, 60000);
+        expect_lost(1);
+        expect_lost(2);
+    }
+}
+
+static void cq_broken(void)
+{
+    broken("cq");
+}
+
+static void readerr_broken(void)
+{
+    broken("readerr");
+}
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+/** It breaks while messages are on their way that the peer has not taken. */
+static void reset(void)
+{
+    MPI_Request requests[PIECES];
+    double start;
+
+    if (0 == rank) {
+        int flag;
+
+        for (int i = 0; i < PIECES; ++i) {
+            MPI_Isend(buffer, PIECE, MPI_CHAR, 1, 2, comm, &requests[i]);
+        }
+        for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
+            MPI_Iprobe(2, NEVER, comm, &flag, MPI_STATUS_IGNORE);
+        }
+        CHECK(0 < fault("reset", 1, 0, 0), "there is no connection to reset");
+        /* Those that were buffered are done, the others fail: neither may take long. */
+        start = MPI_Wtime();
+        (void) MPI_Waitall(PIECES, requests, MPI_STATUSES_IGNORE);
+        CHECK(10 > MPI_Wtime() - start, "the sends do not end");
+        expect_lost(1);
+    } else if (1 == rank) {
+        int rc, got = 0;
+
+        usleep(1500000);
+        while (MPI_SUCCESS
+               == (rc = MPI_Recv(buffer, PIECE, MPI_CHAR, 0, 2, comm, MPI_STATUS_IGNORE))) {
+            ++got;
+        }
+        CHECK(MPI_ERR_PROC_FAILED == class_of(rc), "class %d after %d messages", class_of(rc), got);
+        CHECK(PIECES > got, "nothing was lost");
+        expect_lost(0);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    bool cold;  /**< before there is any connection */
+    bool final; /**< rank 0 talks with nobody afterwards */
+} faults[] = {
+    {"send_again", send_again, false, false},
+    {"read_again", read_again, false, false},
+    {"cq_again", cq_again, false, false},
+    {"sent", sent, false, false},
+    {"send_error", send_error, false, false},
+    {"fetched", fetched, false, false},
+    {"received", received, false, false},
+    {"insert", insert, true, false},
+    {"cq_recovers", cq_recovers, false, false},
+    {"cq_broken", cq_broken, false, true},
+    {"readerr_broken", readerr_broken, false, true},
+    {"reset", reset, false, false},
+};
+
+int main(int argc, char **argv)
+{
+    const char *how = "";
+    int provided, all = 0, chosen = -1;
+
+    alarm(55);
+    for (int i = 1; i < argc - 1; ++i) {
+        how = 0 == strcmp(argv[i], "--how") ? argv[i + 1] : how;
+    }
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); ++i) {
+        chosen = 0 == strcmp(faults[i].name, how) ? (int) i : chosen;
+    }
+    *(void **) &fault = dlsym(RTLD_DEFAULT, "ept_fault");
+    if (0 > chosen || NULL == fault) {
+        fprintf(stderr, "fault: %s\n", NULL == fault ? "nothing is preloaded" : "no such fault");
+        return 2;
+    }
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, 1, MPI_INFO_NULL, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &rank);
+    buffer = calloc(1, LARGE);
+
+    if (!faults[chosen].cold) {
+        talk(1, 2);
+        talk(2, 2);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    faults[chosen].run();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!faults[chosen].final) {
+        talk(2, 40);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("1..1\n%sok 1 - %s\n", 0 == all ? "" : "not ", how);
+    }
+    free(buffer);
+    MPI_Finalize();
+    return 0;
+}
