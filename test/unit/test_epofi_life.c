@@ -490,12 +490,68 @@ static void case_silence(const pair_t *pair)
     TAP_CHECK(mca_btl_epofi_now() - start < 500000000u, "the end takes too long");
 }
 
+static int losses;
+
+static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    TAP_CHECK(NULL != endpoint, "nobody is lost");
+    ++losses;
+    return false; /* the user is not told */
+}
+
+/** Who asks, is told that nobody is there (tcp: any more), and not of one that is; who is given up
+ * takes nothing any more. */
+static void case_ask(const pair_t *pair)
+{
+    side_t side = {0};
+    side_t other = {0};
+    name_t name;
+    uint64_t start;
+
+    (void) pair;
+    side_open(&side);
+    side_open(&other);
+    side.module->ep_lost = count_loss;
+    losses = 0;
+    name_of(&other, &name);
+    TAP_EQ(OPAL_SUCCESS,
+           side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
+    start = mca_btl_epofi_now();
+    for (int i = 0; mca_btl_epofi_now() - start < 200000000u; ++i) {
+        side.module->ep_ask(side.module, side.peer, 0 == i % 2);
+        (void) side_progress(&side);
+        (void) side_progress(&other);
+    }
+    TAP_EQ(0, losses);
+    TAP_EQ(0, other.received);
+    if (0 == strcmp(provider, "tcp")) {
+        side_close(&other);
+        start = mca_btl_epofi_now();
+        while (0 == losses && mca_btl_epofi_now() - start < 5000000000u) {
+            side.module->ep_ask(side.module, side.peer, true);
+            (void) side_progress(&side);
+        }
+        TAP_CHECK(0 < losses, "nobody is there, and that was not noticed");
+    } else {
+        side.module->ep_abandon(side.module, side.peer);
+    }
+    TAP_EQ(OPAL_ERR_UNREACH,
+           side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
+    side_disconnect(&side);
+    if (NULL != other.module) {
+        side_close(&other);
+    }
+    side_close(&side);
+}
+
 static void run_all(void)
 {
     run_single("parameters, opening and closing", case_component);
     run_single("addresses from strangers", case_addresses);
     run_single("a module talks to itself", case_self);
     run_single("two modules of one process, a thread each", case_threads);
+    run_single("asking whether a peer is there", case_ask);
     run_pair("many modules", case_many);
     run_pair("200 rounds of modules", case_rounds);
     if (0 == strcmp(provider, "tcp")) {

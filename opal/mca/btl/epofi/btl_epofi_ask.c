@@ -14,16 +14,17 @@
  * Is a silent peer still there?
  *
  * A provider tells of a peer that has died only to those who send to it, and not even to all of
- * them: tcp goes on trying to connect, shm goes on writing into the dead one's memory.  So who waits
- * for a peer looks by itself: whether its process is there (shm, whose addresses name it), or
- * whether anybody listens at its address (tcp).
+ * them: tcp goes on trying to connect, shm goes on writing into the dead one's memory.  So who
+ * waits for a peer looks by itself: whether its process is there (shm, whose addresses name it),
+ * or whether anybody listens at its address (tcp).
  *
  * And a connection may break between two that live.  The side that notices gives the other one up,
  * and tells it (EPOFI_TAG_GONE); the other one may have nothing under way, and might wait for ever
  * for messages that were lost.  Should that word get lost as well, it asks (EPOFI_TAG_ASK) and is
  * told then.
  *
- * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_fault.c.
+ * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_life.c,
+ * test/mpi/death.c, test/mpi/fault.c.
  */
 
 #include "opal_config.h"

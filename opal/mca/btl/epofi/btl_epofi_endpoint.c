@@ -352,7 +352,8 @@ int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssi
     return OPAL_ERR_UNREACH;
 }
 
-/** So long the provider may take to end operations towards a peer that is known to be dead. */
+/** So long the provider may take to end operations towards a peer that is known to be dead.  Some
+ * never do (shm, reads that the peer answers), and some still copy what the kernel has of them. */
 #define ABANDON_NS (UINT64_C(1) * 1000000000)
 
 void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module)
@@ -370,10 +371,27 @@ void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module)
             continue;
         }
         warn(endpoint, now - module->idle_ns);
-        if (0 != endpoint->abandoned_ns && now - endpoint->abandoned_ns > ABANDON_NS) {
+    }
+}
+
+void mca_btl_epofi_endpoint_end_abandoned(mca_btl_epofi_module_t *module)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    bool left = false;
+
+    for (struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list; NULL != endpoint;
+         endpoint = endpoint->next) {
+        if (0 == endpoint->abandoned_ns || endpoint->ended) {
+            continue;
+        }
+        if (now - endpoint->abandoned_ns > ABANDON_NS) {
+            endpoint->ended = true;
             mca_btl_epofi_get_abandon(module, endpoint);
+        } else {
+            left = true;
         }
     }
+    module->abandons = left;
 }
 
 uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module)
@@ -390,9 +408,9 @@ uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module)
 void mca_btl_epofi_abandon(mca_btl_ep_module_t *ep_module,
                            struct mca_btl_base_endpoint_t *endpoint)
 {
-    (void) ep_module;
     endpoint->failed = true;
     if (0 == endpoint->abandoned_ns) {
         endpoint->abandoned_ns = mca_btl_epofi_now();
+        ((mca_btl_epofi_module_t *) ep_module)->abandons = true;
     }
 }

@@ -109,6 +109,9 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(NULL != module->stalled)) {
         mca_btl_epofi_get_resume(module);
     }
+    if (OPAL_UNLIKELY(module->abandons)) {
+        mca_btl_epofi_endpoint_end_abandoned(module);
+    }
     count = fi_cq_read(module->fi.cq, entries, BATCH);
     if (OPAL_LIKELY(0 < count)) {
         module->idle = 0;

@@ -55,7 +55,7 @@ static inline int admit(const mca_btl_epofi_module_t *module,
         return OPAL_ERR_UNREACH;
     }
     if (OPAL_UNLIKELY(endpoint->inflight >= module->peer_queue)) {
-        return OPAL_ERR_OUT_OF_RESOURCE; /* mca_btl_epofi_endpoint_watch warns */
+        return mca_btl_epofi_endpoint_stalled(endpoint);
     }
     return OPAL_SUCCESS;
 }

@@ -133,6 +133,7 @@ struct mca_btl_base_endpoint_t {
     uint32_t inflight;   /**< operations to this peer that the provider has not finished */
     bool failed;         /**< the peer is gone; said already */
     bool warned;         /**< the peer's silence has been reported */
+    bool ended;          /**< what was under way has been ended after it was given up */
     bool asking;         /**< a question, or the word that it is given up, is under way */
     int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
@@ -246,6 +247,7 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t idle_start;      /**< idle at the last look at the clock */
     uint64_t idle_ns;         /**< time of the first look since the last completion */
     uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
+    bool abandons;            /**< peers have been given up whose gets may not have ended */
     bool closing;             /**< finalize runs: deliver nothing any more */
     bool refused;             /**< the provider has refused a send since we last made it look */
 
@@ -381,6 +383,9 @@ int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssi
 
 /** Operations to peers have been under way for long without a completion: say so.  Slow path. */
 void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module);
+
+/** End what is under way to peers that were given up some time ago. */
+void mca_btl_epofi_endpoint_end_abandoned(mca_btl_epofi_module_t *module);
 
 /** Operations to peers that are not gone.  Slow. */
 uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module);
