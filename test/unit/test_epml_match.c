@@ -131,6 +131,49 @@ static void case_cancel(void)
     tap_case_done();
 }
 
+/** Every posted receive is found once, though they are taken out on the way. */
+static void case_walk(void)
+{
+    enum { COUNT = 1000 };
+    static receive_t receives[COUNT];
+    static int seen[COUNT];
+    epml_match_table_t match;
+    int left = COUNT / 2;
+
+    tap_case("walking through posted receives, taking out every other one");
+    table_init(&match);
+    TAP_CHECK(NULL == epml_match_posted_after(&match, NULL), "an empty table");
+    for (int i = 0; i < COUNT; ++i) {
+        /* Several to a key, and all kinds of keys. */
+        post(&match, &receives[i],
+             (match_key_t){(uint64_t) i % 7, 0 == i % 5 ? ANY : i % 50, 0 == i % 3 ? ANY : i % 9});
+    }
+    memset(seen, 0, sizeof(seen));
+    for (int round = 0; round < 2; ++round) {
+        epml_match_posted_t *next;
+
+        for (epml_match_posted_t *posted = epml_match_posted_after(&match, NULL); NULL != posted;
+             posted = next) {
+            const long i = (receive_t *) ((char *) posted - offsetof(receive_t, posted)) - receives;
+
+            next = epml_match_posted_after(&match, posted);
+            TAP_CHECK(0 <= i && i < COUNT, "receive %ld", i);
+            ++seen[i];
+            if (1 == i % 2 || 1 == round) {
+                epml_match_unpost(&match, posted);
+            }
+        }
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        TAP_EQ(1 == i % 2 ? 1 : 2, seen[i]);
+        left -= NULL != receives[i].posted.queue ? 1 : 0;
+    }
+    TAP_EQ(COUNT / 2, left);
+    TAP_CHECK(NULL == epml_match_posted_after(&match, NULL), "all were taken out");
+    table_fini(&match);
+    tap_case_done();
+}
+
 /** Thousands of messages wait when the first wildcard of a kind comes. */
 static void case_late_wildcards(int kind)
 {
@@ -457,6 +500,7 @@ int main(int argc, char **argv)
     case_rules();
     case_posting_order();
     case_cancel();
+    case_walk();
     for (int kind = EPML_MATCH_ANY_TAG; kind < EPML_MATCH_KINDS; ++kind) {
         case_late_wildcards(kind);
     }

@@ -89,8 +89,8 @@ static int component_register(void)
     mca_pml_epml_component.ask = 2000;
     (void) mca_base_component_var_register(
         version, "ask",
-        "Milliseconds that an endpoint waits for other processes without hearing anything from the "
-        "network before it looks whether they are still there, again and again (0: never)",
+        "Milliseconds that an endpoint waits for other processes without hearing anything from "
+        "the network before it looks whether they are still there, again and again (0: never)",
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.ask);
 

@@ -15,9 +15,9 @@
  *
  * There are two ways to learn of a loss.  The launcher tells of a process that has died: that is
  * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
- * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted in
- * its table of connections.  Notes are made wherever the news comes in; what follows from them is
- * done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
+ * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted
+ * in its table of connections.  Notes are made wherever the news comes in; what follows from them
+ * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
  * has the rules.  Tests: test/mpi/death.c, test/mpi/fault.c.
@@ -301,8 +301,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
 
-    /* Who has lost nobody needs no look. */
-    if (0 != ep->lost_seen) {
+    if (ep->lost_any) {
         ep->lost_seen = EPML_LOST_LOOK;
     }
 }
@@ -432,9 +431,16 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     /* Acquire: orders the news before the bits; partner: the release in note_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
     ep->lost_seen = news;
+    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
+         backlog = backlog->next) {
+        if (mca_pml_epml_lost_is(ep, backlog->peer)) {
+            cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
+        }
+    }
     if (!look_at_comms(ep)) {
         return;
     }
+    ep->lost_any = true;
     if (0 < news) {
         tell();
     }
@@ -502,8 +508,10 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
                                                                      posted)));
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        if (NULL != ep->numbers.slot[i].request) {
-            ask_for_request(ep->numbers.slot[i].request);
+        const mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
+
+        if (NULL != request && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            ask_for_request(request);
         }
     }
     for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;

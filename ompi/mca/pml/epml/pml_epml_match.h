@@ -453,8 +453,8 @@ static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, 
 }
 
 /**
- * All posted receives, one after the other, in no order; for clearing up.  The one that was returned
- * last may be taken out once its successor has been asked for.  Slow.
+ * All posted receives, one after the other, in no order; for clearing up.  The one that was
+ * returned last may be taken out once its successor has been asked for.  Slow.
  *
  * @param[in] posted  the last one, still in the table; NULL: start
  * @return NULL at the end

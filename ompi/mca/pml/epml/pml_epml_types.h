@@ -200,6 +200,7 @@ typedef struct mca_pml_epml_ep_t {
 
     /* losses, see pml_epml_lost.c */
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    bool lost_any;      /**< a communicator of it has, or had, a lost member */
     bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
@@ -426,7 +427,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
  * member?  Under the lock.  @return the rank that is lost, or -1 */
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);
 
-/** Does a new communicator have lost members? */
+/** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 
 /** The network has been quiet for a while: are those whom this endpoint waits for still there?
