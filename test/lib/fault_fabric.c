@@ -14,9 +14,9 @@
  * A fabric that fails when it is told to: preloaded in front of libfabric by tests (LD_PRELOAD).
  *
  * libfabric's data calls are inline functions that follow tables of pointers.  This library stands
- * in for fi_fabric, which hands out the first of these tables, and puts copies with functions of its
- * own into the objects that it and its children make: domains, endpoints, completion queues, address
- * vectors.  Everything goes on to the provider, but for the faults that the program orders:
+ * in for fi_fabric, which hands out the first of these tables, and puts copies with functions of
+ * its own into the objects that it and its children make: domains, endpoints, completion queues,
+ * address vectors.  Everything goes on to the provider, but for the faults that are ordered:
  *
  *   void ept_fault(const char *what, int count, int error, int ms);
  *

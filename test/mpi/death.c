@@ -429,6 +429,8 @@ int main(int argc, char **argv)
 #if defined(HAVE_EP)
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
 #endif
+    printf("process %d: pid %d\n", process, (int) getpid());
+    fflush(stdout);
     for (int i = 0; i < endpoints; ++i) {
         pthread_create(&threads[i], NULL, endpoint, &comms[i]);
     }
@@ -443,6 +445,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comms[i]);
     }
     if (0 == strcmp(end, "abort")) {
+        sleep(1); /* the other survivors are about to print the same */
         MPI_Abort(MPI_COMM_WORLD, 5);
     }
     MPI_Finalize();

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Faults of the fabric: what is retried, what ends with an error, whom it touches, and what is said.
+ * Faults of the fabric: what is retried, what ends with an error, whom it touches, what is said.
  *
  * Three processes with an endpoint each, over tcp, with test/lib/fault_fabric.c in front of
  * libfabric.  Rank 0 orders the faults, rank 1 is the peer that they are about, rank 2 the one that

@@ -56,12 +56,14 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   hosts   1: the processes are on two hosts, by turns (fake-ssh)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
-#   status  of a job of kind "fatal" or "death": how it must end (default: any but 0)
+#   status  of a job of kind "fatal": how it must end (default: any but 0)
+#   status  of a job of kind "death": likewise, as a pattern
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
 #   never, within  of kind "death": a pattern that must not be printed; how soon survivors must get
 #           their error (ms from the start of the traffic; the death is at 500)
-# What mpirun must be told to leave the survivors of a death alone, and to tell them of it.
+# What mpirun must be told to leave the survivors of a death alone, and to tell them of it.  Its own
+# status is then now and then 0, whatever the survivors did.
 my $RECOVER = '--prtemca state_base_recoverable 1';
 my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
@@ -291,18 +293,18 @@ my @TABLE = (
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', /^(?:recv|stream|stuck|barrier)$/ ? '3x2/shm' : ()],
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 4000,
-              args => "--how $_ --end abort", status => 5,
+              args => "--how $_ --end abort", status => '0|5',
               says => 'Dead: rank 2 on host', never => 'cannot be reached' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
            bcast)),
     # It leaves them alone and says nothing: they find out by themselves.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
               configs => ['2x2'], quick => [], launcher => $RECOVER, within => 9000,
-              args => "--how $_ --end abort", status => 5,
+              args => "--how $_ --end abort", status => '0|5',
               says => 'Peer: +rank 1 on host', never => 'have died' } }
         qw(recv stream any barrier)),
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
-      configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => 75,
+      configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
       args => '--how stream --errors fatal', says => 'Dead: rank 1 on host',
       never => 'cannot be reached' },
 
