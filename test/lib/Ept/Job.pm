@@ -397,8 +397,8 @@ sub _check_survivors
 {
     my ($job, $out) = @_;
     my $survivors = ($job->{np} - 1) * $job->{ep};
-    my %class = $out =~ /^rank (\d+): (\w+) after \d+ ms$/mg;
-    my @late = grep { $_ > $job->{within} } $out =~ /^rank \d+: \w+ after (\d+) ms$/mg;
+    my %class = $out =~ /^rank (\d+): (\w+(?: \w+)?) after \d+ ms$/mg;
+    my @late = grep { $_ > $job->{within} } $out =~ /^rank \d+: \w+.* after (\d+) ms$/mg;
     my $bystanders = () = $out =~ /^rank \d+: bystander /mg;
     my $right = () = $out =~ /^rank \d+: bystander MPI_SUCCESS, 0 wrong$/mg;
     my $later = () = $out =~ /^rank \d+: later send (?:\w+, (?:large|recv|any|probe) )*\w+, /mg;
@@ -406,7 +406,7 @@ sub _check_survivors
     my $on = () = $out =~ /^rank \d+: survivors MPI_SUCCESS, sum right$/mg;
 
     return ([$survivors == $bystanders + keys %class, 'every survivor tells how it went'],
-            [!(grep { 'MPI_ERR_PROC_FAILED' ne $_ } values %class), 'MPI_ERR_PROC_FAILED'],
+            [!(grep { !/^(?:$job->{class})$/ } values %class), $job->{class}],
             [!@late, "within $job->{within} ms" . (@late ? ", not @late" : '')],
             [$later == keys(%class) && $failed == $later, 'what comes later fails as well'],
             [$right == $bystanders, 'bystanders see nothing of it'],
