@@ -137,7 +137,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t 
         } else if (EPML_REQUEST_SEND == pending->request->kind) {
             mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
         } else {
-            (void) mca_pml_epml_recv_continue(pending->request); /* finds that it cannot */
+            (void) mca_pml_epml_request_continue(pending->request); /* finds that it cannot */
         }
         free(pending);
     }

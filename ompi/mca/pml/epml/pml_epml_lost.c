@@ -25,7 +25,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_part.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"
@@ -385,11 +385,26 @@ static void end_numbered(mca_pml_epml_ep_t *ep)
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;
         }
-        if (EPML_REQUEST_RECV == request->kind) {
-            if (mca_pml_epml_lost_is(ep, request->source)) {
+        switch (request->kind) {
+        case EPML_REQUEST_RECV:
+            /* What is being fetched comes back from its transport, or is in the backlog. */
+            if (0 == request->gets && !request->in_backlog
+                && mca_pml_epml_lost_is(ep, request->source)) {
                 mca_pml_epml_recv_lost(request);
             }
-        } else if ((EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state)
+            continue;
+        case EPML_REQUEST_PRECV:
+            mca_pml_epml_part_recv_lost((mca_pml_epml_part_t *) request);
+            continue;
+        case EPML_REQUEST_PSEND:
+            mca_pml_epml_part_send_lost((mca_pml_epml_part_t *) request);
+            continue;
+        case EPML_REQUEST_PIECE:
+            continue;
+        case EPML_REQUEST_SEND:
+            break;
+        }
+        if ((EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state)
                    && 0 <= mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag)) {
             /* One that goes on sending to somebody who is there is in a backlog, and stays. */
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
@@ -410,7 +425,7 @@ static void end_posted(mca_pml_epml_ep_t *ep)
         int rank = -1;
 
         next = epml_match_posted_after(&ep->match, posted);
-        if (request->comm->lost_member) {
+        if (request->comm->lost_member && EPML_REQUEST_RECV == request->kind) {
             rank = mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag);
         }
         if (0 <= rank) {

@@ -111,10 +111,16 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
 /** The receiver has fetched a piece, or could not. */
 void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status);
 
+/** Ends the round with an error if the receiver is lost; otherwise does nothing. */
+void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part);
+
 /** PART_START has come. */
 void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);
 
 /* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
+
+/** Ends the round with an error if the sender is lost; otherwise does nothing. */
+void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part);
 
 /** Match a new receive, now or when its send comes.  @return OMPI_SUCCESS or an error */
 int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part);

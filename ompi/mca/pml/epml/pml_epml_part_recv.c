@@ -104,6 +104,15 @@ static void finish_if_failed(mca_pml_epml_part_t *part)
     }
 }
 
+void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part)
+{
+    if (part->super.comm->lost_member && MPI_PROC_NULL != part->super.peer && !is_done(part)
+        && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
+        part->error = MPI_ERR_PROC_FAILED;
+        finish_if_failed(part); /* or when the pieces that are being fetched have come back */
+    }
+}
+
 /** Let the sender begin its round. */
 static void grant(mca_pml_epml_part_t *part)
 {
@@ -128,6 +137,7 @@ void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part)
     } else if (part->matched) {
         grant(part);
     }
+    mca_pml_epml_part_recv_lost(part);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */

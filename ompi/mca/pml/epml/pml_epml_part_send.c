@@ -287,6 +287,25 @@ static void push(mca_pml_epml_part_t *part)
     }
 }
 
+void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part)
+{
+    mca_pml_epml_request_t *request = &part->super;
+
+    if (!request->comm->lost_member || is_to_nobody(part)
+        || atomic_load_explicit(&request->done, memory_order_relaxed)
+        || !mca_pml_epml_lost_is(request->ep, receiver(part))) {
+        return;
+    }
+    /* Neither a grant nor answers will come.  The user may go on marking: the round ends, as any,
+     * with the last partition. */
+    part->error = MPI_ERR_PROC_FAILED;
+    part->granted = part->round;
+    part->open = 0;
+    if (!request->in_backlog) {
+        (void) mca_pml_epml_part_continue(request);
+    }
+}
+
 void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
 {
     part->ready_first = 0;
@@ -298,6 +317,7 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
     } else {
         push(part); /* nothing will be marked */
     }
+    mca_pml_epml_part_send_lost(part);
 }
 
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last)

@@ -96,8 +96,9 @@ typedef struct epshm_node_peer_t {
     epshm_pipe_out_t out;
     epshm_neighbour_t *neighbour;
     epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
+    mca_btl_ep_module_t *module;  /**< whose */
     uint32_t refused;             /**< sends that found no room */
-    bool gone;
+    bool gone;                    /**< nothing is sent any more */
 } epshm_node_peer_t;
 
 /** A message that is being packed, in place if it can be: one per module at a time. */
@@ -173,6 +174,10 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *address,
 void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
                                    struct mca_btl_base_endpoint_t *endpoint);
 int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, size_t length);
+void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                            bool look_only);
+void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint);
 
 /** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);

@@ -99,6 +99,8 @@ static const mca_btl_ep_module_t module_template = {
     .ep_disconnect = mca_btl_epshm_node_disconnect,
     .ep_reach = mca_btl_epshm_node_reach,
     .ep_send = mca_btl_epshm_node_ep_send,
+    .ep_ask = mca_btl_epshm_node_ask,
+    .ep_abandon = mca_btl_epshm_node_abandon,
     .ep_address_length = sizeof(epshm_node_address_t),
 };
 

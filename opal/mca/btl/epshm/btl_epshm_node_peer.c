@@ -156,6 +156,7 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, si
         goto err_free_will;
     }
     peer->last_will->neighbour = peer->neighbour;
+    peer->module = module;
     announce(peer, (epshm_door_t *) (peer->neighbour->base + address.door));
     *endpoint_p = (struct mca_btl_base_endpoint_t *) peer;
     return OPAL_SUCCESS;
@@ -195,6 +196,41 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
     return OPAL_SUCCESS;
 }
 
+/** Its process has ended: the owner hears of it, and mostly somebody says so. */
+static void lose(epshm_node_peer_t *peer)
+{
+    mca_btl_ep_module_t *module = peer->module;
+
+    if (peer->gone) {
+        return;
+    }
+    peer->gone = true;
+    if (NULL == module->ep_lost
+        || module->ep_lost(module, (struct mca_btl_base_endpoint_t *) peer)) {
+        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "process ended",
+                             true, (unsigned int) peer->neighbour->name.vpid);
+    }
+}
+
+void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                            bool look_only)
+{
+    epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
+
+    (void) module;
+    (void) look_only; /* there is nothing to send */
+    if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
+        lose(peer);
+    }
+}
+
+void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    ((epshm_node_peer_t *) endpoint)->gone = true; /* nothing is ever under way */
+}
+
 /** The consumer will not read any more. */
 static int peer_is_gone(epshm_node_peer_t *peer)
 {
@@ -214,9 +250,8 @@ int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
     }
     if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))
         && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "process ended",
-                             true, (unsigned int) peer->neighbour->name.vpid);
-        return peer_is_gone(peer);
+        lose(peer);
+        return OPAL_ERR_UNREACH;
     }
     return OPAL_ERR_OUT_OF_RESOURCE;
 }
