@@ -285,13 +285,14 @@ my @TABLE = (
 
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
-              configs => ['2x2/tcp', 'stream' eq $_ ? '2x2/shm' : ()],
+              configs => ['2x2/tcp', 'stream' eq $_ ? qw(2x2/shm 2x2/node) : ()],
               quick => 'stream' eq $_ ? undef : [], args => "--how $_ --errors fatal",
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
         qw(pingpong flood stream barrier any)),
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
-              configs => ['3x2/tcp', /^(?:recv|stream|stuck|barrier)$/ ? '3x2/shm' : ()],
+              configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
+                           /^(?:recv|stream|stuck|barrier)$/ ? '3x2/node' : ()],
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 4000,
               args => "--how $_ --end abort", status => '0|5',
               # coll/libnbc puts a code of its own in place of some errors.

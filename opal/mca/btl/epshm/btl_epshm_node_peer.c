@@ -140,7 +140,6 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, si
     epshm_node_address_t address;
     int rc = OPAL_ERR_OUT_OF_RESOURCE;
 
-    (void) module;
     if (NULL == peer) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -199,16 +198,21 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
 /** Its process has ended: the owner hears of it, and mostly somebody says so. */
 static void lose(epshm_node_peer_t *peer)
 {
+    struct mca_btl_base_endpoint_t *endpoint = (struct mca_btl_base_endpoint_t *) peer;
     mca_btl_ep_module_t *module = peer->module;
+    char who[256];
 
     if (peer->gone) {
         return;
     }
     peer->gone = true;
-    if (NULL == module->ep_lost
-        || module->ep_lost(module, (struct mca_btl_base_endpoint_t *) peer)) {
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->neighbour->name.vpid);
+    if (NULL != module->ep_describe) {
+        module->ep_describe(module, endpoint, who, sizeof(who));
+    }
+    if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
         MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "process ended",
-                             true, (unsigned int) peer->neighbour->name.vpid);
+                             true, who);
     }
 }
 
