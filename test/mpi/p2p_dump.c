@@ -225,6 +225,74 @@ static void alone(struct ept *t, struct traffic *x)
     finish(t, x);
 }
 
+/* Partitioned requests: not matched, and matched in the middle of a round. */
+static void partitioned(struct ept *t, MPI_Comm comm)
+{
+    char *out = calloc(3, 1000), *in = malloc(3000), *text;
+    MPI_Request sends[2], receives[2];
+    int flag = 0;
+
+    EPT_OK(t, MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL,
+                             &receives[0]));
+    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL,
+                             &sends[1]));
+    EPT_OK(t, MPI_Start(&receives[0]));
+    EPT_OK(t, MPI_Start(&sends[1]));
+    EPT_OK(t, MPI_Pready(1, sends[1]));
+    EPT_OK(t, MPI_Iprobe(t->rank, 32, comm, &flag, MPI_STATUS_IGNORE)); /* a turn */
+    EPT_EQ(t, 0, flag);
+    text = dump(t, comm, COMM);
+    LINES(t, 1, text, "partitioned receive from rank %d (process %d) in ", t->rank, t->proc);
+    LINES(t, 1, text, "tag 31, up to 3000 bytes, waiting for a match");
+    LINES(t, 1, text,
+          "tag 32, 3000 bytes, 1 of 3 partitions ready, 0 sent, waiting for the receive");
+    LINES(t, 1, text, "partitioned message from rank %d (process %d) in ", t->rank, t->proc);
+    free(text);
+
+    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL,
+                             &sends[0]));
+    EPT_OK(t, MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL,
+                             &receives[1]));
+    EPT_OK(t, MPI_Start(&sends[0]));
+    EPT_OK(t, MPI_Start(&receives[1]));
+    while (0 == flag) {
+        EPT_OK(t, MPI_Parrived(receives[1], 1, &flag));
+    }
+    text = dump(t, comm, COMM);
+    LINES(t, 1, text, "tag 31, up to 3000 bytes, 3000 of them missing");
+    LINES(t, 1, text, "tag 32, up to 3000 bytes, 2000 of them missing");
+    LINES(t, 1, text, "tag 32, 3000 bytes, 1 of 3 partitions ready, 1 sent");
+    LINES(t, 0, text, "waiting for a match");
+    free(text);
+    EPT_OK(t, MPI_Pready_range(0, 2, sends[0]));
+    EPT_OK(t, MPI_Pready(0, sends[1]));
+    EPT_OK(t, MPI_Pready(2, sends[1]));
+    EPT_OK(t, MPI_Waitall(2, sends, MPI_STATUSES_IGNORE));
+    EPT_OK(t, MPI_Waitall(2, receives, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Request_free(&sends[i]));
+        EPT_OK(t, MPI_Request_free(&receives[i]));
+    }
+    free(out);
+    free(in);
+}
+
+static void case_partitioned(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Barrier(dup));
+    for (int turn = 0; turn < t->nlocal; ++turn) { /* stderr is the process's */
+        ept_local_barrier(t);
+        if (turn == t->local) {
+            partitioned(t, dup);
+        }
+    }
+    ept_local_barrier(t);
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
 static void case_one_endpoint(MPI_Comm comm, struct ept *t)
 {
     struct traffic x = {.out = calloc(1, LARGE), .in = malloc(LARGE)};
@@ -392,6 +460,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE(t, case_one_endpoint);
+    EPT_CASE(t, case_partitioned);
     if (2 <= t->nprocs) {
         EPT_CASE(t, case_transfer);
     } else {

@@ -128,7 +128,8 @@ my @TABLE = (
     { program => 'p2p_assert', configs => [qw(1x1 1x2 1x4 2x2)] },
     { program => 'p2p_assert', variant => 'few', configs => [qw(1x2 2x2/tcp)], quick => [],
       args => '--overtake 30', mca => $FEW, plain => 0 },
-    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2)], plain => 0 },
+    # Not on node: a message that is seen on its way needs a network.
+    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2/tcp 2x2/shm)], plain => 0 },
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
     { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 1x8 2x2 4x2/tcp)] },
@@ -136,7 +137,7 @@ my @TABLE = (
       quick => [], args => '--case used_request', plain => 0, timeout => 240 },
     { program => 'p2p_errors', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_bsend', configs => [qw(1x1 1x4 2x2)] },
-    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x2)] },
+    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x1/tcp 2x2)] },
     { program => 'p2p_persistent', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_mprobe', configs => [qw(1x1 1x4 2x2)] },
 
@@ -333,8 +334,8 @@ my @TABLE = (
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 
     # Data races of ours.
-    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/tcp 2x2/node)],
-              quick => [], plain => 0, timeout => 240 } }
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,
+              configs => [qw(1x4 2x2/tcp), 'p2p_dump' eq $_ ? () : '2x2/node'], timeout => 240 } }
         qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
            shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "pml_epml_flow.h"
+#include "pml_epml_part.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -102,13 +103,14 @@ static bool shows(const view_t *view, const mca_pml_epml_comm_t *comm)
     return NULL != comm && (NULL == view->only || comm == view->only);
 }
 
-/** The communicator of a context, without the side effects of mca_pml_epml_comm_find. */
+/** The communicator of a context, ordinary or that of its partitioned messages, without the side
+ * effects of mca_pml_epml_comm_find. */
 static const mca_pml_epml_comm_t *comm_of(const view_t *view, uint64_t context)
 {
     void *found = NULL;
 
-    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms, context,
-                                            &found);
+    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms,
+                                            context & ~EPML_PART_CONTEXT, &found);
     return found;
 }
 
@@ -168,14 +170,32 @@ static const mca_pml_epml_request_t *numbered(const view_t *view, uint32_t index
                : NULL;
 }
 
+/** A partitioned send in the middle of a round. */
+static void part_send_line(const mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_request_t *request = &part->super;
+
+    line("    partitioned send to %s in \"%s\", %s, %zu bytes, %u of %zu partitions ready, "
+         "%u sent%s",
+         rank_text(request->comm, request->peer).s, name_of(request->comm),
+         tag_text(request->tag).s, request->size, part->ready_last, part->partitions,
+         part->ready_first,
+         0 > (int32_t) (part->granted - part->round) ? ", waiting for the receive"
+         : request->in_backlog                       ? ", held in backlog"
+                                                     : "");
+}
+
 static void dump_sends(const view_t *view)
 {
     line("  pending sends:");
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
         const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_SEND);
+        const mca_pml_epml_request_t *part = numbered(view, i, EPML_REQUEST_PSEND);
 
         if (NULL != request) {
             numbered_send(request);
+        } else if (NULL != part) {
+            part_send_line((const mca_pml_epml_part_t *) part);
         }
     }
     for (const mca_pml_epml_backlog_t *backlog = view->ep->backlogs; NULL != backlog;
@@ -212,8 +232,9 @@ static void dump_queue(const view_t *view, const epml_match_queue_t *queue)
                                                 - offsetof(mca_pml_epml_request_t, posted));
 
         if (shows(view, request->comm)) {
-            line("    receive from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
+            line("    %sreceive from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
                  "posted as number %llu",
+                 mca_pml_epml_is_part(request) ? "partitioned " : "",
                  rank_text(request->comm, queue->source).s, name_of(request->comm),
                  tag_text(queue->tag).s, request->size, (unsigned long long) posted->sequence);
         }
@@ -233,7 +254,14 @@ static void dump_receives(const view_t *view)
     }
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
         const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_RECV);
+        const mca_pml_epml_request_t *part = numbered(view, i, EPML_REQUEST_PRECV);
 
+        if (NULL != part && ((const mca_pml_epml_part_t *) part)->matched) {
+            line("    partitioned receive from %s in \"%s\", %s, up to %zu bytes, %llu of them "
+                 "missing",
+                 rank_text(part->comm, part->peer).s, name_of(part->comm), tag_text(part->tag).s,
+                 part->size, (unsigned long long) ((const mca_pml_epml_part_t *) part)->missing);
+        }
         if (NULL != request) {
             const ompi_status_public_t *status = &request->req_ompi.req_status;
 
@@ -263,8 +291,9 @@ static void dump_unexpected(const view_t *view)
 
         ++place;
         if (shows(view, comm)) {
-            line("    message from %s in \"%s\", %s, %llu bytes, %s%s, waiting for a match, "
+            line("    %smessage from %s in \"%s\", %s, %llu bytes, %s%s, waiting for a match, "
                  "arrived at place %llu",
+                 EPML_HDR_PART_INIT == kept->common.kind ? "partitioned " : "",
                  rank_text(comm, queue->source).s, name_of(comm), tag_text(queue->tag).s,
                  (unsigned long long) mca_pml_epml_unexpected_length(kept),
                  eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC)

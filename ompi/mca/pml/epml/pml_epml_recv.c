@@ -420,7 +420,8 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
     }
 }
 
-/** Fetch into one piece of memory.  @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: it cannot be */
+/** Fetch into one piece of memory.
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: it cannot be fetched */
 static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *module,
                      struct mca_btl_base_endpoint_t *connection)
 {

@@ -392,15 +392,14 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
 static int send_first(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
-
     int rc = OMPI_ERR_NOT_AVAILABLE;
 
     if (sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
         && !mca_pml_epml_flow_is_held(request->ep, peer)) {
         rc = first_eager(request, peer);
     }
-    /* Too large; or the peer holds us back; or the transport could buffer as much, but has no memory
-     * for it. */
+    /* Too large; or the peer holds us back; or the transport could buffer as much, but has no
+     * memory for it. */
     return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
 }
 

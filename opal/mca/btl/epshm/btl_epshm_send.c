@@ -30,8 +30,8 @@
  * Let what has been written reach memory before the cell that the peer looks at.
  *
  * Not for order, which a release store gives, but for speed: a core that waits for lines to write
- * to asks for that of the cell ahead of time, the peer, who polls it, takes it back, and it has to be
- * fetched a second time when its turn comes.  64 and 256 bytes took 9 % longer without it, on
+ * to asks for that of the cell ahead of time, the peer, who polls it, takes it back, and it has to
+ * be fetched a second time when its turn comes.  64 and 256 bytes took 9 % longer without it, on
  * cores 100 ns apart.  In a stream the peer is not polling, and nobody waits.
  */
 static inline void drain_stores(const mca_btl_epshm_module_t *module)
