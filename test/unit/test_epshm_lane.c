@@ -1,0 +1,822 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Test of a lane's ring, opal/mca/btl/epshm/btl_epshm_lane.h: tables of single-threaded cases, a
+ * random program against a model, and stress with real threads.  Run it under ThreadSanitizer too:
+ * on x86-64 a memory order that is too weak shows only there.
+ *
+ * All that the threads of a stress share beside the ring is accessed with relaxed atomics, or is
+ * ordered by the ring alone, so that an order that the ring forgets is a race.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "opal/mca/btl/epshm/btl_epshm_lane.h"
+
+#include "tap.h"
+
+#define MESSAGE_MAX (EPSHM_LANE_CLAIM_MAX * EPSHM_LANE_PAYLOAD)
+#define CELLS_MIN 64 /* the least that the parameter allows */
+#define PRODUCERS_MAX 4
+#define CONSUMERS_MAX 3
+#define RINGS_MAX 6
+
+/** Positions to start from: in the first laps, and a little before the ends of 31, 32 and 63 bits. */
+static const uint64_t bases[] = {0,
+                                 1,
+                                 7,
+                                 1000,
+                                 UINT64_C(0x7ffffff8),
+                                 UINT64_C(0xffffffc8),
+                                 UINT64_C(0x7fffffffffffffe8),
+                                 UINT64_C(0xffffffff00000000)};
+
+#define NUM_BASES (sizeof(bases) / sizeof(bases[0]))
+
+static uint64_t head_of(const epshm_lane_ring_t *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_relaxed);
+}
+
+static uint32_t word_at(const epshm_lane_ring_t *ring, uint64_t position)
+{
+    return (uint32_t) atomic_load_explicit(&ring->cell[position & ring->mask].word,
+                                           memory_order_relaxed);
+}
+
+/** Move a ring to a position, with the words that the lap before it leaves. */
+static void move_to(epshm_lane_ring_t *ring, uint64_t base, uint64_t *random)
+{
+    for (uint64_t i = 0; 0 != base && i <= ring->mask; ++i) {
+        const uint64_t position = base - 1 - i;
+        const uint32_t starts = (uint32_t) tap_below(random, 2);
+
+        atomic_store_explicit(&ring->cell[position & ring->mask].word,
+                              (uint32_t) position + starts, memory_order_relaxed);
+    }
+    atomic_store_explicit(&ring->head, base, memory_order_relaxed);
+    ring->tail = base;
+}
+
+/** A ring that has carried base cells already. */
+static epshm_lane_ring_t *ring_at(size_t cells, uint64_t base)
+{
+    epshm_lane_ring_t *ring = epshm_lane_create(cells);
+    uint64_t random = tap_stream(100 + base);
+
+    if (NULL == ring) {
+        printf("Bail out! no memory\n");
+        exit(99);
+    }
+    move_to(ring, base, &random);
+    return ring;
+}
+
+/** What producer sends as its message number sequence: both sides know. */
+static size_t message_make(uint64_t producer, uint64_t sequence, unsigned char *data,
+                           epshm_lane_mark_t *mark)
+{
+    uint64_t random = tap_stream(producer << 40 ^ sequence);
+    /* Often one cell, as in real life; else any number of them, with the sizes at their ends. */
+    const uint64_t count = 0 == tap_below(&random, 2) ? 1
+                                                      : 1 + tap_below(&random,
+                                                                      EPSHM_LANE_CLAIM_MAX);
+    const uint64_t dice = tap_below(&random, 4);
+    size_t size = (count - 1) * EPSHM_LANE_PAYLOAD;
+
+    size += 0 == dice   ? EPSHM_LANE_PAYLOAD
+            : 1 == dice ? 1
+                        : tap_below(&random, EPSHM_LANE_PAYLOAD + 1);
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = (unsigned char) (0 == i % 8 ? tap_random(&random) : random >> i % 50);
+    }
+    *mark = (epshm_lane_mark_t){.kind = (uint8_t) (producer + 1), .tag = (uint8_t) sequence,
+                                .size = (uint16_t) size};
+    return size;
+}
+
+/* ---- cases of one thread -------------------------------------------------------------------- */
+
+static void case_cells_for(void)
+{
+    static const struct {
+        size_t size;
+        uint64_t cells;
+    } table[] = {{0, 1},   {1, 1},   {8, 1},    {23, 1},   {24, 1},   {25, 2},   {47, 2},
+                 {48, 2},  {49, 3},  {72, 3},   {73, 4},   {431, 18}, {432, 18}, {433, 19},
+                 {440, 19}, {455, 19}, {456, 19}, {457, 20}};
+
+    tap_case("cells for a size");
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
+        TAP_EQ(table[i].cells, epshm_lane_cells_for(table[i].size));
+    }
+    tap_case_done();
+}
+
+static void case_create(void)
+{
+    tap_case("a new ring is empty, whatever its memory held");
+    for (int round = 0; round < 4; ++round) {
+        epshm_lane_ring_t *ring = epshm_lane_create(CELLS_MIN);
+        epshm_lane_writer_t writer;
+        epshm_lane_mark_t mark;
+
+        TAP_EQ(0, (uintptr_t) ring % 64);
+        TAP_EQ(0, (uintptr_t) &ring->cell[0] % 64);
+        TAP_EQ(0, head_of(ring));
+        TAP_EQ(0, ring->tail);
+        TAP_EQ(CELLS_MIN - 1, ring->mask);
+        for (uint64_t i = 0; i < CELLS_MIN; ++i) {
+            TAP_EQ(0, word_at(ring, i));
+        }
+        TAP_CHECK(NULL == epshm_lane_peek(ring, &mark), "round %d: peek finds a message", round);
+        TAP_CHECK(!epshm_lane_pending(ring), "round %d: pending", round);
+        epshm_lane_attach(&writer, ring);
+        TAP_CHECK(epshm_lane_is_drained(&writer), "round %d: not drained", round);
+        TAP_CHECK(epshm_lane_has_room(&writer, CELLS_MIN), "round %d: no room", round);
+        TAP_CHECK(!epshm_lane_has_room(&writer, CELLS_MIN + 1), "round %d: too much room", round);
+        memset((void *) ring->cell, 0x5a, CELLS_MIN * sizeof(epshm_lane_cell_t));
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
+/** Fill with messages of count cells, empty again; the ring must be exactly as large as it says. */
+static void fill_and_empty(epshm_lane_writer_t *writer, uint64_t count)
+{
+    epshm_lane_ring_t *ring = writer->ring;
+    const uint64_t base = writer->tail, messages = (ring->mask + 1) / count;
+    epshm_lane_mark_t mark = {0};
+
+    for (uint64_t i = 0; i < messages; ++i) {
+        TAP_CHECK(epshm_lane_has_room(writer, count), "no room for message %llu of %llu cells",
+                  (unsigned long long) i, (unsigned long long) count);
+        TAP_EQ((uintptr_t) &ring->cell[(base + i * count) & ring->mask],
+               (uintptr_t) epshm_lane_cell(writer, 0));
+        epshm_lane_publish(writer, count,
+                           (epshm_lane_mark_t){.kind = 3, .tag = (uint8_t) i, .size = 7});
+        TAP_EQ(base + (i + 1) * count, writer->tail);
+        TAP_CHECK(!epshm_lane_is_drained(writer), "drained with %llu messages in it",
+                  (unsigned long long) i + 1);
+    }
+    TAP_CHECK(!epshm_lane_has_room(writer, count), "room in a full ring: %llu cells",
+              (unsigned long long) count);
+    for (uint64_t i = 0; i < messages; ++i) {
+        TAP_CHECK(epshm_lane_pending(ring), "published, but not pending");
+        TAP_EQ((uintptr_t) &ring->cell[(base + i * count) & ring->mask],
+               (uintptr_t) epshm_lane_peek(ring, &mark));
+        TAP_EQ((uint8_t) i, mark.tag);
+        TAP_CHECK(!epshm_lane_is_drained(writer), "drained before message %llu is taken",
+                  (unsigned long long) i);
+        epshm_lane_pop(ring, count);
+        TAP_EQ(base + (i + 1) * count, head_of(ring));
+    }
+    TAP_CHECK(NULL == epshm_lane_peek(ring, &mark), "a message in an empty ring");
+    TAP_CHECK(!epshm_lane_pending(ring), "pending in an empty ring");
+    TAP_CHECK(epshm_lane_is_drained(writer), "empty, but not drained");
+}
+
+static void case_full_empty(void)
+{
+    static const size_t sizes[] = {CELLS_MIN, 256, 1024};
+
+    tap_case("full and empty: every claim size, over several laps, from every base");
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); ++s) {
+        for (size_t b = 0; b < NUM_BASES; ++b) {
+            epshm_lane_ring_t *ring = ring_at(sizes[s], bases[b]);
+            epshm_lane_writer_t writer;
+
+            epshm_lane_attach(&writer, ring);
+            for (int lap = 0; lap < 3; ++lap) {
+                for (uint64_t count = 1; count <= EPSHM_LANE_CLAIM_MAX; ++count) {
+                    fill_and_empty(&writer, count);
+                }
+            }
+            epshm_lane_destroy(ring);
+        }
+    }
+    tap_case_done();
+}
+
+/** Full where the position, its half or the limit passes an end of a number's range. */
+static void case_edges(void)
+{
+    static const uint64_t edges[] = {UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(3) << 32,
+                                     UINT64_C(1) << 63};
+
+    tap_case("full and empty: every claim size, around 2^31, 2^32 and 2^63");
+    for (size_t e = 0; e < sizeof(edges) / sizeof(edges[0]); ++e) {
+        for (uint64_t before = 0; before <= 2 * CELLS_MIN + 2; ++before) {
+            for (uint64_t count = 1; count <= EPSHM_LANE_CLAIM_MAX; ++count) {
+                epshm_lane_ring_t *ring = ring_at(CELLS_MIN, edges[e] - before);
+                epshm_lane_writer_t writer;
+
+                epshm_lane_attach(&writer, ring);
+                fill_and_empty(&writer, count);
+                epshm_lane_destroy(ring);
+            }
+        }
+    }
+    tap_case_done();
+}
+
+/** In a full ring each pop of count cells makes room for exactly count cells. */
+static void case_room(void)
+{
+    tap_case("room in a full ring comes back cell by cell, and is learnt when it is needed");
+    for (uint64_t count = 1; count <= EPSHM_LANE_CLAIM_MAX; ++count) {
+        epshm_lane_ring_t *ring = ring_at(CELLS_MIN, 5);
+        epshm_lane_writer_t writer;
+
+        epshm_lane_attach(&writer, ring);
+        for (int i = 0; i < CELLS_MIN; ++i) {
+            TAP_CHECK(epshm_lane_has_room(&writer, 1), "cell %d", i);
+            epshm_lane_publish(&writer, 1, (epshm_lane_mark_t){.kind = 1});
+        }
+        for (uint64_t freed = 0; freed < count; ++freed) {
+            TAP_CHECK(!epshm_lane_has_room(&writer, count), "%llu cells while %llu are free",
+                      (unsigned long long) count, (unsigned long long) freed);
+            TAP_EQ(5 + CELLS_MIN + freed, writer.limit);
+            epshm_lane_pop(ring, 1);
+            TAP_EQ(5 + CELLS_MIN + freed, writer.limit); /* nobody has asked yet */
+        }
+        TAP_CHECK(epshm_lane_has_room(&writer, count), "%llu cells, as many are free",
+                  (unsigned long long) count);
+        epshm_lane_publish(&writer, count, (epshm_lane_mark_t){.kind = 1});
+        TAP_CHECK(!epshm_lane_has_room(&writer, 1), "one cell too many");
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
+/** kind, tag and size pass through the word, at any position, and change nothing of its lower
+ * half. */
+static void case_marks(void)
+{
+    static const uint16_t sizes[] = {0, 1, 24, 255, 256, 456, 0x7fff, 0x8000, 0xffff};
+
+    tap_case("marks: every kind and tag, sizes of all bits");
+    for (size_t b = 0; b < NUM_BASES; ++b) {
+        epshm_lane_ring_t *ring = ring_at(CELLS_MIN, bases[b]);
+        epshm_lane_writer_t writer;
+
+        epshm_lane_attach(&writer, ring);
+        for (unsigned int i = 0; i < 256 * 9; ++i) {
+            const epshm_lane_mark_t sent = {.kind = (uint8_t) (i * 7), .tag = (uint8_t) i,
+                                            .size = sizes[i % 9]};
+            epshm_lane_mark_t got = {0};
+
+            TAP_EQ((uint32_t) (writer.tail + 1), (uint32_t) epshm_lane_word(writer.tail, sent));
+            TAP_CHECK(epshm_lane_has_room(&writer, 1), "message %u", i);
+            epshm_lane_publish(&writer, 1, sent);
+            TAP_CHECK(NULL != epshm_lane_peek(ring, &got), "message %u", i);
+            TAP_EQ(sent.kind, got.kind);
+            TAP_EQ(sent.tag, got.tag);
+            TAP_EQ(sent.size, got.size);
+            epshm_lane_pop(ring, 1);
+        }
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
+/** Write size bytes in random pieces. */
+static void write_in_pieces(epshm_lane_writer_t *writer, const unsigned char *data, size_t size,
+                            uint64_t *random)
+{
+    for (size_t offset = 0; offset < size;) {
+        const size_t piece = 1 + tap_below(random, size - offset);
+
+        epshm_lane_write(writer, offset, data + offset, piece);
+        offset += piece;
+    }
+}
+
+/** Every size at every position: the message arrives, all other bytes of the ring stay. */
+static void case_copy(void)
+{
+    uint64_t random = tap_stream(1);
+    unsigned char data[MESSAGE_MAX], got[MESSAGE_MAX + 1];
+    epshm_lane_ring_t *ring = ring_at(CELLS_MIN, 0);
+    epshm_lane_writer_t writer;
+
+    tap_case("every size at every position, whole or in pieces");
+    epshm_lane_attach(&writer, ring);
+    for (uint64_t base = 0; base < CELLS_MIN; base += 0 == base % 8 || 40 < base ? 1 : 7) {
+        for (size_t size = 0; size <= MESSAGE_MAX; ++size) {
+            memset((void *) ring->cell, 0x5a, CELLS_MIN * sizeof(epshm_lane_cell_t));
+            atomic_store_explicit(&ring->head, base, memory_order_relaxed);
+            writer.tail = base;
+            for (size_t i = 0; i < size; ++i) {
+                data[i] = (unsigned char) tap_random(&random);
+            }
+            write_in_pieces(&writer, data, size, &random);
+            memset(got, 0xa5, sizeof(got));
+            epshm_lane_read(ring, got, size);
+            TAP_CHECK(0 == memcmp(data, got, size), "size %zu at %llu", size,
+                      (unsigned long long) base);
+            TAP_EQ(0xa5, got[size]);
+            for (uint64_t cell = 0; cell < CELLS_MIN; ++cell) {
+                const epshm_lane_cell_t *at = epshm_lane_cell(&writer, cell);
+                size_t used = size <= cell * EPSHM_LANE_PAYLOAD ? 0
+                                                                : size - cell * EPSHM_LANE_PAYLOAD;
+
+                TAP_EQ(UINT64_C(0x5a5a5a5a5a5a5a5a),
+                       atomic_load_explicit(&at->word, memory_order_relaxed));
+                for (size_t i = used; i < EPSHM_LANE_PAYLOAD; ++i) {
+                    TAP_EQ(0x5a, at->data[i]);
+                }
+            }
+        }
+    }
+    epshm_lane_destroy(ring);
+    tap_case_done();
+}
+
+/** In the whole ring only the messages that are in it look like one.
+ * @param[in] starts  bit i: a message starts at head + i */
+static void check_words(const epshm_lane_ring_t *ring, uint64_t tail, uint64_t starts)
+{
+    const uint64_t head = head_of(ring);
+
+    for (uint64_t i = 0; i <= ring->mask; ++i) {
+        const bool found = (uint32_t) (head + i + 1) == word_at(ring, head + i);
+
+        TAP_CHECK(found == (0 != (starts >> i & 1)), "position %llu (head %llu, tail %llu): %s",
+                  (unsigned long long) (head + i), (unsigned long long) head,
+                  (unsigned long long) tail,
+                  found ? "passes for a message start" : "no message start");
+    }
+    /* Nor does anything that the cells hold, when the ring gets there. */
+    for (uint64_t i = 0; i <= ring->mask; ++i) {
+        const uint64_t next = tail + i;
+
+        if (next >= head + ring->mask + 1) {
+            TAP_CHECK((uint32_t) (next + 1) != word_at(ring, next),
+                      "position %llu will pass for a message start", (unsigned long long) next);
+        }
+    }
+}
+
+/** Mixed sizes over many laps, each word looked at after each step. */
+static void case_words(void)
+{
+    tap_case("words of continuing cells are no message start, over laps of mixed sizes");
+    for (size_t b = 0; b < NUM_BASES; ++b) {
+        epshm_lane_ring_t *ring = ring_at(CELLS_MIN, bases[b]);
+        epshm_lane_writer_t writer;
+        uint64_t random = tap_stream(3 + b), starts = 0;
+
+        epshm_lane_attach(&writer, ring);
+        for (int step = 0; step < 6000 && !tap_case_failed(); ++step) {
+            const uint64_t count = 1 + tap_below(&random, EPSHM_LANE_CLAIM_MAX);
+            epshm_lane_mark_t mark = {0};
+
+            if (0 == tap_below(&random, 2) && epshm_lane_has_room(&writer, count)) {
+                starts |= UINT64_C(1) << (writer.tail - head_of(ring));
+                epshm_lane_publish(&writer, count,
+                                   (epshm_lane_mark_t){.kind = 1, .size = (uint16_t) count});
+            } else if (NULL != epshm_lane_peek(ring, &mark)) {
+                TAP_CHECK(0 != (starts & 1), "a message that nobody has sent");
+                epshm_lane_pop(ring, mark.size);
+                starts >>= mark.size;
+            }
+            check_words(ring, writer.tail, starts);
+        }
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
+/** What is in a cell is never older than a lap: half a word later nothing passes for new. */
+static void case_half_word_later(void)
+{
+    tap_case("2^32 positions later no word of old passes for a message");
+    for (uint64_t count = 1; count <= EPSHM_LANE_CLAIM_MAX; ++count) {
+        for (size_t b = 0; b < NUM_BASES - 1; ++b) {
+            epshm_lane_ring_t *ring = ring_at(CELLS_MIN, bases[b]);
+            epshm_lane_writer_t writer;
+
+            epshm_lane_attach(&writer, ring);
+            fill_and_empty(&writer, 1); /* a lap in which every cell is a start */
+            while (writer.tail < bases[b] + 2 * CELLS_MIN) {
+                TAP_CHECK(epshm_lane_has_room(&writer, count), "no room in an empty ring");
+                epshm_lane_publish(&writer, count, (epshm_lane_mark_t){.kind = 1});
+                epshm_lane_pop(ring, count);
+            }
+            for (uint64_t i = 0; i < CELLS_MIN; ++i) {
+                epshm_lane_mark_t mark;
+
+                atomic_store_explicit(&ring->head, bases[b] + (UINT64_C(1) << 32) + i,
+                                      memory_order_relaxed);
+                TAP_CHECK(NULL == epshm_lane_peek(ring, &mark), "%llu cells: cell %llu",
+                          (unsigned long long) count, (unsigned long long) i);
+                TAP_CHECK(!epshm_lane_pending(ring), "%llu cells: cell %llu is pending",
+                          (unsigned long long) count, (unsigned long long) i);
+            }
+            epshm_lane_destroy(ring);
+        }
+    }
+    tap_case_done();
+}
+
+static void case_hand_over(void)
+{
+    tap_case("attach and detach: the next producer goes on where the last one was");
+    for (size_t b = 0; b < NUM_BASES; ++b) {
+        epshm_lane_ring_t *ring = ring_at(CELLS_MIN, bases[b]);
+        uint64_t random = tap_stream(5 + b), sent = 0, taken = 0;
+
+        for (int turn = 0; turn < 500; ++turn) {
+            epshm_lane_writer_t writer = {.limit = UINT64_MAX, .tail = 12345, .mask = 1};
+            epshm_lane_mark_t mark = {0};
+
+            epshm_lane_attach(&writer, ring);
+            TAP_EQ(bases[b] + sent, writer.tail);
+            TAP_EQ(CELLS_MIN - 1, writer.mask);
+            TAP_CHECK(writer.limit <= head_of(ring) + CELLS_MIN, "limit from nowhere");
+            TAP_CHECK((sent == taken) == epshm_lane_is_drained(&writer), "drained: wrong");
+            for (uint64_t i = tap_below(&random, 40); 0 < i; --i) {
+                const bool fits = sent - taken < CELLS_MIN;
+
+                TAP_CHECK(fits == epshm_lane_has_room(&writer, 1), "room: not %d", (int) fits);
+                if (fits) {
+                    epshm_lane_publish(&writer, 1,
+                                       (epshm_lane_mark_t){.kind = 1, .tag = (uint8_t) sent});
+                    ++sent;
+                }
+            }
+            epshm_lane_detach(&writer);
+            TAP_CHECK(NULL == writer.ring, "still the producer");
+            TAP_EQ(bases[b] + sent, ring->tail);
+            for (uint64_t i = tap_below(&random, 40); 0 < i && taken < sent; --i) {
+                TAP_CHECK(NULL != epshm_lane_peek(ring, &mark), "lost");
+                TAP_EQ((uint8_t) taken, mark.tag);
+                epshm_lane_pop(ring, 1);
+                ++taken;
+            }
+        }
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
+/* ---- a random program against a model ------------------------------------------------------- */
+
+typedef struct model_t {
+    epshm_lane_ring_t *ring;
+    epshm_lane_writer_t writer;
+    uint64_t head, tail;
+    uint64_t first, next; /**< messages in the ring: first ... next - 1 */
+    uint64_t random;
+} model_t;
+
+static void model_send(model_t *model)
+{
+    unsigned char data[MESSAGE_MAX];
+    epshm_lane_mark_t mark = {0};
+    const size_t size = message_make(9, model->next, data, &mark);
+    const uint64_t count = epshm_lane_cells_for(size);
+    const bool expected = model->tail + count - model->head <= model->ring->mask + 1;
+
+    TAP_CHECK(expected == epshm_lane_has_room(&model->writer, count),
+              "room for %llu with %llu in use: not %d", (unsigned long long) count,
+              (unsigned long long) (model->tail - model->head), (int) expected);
+    if (expected) {
+        write_in_pieces(&model->writer, data, size, &model->random);
+        epshm_lane_publish(&model->writer, count, mark);
+        model->tail += count;
+        ++model->next;
+    }
+}
+
+static void model_take(model_t *model)
+{
+    const bool expected = model->first < model->next;
+    unsigned char due[MESSAGE_MAX], got[MESSAGE_MAX];
+    epshm_lane_mark_t mark = {0}, wanted;
+    const epshm_lane_cell_t *cell = epshm_lane_peek(model->ring, &mark);
+
+    TAP_CHECK(expected == (NULL != cell), "peek at %llu: message expected: %d",
+              (unsigned long long) model->head, (int) expected);
+    TAP_CHECK(expected == epshm_lane_pending(model->ring), "pending: not %d", (int) expected);
+    if (expected && NULL != cell) {
+        const size_t size = message_make(9, model->first, due, &wanted);
+
+        TAP_EQ(size, mark.size);
+        TAP_EQ(wanted.tag, mark.tag);
+        TAP_EQ(wanted.kind, mark.kind);
+        TAP_EQ((uintptr_t) &model->ring->cell[model->head & model->ring->mask], (uintptr_t) cell);
+        epshm_lane_read(model->ring, got, size);
+        TAP_CHECK(0 == memcmp(due, got, size), "message %llu differs",
+                  (unsigned long long) model->first);
+        epshm_lane_pop(model->ring, epshm_lane_cells_for(size));
+        model->head += epshm_lane_cells_for(size);
+        ++model->first;
+    }
+}
+
+static void case_model(size_t cells, uint64_t base, uint64_t steps)
+{
+    model_t model = {.ring = ring_at(cells, base), .head = base, .tail = base,
+                     .random = tap_stream(2 + base)};
+
+    tap_case("random program against a model: %zu cells from %#llx", cells,
+             (unsigned long long) base);
+    epshm_lane_attach(&model.writer, model.ring);
+    for (uint64_t step = 0; step < steps && !tap_case_failed(); ++step) {
+        /* Tides, so that the ring runs full and empty. */
+        const uint64_t fill = 0 == (step >> 6) % 2 ? 3 : 1;
+
+        if (0 == tap_below(&model.random, 50)) {
+            epshm_lane_detach(&model.writer);
+            epshm_lane_attach(&model.writer, model.ring);
+        }
+        if (fill > tap_below(&model.random, 4)) {
+            model_send(&model);
+        } else {
+            model_take(&model);
+        }
+        TAP_EQ(model.head, head_of(model.ring));
+        TAP_EQ(model.tail, model.writer.tail);
+        TAP_CHECK((model.head == model.tail) == epshm_lane_is_drained(&model.writer),
+                  "drained: wrong");
+        TAP_CHECK(model.writer.limit <= model.head + cells,
+                  "the limit lets the producer overtake the consumer");
+    }
+    epshm_lane_destroy(model.ring);
+    tap_case_done();
+}
+
+/* ---- stress --------------------------------------------------------------------------------- */
+
+/** A ring with its threads.  Producers take turns under producing; consumers under consuming. */
+typedef struct stress_t {
+    epshm_lane_ring_t *ring;
+    int producers, consumers;
+    uint64_t messages;     /**< of each producer */
+    unsigned int laziness; /**< one delay in so many steps */
+    pthread_mutex_t producing, consuming;
+    uint64_t received, expected[PRODUCERS_MAX]; /**< consumer's */
+    uint64_t note; /**< consumer's; a producer looks at it when the ring is drained */
+    _Atomic bool stop;
+} stress_t;
+
+typedef struct worker_t {
+    pthread_t thread;
+    stress_t *stress;
+    int index;
+    uint64_t random, full, drained;
+} worker_t;
+
+static bool stopped(const stress_t *stress)
+{
+    return atomic_load_explicit(&stress->stop, memory_order_relaxed);
+}
+
+static void delay(worker_t *worker)
+{
+    const uint64_t dice = tap_below(&worker->random, 16 * worker->stress->laziness);
+
+    if (0 == dice) {
+        sched_yield();
+    } else if (16 > dice) {
+        for (volatile uint64_t i = tap_below(&worker->random, 500); 0 < i; --i) {
+        }
+    }
+}
+
+/** @return false if the stress was stopped */
+static bool produce_one(worker_t *worker, epshm_lane_writer_t *writer, uint64_t sequence)
+{
+    unsigned char message[MESSAGE_MAX];
+    epshm_lane_mark_t mark = {0};
+    const size_t size = message_make((uint64_t) worker->index, sequence, message, &mark);
+    const uint64_t count = epshm_lane_cells_for(size);
+
+    while (!epshm_lane_has_room(writer, count)) {
+        if (stopped(worker->stress)) {
+            return false;
+        }
+        ++worker->full;
+        sched_yield();
+    }
+    delay(worker);
+    if (1 == count) {
+        memcpy(epshm_lane_cell(writer, 0)->data, message, size);
+    } else {
+        write_in_pieces(writer, message, size, &worker->random);
+    }
+    delay(worker);
+    epshm_lane_publish(writer, count, mark);
+    return true;
+}
+
+/** Everything has been taken: what the consumer did with it is ours to see. */
+static bool await_drained(worker_t *worker, epshm_lane_writer_t *writer)
+{
+    while (!epshm_lane_is_drained(writer)) {
+        if (stopped(worker->stress)) {
+            return false;
+        }
+        sched_yield();
+    }
+    TAP_EQ(writer->tail, worker->stress->note);
+    ++worker->drained;
+    return true;
+}
+
+static void *producer_main(void *argument)
+{
+    worker_t *worker = argument;
+    stress_t *stress = worker->stress;
+    uint64_t sequence = 0;
+    bool going = true;
+
+    while (going && sequence < stress->messages) {
+        uint64_t batch = 1 + tap_below(&worker->random, 1 == stress->producers ? 4000 : 50);
+        epshm_lane_writer_t writer;
+
+        pthread_mutex_lock(&stress->producing);
+        epshm_lane_attach(&writer, stress->ring);
+        for (; going && 0 < batch && sequence < stress->messages; --batch) {
+            going = produce_one(worker, &writer, sequence++);
+            if (going && 0 == tap_below(&worker->random, 100)) {
+                going = await_drained(worker, &writer);
+            }
+        }
+        epshm_lane_detach(&writer);
+        pthread_mutex_unlock(&stress->producing);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/** @return false if there was no message */
+static bool consume_one(worker_t *worker)
+{
+    stress_t *stress = worker->stress;
+    epshm_lane_ring_t *ring = stress->ring;
+    unsigned char due[MESSAGE_MAX], message[MESSAGE_MAX];
+    epshm_lane_mark_t mark, wanted;
+    const epshm_lane_cell_t *cell = epshm_lane_peek(ring, &mark);
+    const unsigned char *data = message;
+    size_t size;
+    bool whole;
+
+    if (NULL == cell) {
+        return false;
+    }
+    TAP_CHECK(epshm_lane_pending(ring), "a message, but not pending");
+    if (0 == mark.kind || stress->producers < mark.kind || MESSAGE_MAX < mark.size) {
+        TAP_CHECK(false, "not a message: producer %u, size %u", mark.kind, mark.size);
+        atomic_store_explicit(&stress->stop, true, memory_order_relaxed);
+        return false;
+    }
+    size = message_make(mark.kind - 1u, stress->expected[mark.kind - 1]++, due, &wanted);
+    if (EPSHM_LANE_PAYLOAD >= mark.size) {
+        data = cell->data; /* in place */
+    } else {
+        epshm_lane_read(ring, message, mark.size);
+    }
+    whole = size == mark.size && wanted.tag == mark.tag && 0 == memcmp(due, data, size);
+    TAP_CHECK(whole, "producer %u: message %llu is not as sent", mark.kind - 1u,
+              (unsigned long long) stress->expected[mark.kind - 1] - 1);
+    if (!whole) {
+        atomic_store_explicit(&stress->stop, true, memory_order_relaxed);
+    }
+    delay(worker);
+    stress->note = head_of(ring) + epshm_lane_cells_for(size);
+    ++stress->received;
+    epshm_lane_pop(ring, epshm_lane_cells_for(size));
+    return true;
+}
+
+static void *consumer_main(void *argument)
+{
+    worker_t *worker = argument;
+    stress_t *stress = worker->stress;
+    const uint64_t total = stress->messages * (uint64_t) stress->producers;
+    bool done = false;
+
+    while (!done && !stopped(stress)) {
+        uint64_t batch = 1 + tap_below(&worker->random, 1 == stress->consumers ? 1000 : 32);
+
+        pthread_mutex_lock(&stress->consuming);
+        while (stress->received < total && 0 < batch-- && consume_one(worker)) {
+        }
+        done = stress->received == total;
+        pthread_mutex_unlock(&stress->consuming);
+        (void) epshm_lane_pending(stress->ring); /* a hint for anyone, at any time */
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void start(worker_t *worker, stress_t *stress, int number, int index,
+                  void *(*entry)(void *) )
+{
+    *worker = (worker_t){.stress = stress, .index = index};
+    worker->random = tap_stream(1000 + (uint64_t) (consumer_main == entry ? 100 : 0)
+                                + (uint64_t) (1000 * number + index));
+    if (0 != pthread_create(&worker->thread, NULL, entry, worker)) {
+        printf("Bail out! no thread\n");
+        exit(99);
+    }
+}
+
+static void check_through(const stress_t *stress)
+{
+    epshm_lane_mark_t mark = {0};
+
+    TAP_EQ(stress->messages * (uint64_t) stress->producers, stress->received);
+    for (int i = 0; i < stress->producers; ++i) {
+        TAP_EQ(stress->messages, stress->expected[i]);
+    }
+    TAP_CHECK(NULL == epshm_lane_peek(stress->ring, &mark), "one message too many");
+    TAP_EQ(stress->ring->tail, head_of(stress->ring));
+}
+
+static void case_stress(int rings, int producers, int consumers, size_t cells, uint64_t base,
+                        unsigned int laziness)
+{
+    const uint64_t total = (TAP_SANITIZED ? 30000 : 100000) / (uint64_t) rings;
+    static stress_t stress[RINGS_MAX];
+    static worker_t producing[RINGS_MAX][PRODUCERS_MAX], consuming[RINGS_MAX][CONSUMERS_MAX];
+    uint64_t full = 0, drained = 0;
+
+    tap_case("stress: %d rings of %zu cells, %d producers and %d consumers in turn", rings, cells,
+             producers, consumers);
+    for (int r = 0; r < rings; ++r) {
+        memset((void *) &stress[r], 0, sizeof(stress[r]));
+        stress[r].ring = ring_at(cells, base);
+        stress[r].producers = producers;
+        stress[r].consumers = consumers;
+        stress[r].messages = total / (uint64_t) producers;
+        stress[r].laziness = laziness;
+        pthread_mutex_init(&stress[r].producing, NULL);
+        pthread_mutex_init(&stress[r].consuming, NULL);
+    }
+    for (int r = 0; r < rings; ++r) {
+        for (int i = 0; i < consumers; ++i) {
+            start(&consuming[r][i], &stress[r], r, i, consumer_main);
+        }
+        for (int i = 0; i < producers; ++i) {
+            start(&producing[r][i], &stress[r], r, i, producer_main);
+        }
+    }
+    for (int r = 0; r < rings; ++r) {
+        for (int i = 0; i < producers; ++i) {
+            pthread_join(producing[r][i].thread, NULL);
+            full += producing[r][i].full;
+            drained += producing[r][i].drained;
+        }
+        for (int i = 0; i < consumers; ++i) {
+            pthread_join(consuming[r][i].thread, NULL);
+        }
+        check_through(&stress[r]);
+        epshm_lane_destroy(stress[r].ring);
+        pthread_mutex_destroy(&stress[r].producing);
+        pthread_mutex_destroy(&stress[r].consuming);
+    }
+    printf("# %llu messages, %llu times full, %llu times drained\n",
+           (unsigned long long) (total * (uint64_t) rings), (unsigned long long) full,
+           (unsigned long long) drained);
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_lane", TAP_SANITIZED ? 240 : 120);
+    case_cells_for();
+    case_create();
+    case_full_empty();
+    case_edges();
+    case_room();
+    case_marks();
+    case_copy();
+    case_words();
+    case_half_word_later();
+    case_hand_over();
+    for (size_t b = 0; b < NUM_BASES; ++b) {
+        case_model(0 == b % 2 ? CELLS_MIN : 256, bases[b], 30000);
+    }
+    case_stress(1, 1, 1, CELLS_MIN, 0, 4);
+    case_stress(1, 1, 1, 1024, UINT64_C(0xffffff00), 64);
+    case_stress(1, 4, 1, CELLS_MIN, UINT64_C(0x7ffffff8), 4);
+    case_stress(1, 4, 3, 256, UINT64_C(0x7fffffffffffff00), 64);
+    case_stress(RINGS_MAX, 1, 1, CELLS_MIN, UINT64_C(0xfffffff0), 16);
+    case_stress(RINGS_MAX, 2, 2, 256, 3, 16);
+    return tap_end();
+}
