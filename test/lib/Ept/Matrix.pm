@@ -140,6 +140,16 @@ my @TABLE = (
     { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x1/tcp 2x2)] },
     { program => 'p2p_persistent', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_mprobe', configs => [qw(1x1 1x4 2x2)] },
+    # More senders than lanes, places that are fought for, endpoints that come and go.
+    { program => 'lanes', configs => [qw(1x1 1x4 1x24 2x12/tcp)], timeout => 120 },
+    { program => 'lanes', variant => 'none', configs => ['1x24'], quick => [], plain => 0,
+      args => '--seed 2', mca => 'btl_epshm_lanes 0', timeout => 120 },
+    { program => 'lanes', variant => 'one', configs => ['1x24'], quick => [], plain => 0,
+      args => '--seed 3', mca => 'btl_epshm_lanes 1', timeout => 120 },
+    { program => 'lanes', variant => 'many', configs => [qw(1x4 1x24)], quick => [], plain => 0,
+      args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64', timeout => 120 },
+    { program => 'lanes', variant => 'few', configs => [qw(1x4 1x24)], quick => ['1x4'],
+      plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_lane_cells 64", timeout => 120 },
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
@@ -344,6 +354,10 @@ my @TABLE = (
       quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
       timeout => 240 },
 
+    { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
+      plain => 0, args => '--rounds 2', mca => 'btl_epshm_lanes 3 btl_epshm_lane_cells 64',
+      timeout => 240 },
+
     # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
     { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp 2x4/node)], quick => [],
       plain => 0 },
@@ -361,6 +375,8 @@ my @TABLE = (
       configs => [qw(1x2 2x1/tcp)], quick => [], plain => 0, timeout => 240 },
     { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => [qw(2x1/tcp 2x1/node)],
       quick => [], args => '--case free', plain => 0, timeout => 240 },
+    { program => 'lanes', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
+      quick => [], args => '--rounds 1', plain => 0, timeout => 240 },
     { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],
       quick => [], args => '--episodes 2 --ops 80', plain => 0, timeout => 240 },
     # comm_bridge: groups that have never met.

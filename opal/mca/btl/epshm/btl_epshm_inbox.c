@@ -153,9 +153,12 @@ static void unregister(struct mca_btl_base_endpoint_t *inbox)
     opal_mutex_unlock(&registry.lock);
 }
 
+_Atomic uint32_t mca_btl_epshm_inboxes_closed = 0;
+
 /** Return the fragments that nobody will receive any more to their pools. */
-static void drain_ring(epshm_ring_t *ring)
+static void drain_ring(struct mca_btl_base_endpoint_t *inbox)
 {
+    epshm_ring_t *ring = &inbox->ring;
     epshm_cell_t *cell;
 
     while (NULL != (cell = epshm_ring_peek(ring))) {
@@ -168,7 +171,9 @@ static void drain_ring(epshm_ring_t *ring)
 
             memcpy(&frag, cell->data + sizeof(envelope), sizeof(frag));
             mca_btl_epshm_frag_return(frag);
-        } else if (EPSHM_KIND_INLINE == envelope.kind) {
+        } else if (EPSHM_KIND_LANE == envelope.kind) {
+            mca_btl_epshm_lane_opened(inbox, envelope.size);
+        } else {
             cells = epshm_ring_cells_for(sizeof(envelope) + envelope.size);
         }
         epshm_ring_pop(ring, cells);
@@ -192,10 +197,31 @@ static void drain_lane(epshm_lane_ring_t *ring)
     }
 }
 
+/** What is in the inbox will not be received.  The receiver, or the last holder. */
+static void drain(struct mca_btl_base_endpoint_t *inbox)
+{
+    /* First: it announces the lanes. */
+    drain_ring(inbox);
+
+    /* Relaxed: the caller itself, or one before it, has set the bits; likewise the rings. */
+    for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_relaxed); 0 != lanes;
+         lanes &= lanes - 1) {
+        drain_lane(atomic_load_explicit(&inbox->lane[__builtin_ctz(lanes)].ring,
+                                        memory_order_relaxed));
+    }
+}
+
 void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
 {
     unregister(inbox);
-    atomic_store_explicit(&inbox->closed, true, memory_order_release);
+    /* Relaxed: ordered by the next. */
+    atomic_store_explicit(&inbox->closed, true, memory_order_relaxed);
+    /* Release pairs with the acquire in mca_btl_epshm_progress: who sees the new number sees which
+     * inbox it is. */
+    atomic_fetch_add_explicit(&mca_btl_epshm_inboxes_closed, 1, memory_order_release);
+    /* Now, not with the last reference: a sender whose buffers are here may need them, and those
+     * who hold the inbox may take their time. */
+    drain(inbox);
     mca_btl_epshm_inbox_release(inbox);
 }
 
@@ -205,16 +231,11 @@ void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox)
      * it all before it frees.  The fragments that came in after the module was closed are drained
      * here, when no sender can be left. */
     if (1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
-        drain_ring(&inbox->ring);
+        drain(inbox);
         epshm_ring_fini(&inbox->ring);
         for (int i = 0; i < EPSHM_LANES_MAX; ++i) {
-            epshm_lane_ring_t *ring = atomic_load_explicit(&inbox->lane[i].ring,
-                                                           memory_order_relaxed);
-
-            if (NULL != ring) {
-                drain_lane(ring);
-                epshm_lane_destroy(ring);
-            }
+            /* Relaxed: by the reference. */
+            epshm_lane_destroy(atomic_load_explicit(&inbox->lane[i].ring, memory_order_relaxed));
         }
         free(inbox);
     }

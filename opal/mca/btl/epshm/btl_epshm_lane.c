@@ -165,6 +165,20 @@ void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module)
     }
 }
 
+void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed)
+{
+    for (int i = 0; i < EPSHM_LANE_PLACES; ++i) {
+        epshm_place_t *place = &module->place[i];
+
+        /* Relaxed: ordered by the number of closed inboxes, which the caller has read. */
+        if (NULL != place->inbox
+            && atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
+            leave(place);
+        }
+    }
+    module->closed_seen = closed;
+}
+
 void mca_btl_epshm_lane_opened(struct mca_btl_base_endpoint_t *inbox, unsigned int number)
 {
     /* Relaxed load: only the receiver writes it.  Release pairs with the acquire in

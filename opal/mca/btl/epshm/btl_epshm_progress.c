@@ -157,6 +157,15 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
         }
         count += taken;
     }
+    if (0 == count) {
+        /* Acquire pairs with the release in mca_btl_epshm_inbox_close. */
+        const uint32_t closed = atomic_load_explicit(&mca_btl_epshm_inboxes_closed,
+                                                     memory_order_acquire);
+
+        if (OPAL_UNLIKELY(closed != module->closed_seen)) {
+            mca_btl_epshm_lanes_forget(module, closed);
+        }
+    }
     /* A peer copies out of our memory: each of our pieces saves it the time of one. */
     if (OPAL_UNLIKELY(epshm_share_open(&inbox->share))) {
         count += epshm_share_work(&inbox->share);

@@ -134,16 +134,22 @@ typedef struct mca_btl_epshm_module_t {
     struct mca_btl_epshm_pool_t *pool;
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
+    uint32_t closed_seen; /**< mca_btl_epshm_inboxes_closed when the places were last looked at */
     mca_btl_base_module_error_cb_fn_t error_cb;
 } mca_btl_epshm_module_t;
 
 /* ---- btl_epshm_inbox.c: life and registry of inboxes --------------------------------------- */
 
+/** How many inboxes of this process have been closed, modulo 2^32: when it changes, there may be
+ * lanes to give up. */
+extern _Atomic uint32_t mca_btl_epshm_inboxes_closed;
+
 /** @return a registered inbox with one reference, or NULL (no memory) */
 struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells);
 
 /** Stop accepting: later sends fail with OPAL_ERR_UNREACH and the registry forgets it.  Undelivered
- * fragments go back to their pools with the last reference.  Only the module's thread. */
+ * fragments go back to their pools, at once, or with the last reference if they cross with this.
+ * Only the module's thread. */
 void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox);
 
 /** Find by address and take a reference; NULL if the address is of no live inbox of this process.
@@ -164,6 +170,11 @@ void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox);
  * @return true if there is one now, in the inbox's place */
 bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
                                  struct mca_btl_base_endpoint_t *inbox);
+
+/** Give up the lanes to inboxes that have been closed: nothing else would let go of their memory as
+ * long as nobody else wants the place.  Sender only.
+ * @param[in] closed  mca_btl_epshm_inboxes_closed, read with acquire */
+void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed);
 
 /** A sender has opened a lane.  Receiver only. */
 void mca_btl_epshm_lane_opened(struct mca_btl_base_endpoint_t *inbox, unsigned int number);
