@@ -200,11 +200,12 @@ void mca_btl_epshm_lane_check(struct mca_btl_base_endpoint_t *inbox, unsigned in
         || epshm_lane_pending(atomic_load_explicit(&lane->ring, memory_order_relaxed))) {
         return;
     }
-    /* Not read until it is announced again. */
+    /* Not read until it is announced again.  Release for the bits that stay, as in
+     * mca_btl_epshm_lane_opened: another thread may have set them. */
     atomic_store_explicit(&inbox->lanes,
                           atomic_load_explicit(&inbox->lanes, memory_order_relaxed)
                               & ~(UINT32_C(1) << number),
-                          memory_order_relaxed);
+                          memory_order_release);
     /* Release pairs with the acquire in reserve: our reads before the next sender's writes. */
     atomic_store_explicit(&lane->state, EPSHM_LANE_FREE, memory_order_release);
 }
