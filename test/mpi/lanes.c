@@ -18,10 +18,12 @@
  * cell, of several, and buffers mix.  Per sender and communicator everything must arrive in order.
  *
  *   --rounds N  how often endpoints come and go
+ *   --inbox K   an endpoint that goes gives back K KiB at least, whoever has a lane to it
  */
 
 #include "ept.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 enum {
@@ -305,16 +307,46 @@ static void leave_full(MPI_Comm comm, struct ept *t, int index, void *context)
     free(statuses);
 }
 
+/** Bytes that the process has from malloc. */
+static size_t in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/** The dead leave nothing behind, once the others have looked at their endpoints. */
+static void check_given_back(MPI_Comm survivors, struct ept *t, int index, size_t before)
+{
+    const size_t kept = (size_t) ept_option_long("inbox", 0) * 1024;
+    const size_t due = (GROUP - SURVIVORS) * kept;
+
+    if (0 != kept && 0 == index) {
+        size_t now = in_use();
+
+        for (int i = 0, flag; i < 2000 && now + due > before; ++i) {
+            EPT_OK(t, MPI_Iprobe(0, NUM_TAGS, survivors, &flag, MPI_STATUS_IGNORE));
+            usleep(1000);
+            now = in_use();
+        }
+        EPT_CHECK(t, now + due <= before, "%zu KiB before, %zu now, %zu less expected",
+                  before / 1024, now / 1024, due / 1024);
+    }
+    EPT_OK(t, MPI_Barrier(survivors));
+}
+
 /** Some die, some live on, with lanes from and to the dead, and messages that nobody has taken. */
 static void outlive(MPI_Comm comm, struct ept *t, int index, void *context)
 {
     struct group *group = context;
     MPI_Comm survivors;
     unsigned char unwanted[BYTES_MAX] = {0};
+    size_t before;
 
     EPT_OK(t, MPI_Comm_split(comm, index < SURVIVORS ? 0 : MPI_UNDEFINED, index, &survivors));
     exchange(comm, t, group->round, burst_alternating);
     exchange(comm, t, group->round + 1, burst_random);
+    before = in_use();
     if (index < SURVIVORS) {
         /* Into a lane to one that goes: its buffers must come back, or the next is the last. */
         for (int i = 0; i < 3 * AFTER; ++i) {
@@ -345,6 +377,7 @@ static void outlive(MPI_Comm comm, struct ept *t, int index, void *context)
     while (GROUP > atomic_load(&group->gone)) {
         usleep(1000);
     }
+    check_given_back(survivors, t, index, before);
     for (int round = 2; round < 5; ++round) {
         exchange(survivors, t, group->round + round, burst_random);
     }

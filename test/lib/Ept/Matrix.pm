@@ -150,6 +150,8 @@ my @TABLE = (
       args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64', timeout => 120 },
     { program => 'lanes', variant => 'few', configs => [qw(1x4 1x24)], quick => ['1x4'],
       plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_lane_cells 64", timeout => 120 },
+    { program => 'lanes', variant => 'memory', configs => ['1x1'], quick => [], plain => 0,
+      args => '--case outlive --inbox 4096', mca => 'btl_epshm_ring_cells 65536' },
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },

@@ -176,7 +176,8 @@ void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed)
             leave(place);
         }
     }
-    module->closed_seen = closed;
+    /* Relaxed: a hint to mca_btl_epshm_pending. */
+    atomic_store_explicit(&module->closed_seen, closed, memory_order_relaxed);
 }
 
 void mca_btl_epshm_lane_opened(struct mca_btl_base_endpoint_t *inbox, unsigned int number)

@@ -125,8 +125,8 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->error_cb = NULL;
     module->burst = 0;
     /* Relaxed: there is no lane yet. */
-    module->closed_seen = atomic_load_explicit(&mca_btl_epshm_inboxes_closed,
-                                               memory_order_relaxed);
+    atomic_init(&module->closed_seen,
+                atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_relaxed));
     memset(module->place, 0, sizeof(module->place));
 
     module->inbox = mca_btl_epshm_inbox_create(mca_btl_epshm_component.ring_cells);

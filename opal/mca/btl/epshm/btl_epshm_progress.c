@@ -136,6 +136,15 @@ static inline epshm_lane_ring_t *lane_ring(const struct mca_btl_base_endpoint_t 
     return atomic_load_explicit(&inbox->lane[number].ring, memory_order_relaxed);
 }
 
+/** Have inboxes been closed since the places were last looked at? */
+static inline bool closed_changed(const mca_btl_epshm_module_t *module, uint32_t *closed_p)
+{
+    /* Acquire pairs with the release in mca_btl_epshm_inbox_close. */
+    *closed_p = atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_acquire);
+    /* Relaxed: written under the endpoint's lock, a hint without. */
+    return *closed_p != atomic_load_explicit(&module->closed_seen, memory_order_relaxed);
+}
+
 int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) ep_module;
@@ -143,6 +152,7 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     /* First, as the announcement of a lane is in it, and only the messages behind that are in the
      * lane. */
     int count = take_shared(module);
+    uint32_t closed;
 
     module->burst = 0;
 
@@ -157,14 +167,8 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
         }
         count += taken;
     }
-    if (0 == count) {
-        /* Acquire pairs with the release in mca_btl_epshm_inbox_close. */
-        const uint32_t closed = atomic_load_explicit(&mca_btl_epshm_inboxes_closed,
-                                                     memory_order_acquire);
-
-        if (OPAL_UNLIKELY(closed != module->closed_seen)) {
-            mca_btl_epshm_lanes_forget(module, closed);
-        }
+    if (0 == count && OPAL_UNLIKELY(closed_changed(module, &closed))) {
+        mca_btl_epshm_lanes_forget(module, closed);
     }
     /* A peer copies out of our memory: each of our pieces saves it the time of one. */
     if (OPAL_UNLIKELY(epshm_share_open(&inbox->share))) {
@@ -173,9 +177,11 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     return count;
 }
 
-bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module)
+bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
 {
-    const struct mca_btl_base_endpoint_t *inbox = ((const mca_btl_epshm_module_t *) module)->inbox;
+    const mca_btl_epshm_module_t *module = (const mca_btl_epshm_module_t *) ep_module;
+    const struct mca_btl_base_endpoint_t *inbox = module->inbox;
+    uint32_t closed;
 
     /* Acquire pairs with the release in mca_btl_epshm_lane_opened: a lane's ring before its bit. */
     for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_acquire); 0 != lanes;
@@ -184,7 +190,8 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module)
             return true;
         }
     }
-    return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share);
+    return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share)
+           || closed_changed(module, &closed);
 }
 
 int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,

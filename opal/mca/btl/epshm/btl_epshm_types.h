@@ -134,7 +134,8 @@ typedef struct mca_btl_epshm_module_t {
     struct mca_btl_epshm_pool_t *pool;
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
-    uint32_t closed_seen; /**< mca_btl_epshm_inboxes_closed when the places were last looked at */
+    /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
+    _Atomic uint32_t closed_seen;
     mca_btl_base_module_error_cb_fn_t error_cb;
 } mca_btl_epshm_module_t;
 
