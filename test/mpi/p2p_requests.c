@@ -465,10 +465,99 @@ static void case_many(MPI_Comm comm, struct ept *t)
     free(out);
 }
 
+/* MPI_Waitall over a list of everything: what is seen off request by request, and what Open MPI's
+ * function must be asked for, in any order; with a receive that is too short in it, or none. */
+static void waitall_mixed(MPI_Comm comm, struct ept *t, int round, bool truncate, bool ignore)
+{
+    enum { KINDS = 6, LENGTH = 24 };
+    const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
+    uint64_t stream = ept_mix(t->seed, (uint64_t) round, 31, (uint64_t) (truncate + 2 * ignore));
+    int kind[LENGTH], in[LENGTH][2], out[LENGTH][2], rc, bad = truncate ? round % LENGTH : -1;
+    MPI_Request requests[LENGTH], persistent[LENGTH];
+    MPI_Status statuses[LENGTH];
+
+    for (int i = 0; i < LENGTH; ++i) {
+        kind[i] = bad == i ? 0 : (int) ept_random_below(&stream, KINDS);
+        out[i][0] = out[i][1] = 1000 * round + i;
+        in[i][0] = in[i][1] = -1;
+        memset(&statuses[i], 0x5a, sizeof(statuses[i]));
+        requests[i] = persistent[i] = MPI_REQUEST_NULL;
+        switch (kind[i]) {
+        case 0: /* the peer's send, in a list of its own, is of two integers */
+        case 1:
+            EPT_OK(t, MPI_Irecv(in[i], bad == i ? 1 : 2, MPI_INT, from, i, comm, &requests[i]));
+            break;
+        case 2:
+            EPT_OK(t, MPI_Recv_init(in[i], 2, MPI_INT, from, i, comm, &persistent[i]));
+            requests[i] = persistent[i];
+            EPT_OK(t, MPI_Start(&requests[i]));
+            break;
+        case 3: /* inactive */
+            EPT_OK(t, MPI_Recv_init(in[i], 2, MPI_INT, from, i, comm, &persistent[i]));
+            requests[i] = persistent[i];
+            break;
+        case 4:
+            EPT_OK(t, MPI_Isend(out[i], 2, MPI_INT, to, LENGTH + i, comm, &requests[i]));
+            break;
+        default: /* MPI_REQUEST_NULL */
+            break;
+        }
+    }
+    for (int i = 0; i < LENGTH; ++i) {
+        if (2 >= kind[i]) {
+            EPT_OK(t, MPI_Send(out[i], 2, MPI_INT, to, i, comm));
+        }
+    }
+    rc = MPI_Waitall(LENGTH, requests, ignore ? MPI_STATUSES_IGNORE : statuses);
+    if (!truncate) {
+        EPT_EQ(t, MPI_SUCCESS, rc);
+    } else if (!ignore) {
+        EPT_CLASS(t, MPI_ERR_IN_STATUS, rc);
+    } else {
+        EPT_CHECK(t, MPI_SUCCESS != rc, "no error of a receive that is too short");
+    }
+    for (int i = 0; i < LENGTH; ++i) {
+        ept_phase(t, "round %d: request %d of kind %d, too short: %d", round, i, kind[i], bad);
+        if (2 >= kind[i]) {
+            EPT_EQ(t, out[i][0], in[i][0]);
+            EPT_EQ(t, bad == i ? -1 : out[i][1], in[i][1]);
+        }
+        if (2 >= kind[i] && !ignore) {
+            EPT_EQ(t, from, statuses[i].MPI_SOURCE);
+            EPT_EQ(t, i, statuses[i].MPI_TAG);
+            EPT_EQ(t, bad == i ? MPI_ERR_TRUNCATE : MPI_SUCCESS, statuses[i].MPI_ERROR);
+        }
+        EPT_CHECK(t, persistent[i] == requests[i], "request %d of kind %d is not what it should be",
+                  i, kind[i]);
+        if (4 == kind[i]) {
+            EPT_OK(t, MPI_Recv(in[i], 2, MPI_INT, from, LENGTH + i, comm, MPI_STATUS_IGNORE));
+            EPT_EQ(t, out[i][1], in[i][1]);
+        }
+        if (MPI_REQUEST_NULL != persistent[i]) {
+            EPT_OK(t, MPI_Request_free(&persistent[i]));
+        }
+    }
+}
+
+static void case_waitall_mixed(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm mine;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &mine));
+    EPT_OK(t, MPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN));
+    for (int round = 0; round < 40; ++round) {
+        /* Stock Open MPI frees requests that are pending or inactive when an earlier user of their
+         * memory has left an error in them. */
+        waitall_mixed(mine, t, round, t->endpoints && 0 != round % 4, 0 == round % 3);
+    }
+    EPT_OK(t, MPI_Comm_free(&mine));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE(t, case_waitall_testall);
+    EPT_CASE(t, case_waitall_mixed);
     EPT_CASE(t, case_waitany_testany);
     EPT_CASE(t, case_waitsome_testsome);
     EPT_CASE(t, case_wait_test_get_status);

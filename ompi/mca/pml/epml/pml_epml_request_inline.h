@@ -44,6 +44,9 @@ static inline mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t
     }
     OMPI_REQUEST_INIT(&request->req_ompi, false);
     request->req_ompi.req_mpi_object.comm = comm->comm;
+    /* Not the last user's: Open MPI frees all requests of a list that seem to have failed, also
+     * pending and inactive ones, when one of the list has. */
+    request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     request->ep = ep;
     request->comm = comm;
     request->kind = kind;
