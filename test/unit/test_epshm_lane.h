@@ -92,4 +92,11 @@ static inline void write_in_pieces(epshm_lane_writer_t *writer, const unsigned c
     }
 }
 
+/** What a sender does at the end of a message. */
+static inline void publish(epshm_lane_writer_t *writer, uint64_t count, epshm_lane_mark_t mark)
+{
+    epshm_lane_continue(writer, count);
+    epshm_lane_publish(writer, count, mark);
+}
+
 #endif /* EP_TEST_UNIT_TEST_EPSHM_LANE_H */

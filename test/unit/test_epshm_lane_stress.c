@@ -86,7 +86,7 @@ static bool produce_one(worker_t *worker, epshm_lane_writer_t *writer, uint64_t 
         write_in_pieces(writer, message, size, &worker->random);
     }
     delay(worker);
-    epshm_lane_publish(writer, count, mark);
+    publish(writer, count, mark);
     return true;
 }
 
@@ -155,7 +155,7 @@ static bool consume_one(worker_t *worker)
     if (EPSHM_LANE_PAYLOAD >= mark.size) {
         data = cell->data; /* in place */
     } else {
-        epshm_lane_read(ring, message, mark.size);
+        epshm_lane_read(ring, message, epshm_lane_cells_for(mark.size));
     }
     whole = size == mark.size && wanted.tag == mark.tag && 0 == memcmp(due, data, size);
     TAP_CHECK(whole, "producer %u: message %llu is not as sent", mark.kind - 1u,

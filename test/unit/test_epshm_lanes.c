@@ -437,10 +437,11 @@ static void case_self(void)
     end();
 }
 
-/** The one buffer that a side may have, or NULL while it is out. */
-static mca_btl_epshm_frag_t *buffer_of(int slot)
+/** The one buffer that a side may have, for somebody, or NULL while it is out. */
+static mca_btl_epshm_frag_t *buffer_of(int slot, int to)
 {
-    return mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) sides[slot].module)->pool, 500);
+    return mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) sides[slot].module)->pool,
+                                  sides[slot].to[to], 500);
 }
 
 /** A closed inbox: buffers come back, lanes to it are given up, nobody needs the place for it. */
@@ -465,10 +466,10 @@ static void case_closed(void)
     TAP_EQ(OPAL_SUCCESS,
            sides[2].module->ep_send(sides[2].module, sides[2].to[1], unwanted, sizeof(unwanted),
                                     NULL, 0, MCA_BTL_EP_TAG));
-    TAP_CHECK(NULL == buffer_of(2), "the buffer is not out");
+    TAP_CHECK(NULL == buffer_of(2, 1), "the buffer is not out");
     side_close(1, false);
     TAP_EQ(2, references_of(inbox)); /* the connection's and the lane's */
-    frag = buffer_of(2);
+    frag = buffer_of(2, 1);
     TAP_CHECK(NULL != frag, "the buffer does not come back");
     if (NULL != frag) {
         mca_btl_epshm_frag_free(frag);

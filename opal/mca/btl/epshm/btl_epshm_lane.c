@@ -76,27 +76,15 @@ static void leave(epshm_place_t *place)
     place->inbox = NULL;
 }
 
-/** Give up the lanes to endpoints that are gone, whose memory they hold. */
-static void leave_closed(mca_btl_epshm_module_t *module)
-{
-    for (int i = 0; i < EPSHM_LANE_PLACES; ++i) {
-        epshm_place_t *place = &module->place[i];
-
-        /* Relaxed: if it is seen later, it is the next lane's turn. */
-        if (NULL != place->inbox
-            && atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
-            leave(place);
-        }
-    }
-}
-
 /** Make the place of a lane empty.  @return false if the receiver has not taken everything yet */
 static bool vacate(epshm_place_t *place)
 {
     if (NULL == place->inbox) {
         return true;
     }
-    if (!epshm_lane_is_drained(&place->writer)) {
+    /* Relaxed: if it is seen later, it is the next message's turn. */
+    if (!epshm_lane_is_drained(&place->writer)
+        && !atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
         return false;
     }
     leave(place);
@@ -149,11 +137,7 @@ bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
 {
     epshm_place_t *place = mca_btl_epshm_place(module, inbox);
 
-    if (OPAL_LIKELY(!is_wanted(place, inbox))) {
-        return false;
-    }
-    leave_closed(module);
-    return vacate(place) && open_lane(place, inbox);
+    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(place) && open_lane(place, inbox);
 }
 
 void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module)
