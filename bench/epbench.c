@@ -231,7 +231,9 @@ static void run_point(epbench_worker_t *worker, const epbench_point_t *point)
     int blocks = 1;
     long n = 1;
 
-    measure->prepare(worker, point);
+    if (NULL != measure->prepare) {
+        measure->prepare(worker, point);
+    }
     epbench_team_sync(worker);
     if (measure->once) {
         measure->block(worker, point, 1);
@@ -239,7 +241,7 @@ static void run_point(epbench_worker_t *worker, const epbench_point_t *point)
     } else {
         blocks = time_blocks(worker, point, values, &n);
     }
-    wrong = measure->check(worker, point);
+    wrong = NULL != measure->check ? measure->check(worker, point) : 0;
     if (0 < wrong) {
         epbench_fail("%s, %s %zu: worker %d received %zu wrong bytes", options->way, measure->name,
                      point->size, worker->rank, wrong);

@@ -131,13 +131,13 @@ struct epbench_measure_t {
     bool windowed;    /**< has a window */
     size_t fixed;     /**< bytes per message where size means something else, or 0 */
 
-    /** Before the timed blocks: fill and clear buffers, queue what shall wait. */
+    /** Before the timed blocks: fill and clear buffers, queue what shall wait; or NULL. */
     void (*prepare)(epbench_worker_t *worker, const epbench_point_t *point);
 
     /** The timed part: n iterations. */
     void (*block)(epbench_worker_t *worker, const epbench_point_t *point, long n);
 
-    /** After the timed blocks: drain, verify. @return number of wrong bytes or values */
+    /** After the timed blocks: drain, verify; or NULL. @return number of wrong bytes or values */
     size_t (*check)(epbench_worker_t *worker, const epbench_point_t *point);
 
     /** The figure to report, from the time of a block of n iterations. */

@@ -23,19 +23,6 @@ static size_t elements(const epbench_point_t *point)
     return point->size / sizeof(double);
 }
 
-static void prepare_nothing(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    (void) worker;
-    (void) point;
-}
-
-static size_t check_nothing(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    (void) worker;
-    (void) point;
-    return 0;
-}
-
 static double value_collective(const epbench_worker_t *worker, const epbench_point_t *point, long n,
                                epbench_elapsed_t elapsed)
 {
@@ -112,8 +99,8 @@ static size_t check_bcast(epbench_worker_t *worker, const epbench_point_t *point
 }
 
 const epbench_measure_t epbench_coll_measures[] = {
-    {"barrier", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_barrier,
-     check_nothing, value_collective, false},
+    {"barrier", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_barrier,
+     NULL, value_collective, false},
     {"allreduce", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_allreduce, block_allreduce,
      check_allreduce, value_collective, false},
     {"bcast", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_bcast, block_bcast, check_bcast,

@@ -24,12 +24,6 @@
 /** Communicators alive at a time: frees are too short to be timed one by one. */
 #define BATCH 8
 
-static void prepare_nothing(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    (void) worker;
-    (void) point;
-}
-
 static double value_per_call(const epbench_worker_t *worker, const epbench_point_t *point, long n,
                              epbench_elapsed_t elapsed)
 {
@@ -172,12 +166,12 @@ static size_t check_create(epbench_worker_t *worker, const epbench_point_t *poin
 }
 
 const epbench_measure_t epbench_comm_measures[] = {
-    {"dup", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_dup, check_dup,
+    {"dup", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_dup, check_dup,
      value_per_call, false},
-    {"split", "us", false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, false, 0, prepare_nothing,
+    {"split", "us", false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, false, 0, NULL,
      block_split, check_split, value_per_call, false},
-    {"create", "us", false, EPBENCH_COLLECTIVE | EPBENCH_MAKE, false, 0, prepare_nothing,
+    {"create", "us", false, EPBENCH_COLLECTIVE | EPBENCH_MAKE, false, 0, NULL,
      block_create, check_create, value_per_call, false},
-    {"free", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_nothing, block_free, check_dup,
+    {"free", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_free, check_dup,
      value_per_call, false},
     {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

@@ -25,19 +25,6 @@
 
 #include "epbench.h"
 
-static void prepare_nothing(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    (void) worker;
-    (void) point;
-}
-
-static size_t check_nothing(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    (void) worker;
-    (void) point;
-    return 0;
-}
-
 static double value_amount(const epbench_worker_t *worker, const epbench_point_t *point, long n,
                            epbench_elapsed_t elapsed)
 {
@@ -246,8 +233,8 @@ const epbench_measure_t epbench_memory_measures[] = {
     {"resident", "B", false, EPBENCH_MANY, false, 0, prepare_many, block_resident, check_many,
      value_amount, true},
     {"peerheap", "B", false, EPBENCH_COLLECTIVE, true, 0, prepare_peers, block_peer_heap,
-     check_nothing, value_amount, true},
+     NULL, value_amount, true},
     {"peerresident", "B", false, EPBENCH_COLLECTIVE, true, 0, prepare_peers, block_peer_resident,
-     check_nothing, value_amount, true},
-    {"job", "B", false, 0, false, 0, prepare_nothing, block_job, check_nothing, value_amount, true},
+     NULL, value_amount, true},
+    {"job", "B", false, 0, false, 0, NULL, block_job, NULL, value_amount, true},
     {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};

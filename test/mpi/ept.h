@@ -213,6 +213,9 @@ static inline uint64_t ept_random_below(uint64_t *state, uint64_t bound)
     return ept_random(state) % bound;
 }
 
+/** The numbers 0 ... count - 1 in an order by chance. */
+void ept_shuffle(int *order, int count, uint64_t *random);
+
 /** A key or stream from the things that name it; order matters. */
 uint64_t ept_mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 

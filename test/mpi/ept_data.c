@@ -109,6 +109,20 @@ uint64_t ept_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+void ept_shuffle(int *order, int count, uint64_t *random)
+{
+    for (int i = 0; i < count; ++i) {
+        order[i] = i;
+    }
+    for (int i = count - 1; 0 < i; --i) {
+        const int j = (int) ept_random_below(random, (uint64_t) i + 1);
+        const int swapped = order[i];
+
+        order[i] = order[j];
+        order[j] = swapped;
+    }
+}
+
 uint64_t ept_mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     uint64_t state = a;

@@ -107,20 +107,6 @@ static void line_fill(struct ept *t, struct line *l, int p, int round)
     ept_fill(l->out.data + at, at, size, line_key(t, t->rank, l->tag, round));
 }
 
-static void shuffle(int *order, int count, uint64_t *random)
-{
-    for (int i = 0; i < count; ++i) {
-        order[i] = i;
-    }
-    for (int i = count - 1; 0 < i; --i) {
-        const int j = (int) ept_random_below(random, (uint64_t) i + 1);
-        const int swapped = order[i];
-
-        order[i] = order[j];
-        order[j] = swapped;
-    }
-}
-
 /** Wait for a line's two requests, looking at the receive meanwhile. */
 static void line_finish(struct ept *t, struct line *l, int round)
 {
@@ -145,7 +131,7 @@ static void line_round(struct ept *t, struct line *l, int round)
     ept_phase(t, "to %d from %d: %zu bytes in %d and %d partitions, round %d", l->to, l->from,
               l->bytes, l->sparts, l->rparts, round);
     line_begin(l);
-    shuffle(order, l->sparts, &l->random);
+    ept_shuffle(order, l->sparts, &l->random);
     EPT_OK(t, MPI_Startall(2, l->requests));
     for (int i = 0; i < l->sparts; ++i) {
         line_fill(t, l, order[i], round);
@@ -395,7 +381,7 @@ static void case_types(MPI_Comm comm, struct ept *t)
             int order[SPARTS], wrong;
 
             ept_phase(t, "%d ints, gaps %d %d, round %d", ints, sgap, rgap, round);
-            shuffle(order, SPARTS, &random);
+            ept_shuffle(order, SPARTS, &random);
             for (int i = 0; i < 2 * ints; ++i) {
                 in[i] = GAP;
                 out[i] = GAP;

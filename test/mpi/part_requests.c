@@ -41,20 +41,6 @@ static int value(int rank, int request, int round, int i)
     return 1000000 * rank + 10000 * request + 100 * round + i;
 }
 
-static void shuffle(int *order, int count, uint64_t *random)
-{
-    for (int i = 0; i < count; ++i) {
-        order[i] = i;
-    }
-    for (int i = count - 1; 0 < i; --i) {
-        const int j = (int) ept_random_below(random, (uint64_t) i + 1);
-        const int swapped = order[i];
-
-        order[i] = order[j];
-        order[j] = swapped;
-    }
-}
-
 /** Many requests with one tag, on both sides of their partners' inits; every rank starts and marks
  * them in an order of its own. */
 static void case_order(MPI_Comm comm, struct ept *t)
@@ -88,12 +74,12 @@ static void case_order(MPI_Comm comm, struct ept *t)
                 out[i] = value(t->rank, i / ints, round, i % ints);
                 in[i] = -1;
             }
-            shuffle(order, MANY, &random);
+            ept_shuffle(order, MANY, &random);
             for (int i = 0; i < MANY; ++i) {
                 EPT_OK(t, MPI_Start(&sends[order[i]]));
                 EPT_OK(t, MPI_Pready_range(0, PARTS - 1, sends[order[i]]));
             }
-            shuffle(order, MANY, &random);
+            ept_shuffle(order, MANY, &random);
             for (int i = 0; i < MANY; ++i) {
                 EPT_OK(t, MPI_Start(&receives[order[i]]));
             }

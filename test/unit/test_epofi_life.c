@@ -386,16 +386,14 @@ static void case_component(const pair_t *pair)
     side_close(&side);
 }
 
-static int errors_told;
+static int losses;
 
-static void count_error(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *proc,
-                        char *text)
+static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
-    (void) btl;
-    (void) flags;
-    (void) proc;
-    TAP_CHECK(NULL != text, "no text for an error");
-    ++errors_told;
+    (void) module;
+    TAP_CHECK(NULL != endpoint, "nobody is lost");
+    ++losses;
+    return false; /* the user is not told */
 }
 
 static int bad_ends;
@@ -427,7 +425,7 @@ static void case_death(const pair_t *pair)
         usleep(200000);
         _exit(0);
     }
-    btl->btl_register_error(btl, count_error);
+    side.module->ep_lost = count_loss;
     for (;;) {
         mca_btl_base_descriptor_t *descriptor
             = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, sizeof(payload),
@@ -451,7 +449,7 @@ static void case_death(const pair_t *pair)
         TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, rc);
         (void) side_progress(&side);
     }
-    TAP_EQ(1, errors_told);
+    TAP_CHECK(1 <= losses, "the loss of the peer was not told");
     TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
     TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0,
                                                   MCA_BTL_EP_TAG));
@@ -488,16 +486,6 @@ static void case_silence(const pair_t *pair)
     side_disconnect(&side);
     side_close(&side);
     TAP_CHECK(mca_btl_epofi_now() - start < 500000000u, "the end takes too long");
-}
-
-static int losses;
-
-static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) module;
-    TAP_CHECK(NULL != endpoint, "nobody is lost");
-    ++losses;
-    return false; /* the user is not told */
 }
 
 /** Who asks, is told that nobody is there (tcp: any more), and not of one that is; who is given up

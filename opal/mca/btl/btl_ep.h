@@ -167,7 +167,7 @@ typedef void (*mca_btl_ep_describe_fn_t)(struct mca_btl_ep_module_t *module,
  * btl_flags; if MCA_BTL_FLAGS_GET is set also btl_get, btl_get_limit, btl_get_alignment, and, where
  * the transport wants it, btl_register_mem / btl_deregister_mem with btl_registration_handle_size
  * (handles are position independent and travel in our headers, at most MCA_BTL_EP_ADDRESS_MAX
- * bytes); btl_register_error; btl_finalize, which destroys the module.
+ * bytes); btl_finalize, which destroys the module.
  *
  * btl_get may return OPAL_ERR_NOT_AVAILABLE: this peer's memory cannot be read, nothing has been;
  * the data must come some other way.

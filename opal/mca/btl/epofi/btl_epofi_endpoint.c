@@ -303,10 +303,6 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
                         mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
                         module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
     }
-    if (NULL != module->error_callback) {
-        module->error_callback(&module->super.super, MCA_BTL_ERROR_FLAGS_FATAL, NULL,
-                               "an endpoint cannot be reached any more");
-    }
     mca_btl_epofi_ask_farewell(endpoint);
 }
 

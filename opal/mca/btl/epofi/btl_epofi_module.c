@@ -123,12 +123,6 @@ static int context_open(const mca_btl_epofi_fabric_t *fabric, mca_btl_epofi_cont
     return OPAL_SUCCESS;
 }
 
-static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t callback)
-{
-    ((mca_btl_epofi_module_t *) btl)->error_callback = callback;
-    return OPAL_SUCCESS;
-}
-
 /** Free everything of a module whose context is closed or parked. */
 static void module_free(mca_btl_epofi_module_t *module)
 {
@@ -242,7 +236,6 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     btl->btl_prepare_src = mca_btl_epofi_prepare_src;
     btl->btl_send = mca_btl_epofi_send;
     btl->btl_sendi = mca_btl_epofi_sendi;
-    btl->btl_register_error = register_error;
     if (fabric->rma) {
         btl->btl_flags |= MCA_BTL_FLAGS_GET;
         btl->btl_get = mca_btl_epofi_get;

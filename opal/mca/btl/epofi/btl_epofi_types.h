@@ -278,7 +278,6 @@ typedef struct mca_btl_epofi_module_t {
     uint64_t dropped; /**< messages thrown away */
     int error;        /**< libfabric's, positive, of the operation that ends with an error now */
     char error_detail[128]; /**< what the provider adds to it */
-    mca_btl_base_module_error_cb_fn_t error_callback;
 
     /* Under the component's lock. */
     bool entangled; /**< a module of this process has this one's address (btl_epofi_parking.c) */

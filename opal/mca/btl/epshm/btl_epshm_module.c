@@ -18,34 +18,6 @@
 
 #include "btl_epshm_types.h"
 
-/** Endpoints are connected by ep_connect; there are no processes to add. */
-static int add_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
-                     struct mca_btl_base_endpoint_t **endpoints, opal_bitmap_t *reachable)
-{
-    (void) btl;
-    (void) nprocs;
-    (void) procs;
-    (void) endpoints;
-    (void) reachable;
-    return OPAL_SUCCESS;
-}
-
-static int del_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
-                     struct mca_btl_base_endpoint_t **peers)
-{
-    (void) btl;
-    (void) nprocs;
-    (void) procs;
-    (void) peers;
-    return OPAL_SUCCESS;
-}
-
-static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t cbfunc)
-{
-    ((mca_btl_epshm_module_t *) btl)->error_cb = cbfunc;
-    return OPAL_SUCCESS;
-}
-
 static int connect_peer(mca_btl_ep_module_t *module, const void *address, size_t length,
                         struct mca_btl_base_endpoint_t **endpoint_p)
 {
@@ -89,8 +61,6 @@ static const mca_btl_ep_module_t module_template = {
         .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_GET,
         .btl_get_limit = SIZE_MAX,
         .btl_get_alignment = 0,
-        .btl_add_procs = add_procs,
-        .btl_del_procs = del_procs,
         .btl_finalize = finalize,
         .btl_alloc = mca_btl_epshm_alloc,
         .btl_free = mca_btl_epshm_free,
@@ -98,7 +68,6 @@ static const mca_btl_ep_module_t module_template = {
         .btl_send = mca_btl_epshm_send,
         .btl_sendi = mca_btl_epshm_sendi,
         .btl_get = mca_btl_epshm_get,
-        .btl_register_error = register_error,
     },
     .ep_progress = mca_btl_epshm_progress,
     .ep_pending = mca_btl_epshm_pending,
@@ -122,7 +91,6 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->super.super.btl_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_rndv_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_max_send_size = mca_btl_epshm_component.max_send_size;
-    module->error_cb = NULL;
     module->burst = 0;
     /* Relaxed: there is no lane yet. */
     atomic_init(&module->closed_seen,

@@ -124,7 +124,6 @@ typedef struct epshm_node_module_t {
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
     epshm_node_frag_t frag;
-    mca_btl_base_module_error_cb_fn_t error_cb;
 } epshm_node_module_t;
 
 /* ---- btl_epshm_segment.c --------------------------------------------------------------------- */

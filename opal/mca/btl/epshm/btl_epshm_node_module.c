@@ -25,34 +25,6 @@
 
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
 
-/** Endpoints are connected by ep_connect; there are no processes to add. */
-static int add_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
-                     struct mca_btl_base_endpoint_t **endpoints, opal_bitmap_t *reachable)
-{
-    (void) btl;
-    (void) nprocs;
-    (void) procs;
-    (void) endpoints;
-    (void) reachable;
-    return OPAL_SUCCESS;
-}
-
-static int del_procs(mca_btl_base_module_t *btl, size_t nprocs, struct opal_proc_t **procs,
-                     struct mca_btl_base_endpoint_t **peers)
-{
-    (void) btl;
-    (void) nprocs;
-    (void) procs;
-    (void) peers;
-    return OPAL_SUCCESS;
-}
-
-static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t cbfunc)
-{
-    ((epshm_node_module_t *) btl)->error_cb = cbfunc;
-    return OPAL_SUCCESS;
-}
-
 bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
                                      epshm_node_address_t *address)
 {
@@ -83,15 +55,12 @@ static const mca_btl_ep_module_t module_template = {
         .btl_component = &mca_btl_epshm_component.super.super,
         .btl_exclusivity = MCA_BTL_EXCLUSIVITY_DEFAULT,
         .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE,
-        .btl_add_procs = add_procs,
-        .btl_del_procs = del_procs,
         .btl_finalize = finalize,
         .btl_alloc = mca_btl_epshm_node_alloc,
         .btl_free = mca_btl_epshm_node_free,
         .btl_prepare_src = mca_btl_epshm_node_prepare_src,
         .btl_send = mca_btl_epshm_node_send,
         .btl_sendi = mca_btl_epshm_node_sendi,
-        .btl_register_error = register_error,
     },
     .ep_progress = mca_btl_epshm_node_progress,
     .ep_pending = mca_btl_epshm_node_pending,

@@ -19,30 +19,10 @@
 
 #include "opal_config.h"
 
+#include "btl_epshm_copy.h"
 #include "btl_epshm_node.h"
 
-#include "opal/datatype/opal_convertor.h"
-
 OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
-
-/** memcpy for what is mostly a few words, as in btl_epshm_send.c: eight bytes at a time, because
- * the caller has just written them in such pieces. */
-static inline void copy_small(unsigned char *target, const void *source, size_t size)
-{
-    const unsigned char *from = source;
-
-    if (OPAL_LIKELY(8 <= size && size <= 32)) {
-        size_t done = 0;
-
-        do {
-            memcpy(target + done, from + done, 8);
-            done += 8;
-        } while (done + 8 <= size);
-        memcpy(target + size - 8, from + size - 8, 8);
-    } else if (0 < size) {
-        memcpy(target, from, size);
-    }
-}
 
 /** A message in several cells. */
 static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header_size,
@@ -132,8 +112,8 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
     memcpy(data,
            &(epshm_pipe_envelope_t){.kind = EPSHM_PIPE_INLINE, .tag = tag, .size = (uint32_t) size},
            sizeof(epshm_pipe_envelope_t));
-    copy_small(data + sizeof(epshm_pipe_envelope_t), header, header_size);
-    copy_small(data + sizeof(epshm_pipe_envelope_t) + header_size, payload, payload_size);
+    epshm_copy_small(data + sizeof(epshm_pipe_envelope_t), header, header_size);
+    epshm_copy_small(data + sizeof(epshm_pipe_envelope_t) + header_size, payload, payload_size);
     epshm_pipe_publish(&peer->out, 1);
     return OPAL_SUCCESS;
 }
@@ -194,8 +174,6 @@ mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
     const size_t most = largest(btl, (epshm_node_peer_t *) endpoint);
     mca_btl_base_descriptor_t *descriptor;
     size_t total = reserved + *size;
-    struct iovec iov;
-    uint32_t iov_count = 1;
 
     total = total < most ? total : most;
     *size = total - reserved;
@@ -203,10 +181,9 @@ mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
     if (NULL == descriptor) {
         return NULL;
     }
-    iov.iov_base = (IOVBASE_TYPE *) ((unsigned char *) descriptor->des_segments->seg_addr.pval
-                                     + reserved);
-    iov.iov_len = *size;
-    if (0 > opal_convertor_pack(convertor, &iov, &iov_count, size)) {
+    if (OPAL_SUCCESS
+        != epshm_pack(convertor,
+                      (unsigned char *) descriptor->des_segments->seg_addr.pval + reserved, size)) {
         (void) mca_btl_epshm_node_free(btl, descriptor);
         return NULL;
     }
@@ -245,38 +222,10 @@ int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_end
                              size_t payload_size, uint8_t order, uint32_t flags,
                              mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
 {
-    mca_btl_base_descriptor_t *frag;
-    size_t packed = payload_size;
-    int rc;
-
-    if (0 == payload_size) {
-        rc = mca_btl_epshm_node_ep_send((mca_btl_ep_module_t *) btl, endpoint, header, header_size,
-                                        NULL, 0, tag);
-        if (OPAL_SUCCESS != rc && NULL != descriptor) {
-            *descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, header_size, flags);
-        }
-        return rc;
-    }
-    if (header_size + payload_size > largest(btl, (epshm_node_peer_t *) endpoint)) {
+    if (0 < payload_size
+        && header_size + payload_size > largest(btl, (epshm_node_peer_t *) endpoint)) {
         return OPAL_ERR_NOT_AVAILABLE; /* there is no memory for as much at once */
     }
-    frag = mca_btl_epshm_node_prepare_src(btl, endpoint, convertor, order, header_size, &packed,
-                                          flags);
-    if (NULL == frag) {
-        if (NULL != descriptor) {
-            *descriptor = NULL;
-        }
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(frag->des_segments->seg_addr.pval, header, header_size);
-    rc = mca_btl_epshm_node_send(btl, endpoint, frag, tag);
-    if (0 > rc) {
-        if (NULL != descriptor) {
-            *descriptor = frag;
-        } else {
-            (void) mca_btl_epshm_node_free(btl, frag);
-        }
-        return rc;
-    }
-    return OPAL_SUCCESS;
+    return mca_btl_epshm_sendi(btl, endpoint, convertor, header, header_size, payload_size, order,
+                               flags, tag, descriptor);
 }

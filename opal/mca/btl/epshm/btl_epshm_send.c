@@ -19,9 +19,8 @@
 
 #include "opal_config.h"
 
+#include "btl_epshm_copy.h"
 #include "btl_epshm_types.h"
-
-#include "opal/datatype/opal_convertor.h"
 
 /** Messages in a row, without looking for some, that make a stream. */
 #define EPSHM_BURST 4
@@ -74,26 +73,6 @@ static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoin
     memcpy(cell->data + sizeof(envelope), &frag, sizeof(frag));
     epshm_ring_publish(&endpoint->ring, position);
     return OPAL_SUCCESS;
-}
-
-/** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
- * the caller has just written them in pieces of that size, and a wider load would have to wait
- * until its stores have left the store buffer. */
-static inline void copy_small(unsigned char *target, const void *source, size_t size)
-{
-    const unsigned char *from = source;
-
-    if (OPAL_LIKELY(8 <= size && size <= 32)) {
-        size_t done = 0;
-
-        do {
-            memcpy(target + done, from + done, 8);
-            done += 8;
-        } while (done + 8 <= size);
-        memcpy(target + size - 8, from + size - 8, 8);
-    } else if (0 < size) {
-        memcpy(target, from, size);
-    }
 }
 
 static inline bool peer_is_gone(struct mca_btl_base_endpoint_t *endpoint)
@@ -251,8 +230,8 @@ static __attribute__((noinline)) int send_shared(struct mca_btl_base_endpoint_t 
         unsigned char *data = epshm_ring_cell(&endpoint->ring, position)->data;
 
         memcpy(data, &envelope, sizeof(envelope));
-        copy_small(data + sizeof(envelope), header, header_size);
-        copy_small(data + sizeof(envelope) + header_size, payload, payload_size);
+        epshm_copy_small(data + sizeof(envelope), header, header_size);
+        epshm_copy_small(data + sizeof(envelope) + header_size, payload, payload_size);
     } else {
         epshm_ring_write(&endpoint->ring, position, 0, &envelope, sizeof(envelope));
         epshm_ring_write(&endpoint->ring, position, sizeof(envelope), header, header_size);
@@ -282,16 +261,7 @@ int mca_btl_epshm_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     return send_shared(endpoint, header, header_size, payload, payload_size, tag);
 }
 
-/** Pack up to *size bytes behind what the fragment holds already. */
-static int pack(struct opal_convertor_t *convertor, unsigned char *target, size_t *size)
-{
-    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) target, .iov_len = *size};
-    uint32_t iov_count = 1;
-    int rc = opal_convertor_pack(convertor, &iov, &iov_count, size);
-
-    return 0 > rc ? rc : OPAL_SUCCESS;
-}
-
+/** Of either side: what differs is in the module's table. */
 int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                         struct opal_convertor_t *convertor, void *header, size_t header_size,
                         size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
@@ -302,14 +272,15 @@ int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
     int rc;
 
     if (0 == payload_size) {
-        rc = mca_btl_epshm_ep_send((mca_btl_ep_module_t *) btl, endpoint, header, header_size,
-                                   NULL, 0, tag);
+        rc = ((mca_btl_ep_module_t *) btl)
+                 ->ep_send((mca_btl_ep_module_t *) btl, endpoint, header, header_size, NULL, 0,
+                           tag);
         if (OPAL_SUCCESS != rc && NULL != descriptor) {
-            *descriptor = mca_btl_epshm_alloc(btl, endpoint, order, header_size, flags);
+            *descriptor = btl->btl_alloc(btl, endpoint, order, header_size, flags);
         }
         return rc;
     }
-    frag = mca_btl_epshm_prepare_src(btl, endpoint, convertor, order, header_size, &packed, flags);
+    frag = btl->btl_prepare_src(btl, endpoint, convertor, order, header_size, &packed, flags);
     if (NULL == frag) {
         if (NULL != descriptor) {
             *descriptor = NULL;
@@ -317,12 +288,12 @@ int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
     memcpy(frag->des_segments->seg_addr.pval, header, header_size);
-    rc = mca_btl_epshm_send(btl, endpoint, frag, tag);
+    rc = btl->btl_send(btl, endpoint, frag, tag);
     if (0 > rc) {
         if (NULL != descriptor) {
             *descriptor = frag;
         } else {
-            mca_btl_epshm_free(btl, frag);
+            (void) btl->btl_free(btl, frag);
         }
         return rc;
     }
@@ -373,8 +344,8 @@ mca_btl_base_descriptor_t *mca_btl_epshm_prepare_src(mca_btl_base_module_t *btl,
         return NULL;
     }
     if (OPAL_SUCCESS
-        != pack(convertor, (unsigned char *) descriptor->des_segments->seg_addr.pval + reserve,
-                size)) {
+        != epshm_pack(convertor,
+                      (unsigned char *) descriptor->des_segments->seg_addr.pval + reserve, size)) {
         mca_btl_epshm_free(btl, descriptor);
         return NULL;
     }

@@ -136,7 +136,6 @@ typedef struct mca_btl_epshm_module_t {
     epshm_place_t place[EPSHM_LANE_PLACES];
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
-    mca_btl_base_module_error_cb_fn_t error_cb;
 } mca_btl_epshm_module_t;
 
 /* ---- btl_epshm_inbox.c: life and registry of inboxes --------------------------------------- */

@@ -1,0 +1,62 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Getting a message's bytes into the memory it travels in, whichever that is.
+ */
+
+#ifndef MCA_BTL_EPSHM_COPY_H
+#define MCA_BTL_EPSHM_COPY_H
+
+#include "opal_config.h"
+
+#include <string.h>
+
+#include "opal/datatype/opal_convertor.h"
+
+/** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
+ * the caller has just written them in pieces of that size, and a wider load would have to wait
+ * until its stores have left the store buffer. */
+static inline void epshm_copy_small(unsigned char *target, const void *source, size_t size)
+{
+    const unsigned char *from = source;
+
+    if (OPAL_LIKELY(8 <= size && size <= 32)) {
+        size_t done = 0;
+
+        do {
+            memcpy(target + done, from + done, 8);
+            done += 8;
+        } while (done + 8 <= size);
+        memcpy(target + size - 8, from + size - 8, 8);
+    } else if (0 < size) {
+        memcpy(target, from, size);
+    }
+}
+
+/**
+ * Pack the next bytes of a convertor.
+ *
+ * @param[in,out] size  room at target, then what was packed; bytes
+ *
+ * @return OPAL_SUCCESS or the convertor's error
+ */
+static inline int epshm_pack(struct opal_convertor_t *convertor, void *target, size_t *size)
+{
+    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) target, .iov_len = *size};
+    uint32_t iov_count = 1;
+    int rc = opal_convertor_pack(convertor, &iov, &iov_count, size);
+
+    return 0 > rc ? rc : OPAL_SUCCESS;
+}
+
+#endif /* MCA_BTL_EPSHM_COPY_H */
