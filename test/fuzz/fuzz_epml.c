@@ -26,12 +26,14 @@
 
 #include "fuzz.h"
 
+#include "ompi/mca/pml/epml/pml_epml_flow.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 
 #include <pthread.h>
 
 #define ACTIONS_MAX 64
 #define ENDING_MAX 10000
+#define UNEXPECTED_LIMIT 8192 /* a few messages, so that the endpoint becomes full */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -91,27 +93,40 @@ static void connect_network(void)
     remote = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->peers->peer[FUZZ_REMOTE];
     remote_inbox = remote->shm;
     remote->shm = NULL;
+    remote->link = EPML_LINK_NET;
     remote->address_length = 8;
     fuzz_net_init();
     epml_lock_enter(&fuzz_ep->lock);
-    FUZZ_CHECK(NULL == fuzz_ep->net, "there is a network already");
-    fuzz_ep->net = &fuzz_net.module;
+    FUZZ_CHECK(!mca_pml_epml_ep_has_links(fuzz_ep), "there is a network already");
+    fuzz_ep->link[EPML_LINK_NET] = &fuzz_net.module;
+    fuzz_ep->unexpected_limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
 }
 
-/** The next use of the remote rank connects anew. */
+/** The next use of the remote rank connects anew; nobody has told anybody to hold. */
 static void forget_connections(void)
 {
-    for (uint32_t i = 0; i < fuzz_ep->connection_count; ++i) {
+    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
+        if (NULL != fuzz_ep->connections[i].told) {
+            /* Relaxed: never the last one, communicators have theirs. */
+            atomic_fetch_sub_explicit(&fuzz_ep->connections[i].told->references, 1,
+                                      memory_order_relaxed);
+        }
         fuzz_ep->connections[i] = (mca_pml_epml_connection_t){0};
     }
+    fuzz_ep->connections_used = 0;
+    fuzz_ep->told_count = 0;
+    fuzz_ep->held_count = 0;
+    fuzz_ep->full = false;
+    /* Relaxed: a hint to neighbours, as where the endpoint itself writes it. */
+    atomic_store_explicit(&fuzz_ep->self->full, false, memory_order_relaxed);
 }
 
 static void end(void)
 {
     forget_connections();
-    fuzz_ep->net = NULL;
+    fuzz_ep->link[EPML_LINK_NET] = NULL;
     remote->shm = remote_inbox;
     remote->address_length = 0;
     run_ranks(free_comms);
@@ -150,34 +165,84 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* ---- what must hold -------------------------------------------------------------------------- */
 
+/** All places of a message: one in its exact queue, and one in each wildcard queue that it is in.
+ * @return the exact queue */
+static const epml_match_queue_t *check_places(const epml_match_unexpected_t *message)
+{
+    const epml_match_queue_t *exact = epml_match_queue_of(message);
+
+    FUZZ_CHECK(EPML_MATCH_EXACT == exact->kind, "a message in a queue of kind %d", exact->kind);
+    for (const epml_match_entry_t *entry = epml_match_entry(message->place); NULL != entry;
+         entry = epml_match_entry(entry->rest)) {
+        const epml_match_queue_t *queue = entry->queue;
+
+        FUZZ_CHECK(message == entry->message, "an entry of another message");
+        FUZZ_CHECK(exact->context == queue->context, "an entry in another context");
+        FUZZ_CHECK(EPML_MATCH_EXACT != queue->kind && EPML_MATCH_PROMISE != queue->kind,
+                   "an entry in a queue of kind %d", queue->kind);
+        FUZZ_CHECK((EPML_MATCH_ANY == queue->tag || exact->tag == queue->tag)
+                       && (EPML_MATCH_ANY == queue->source || exact->source == queue->source),
+                   "an entry in a queue that does not fit");
+    }
+    return exact;
+}
+
+/** The lists of one queue hang together.
+ * @param[in,out] posted  receives, by kind
+ * @return messages in the queue, if it is of the exact kind */
+static uint64_t check_queue(const epml_match_queue_t *queue, uint64_t *posted)
+{
+    const epml_match_posted_t *before = NULL;
+    const epml_match_unexpected_t *last = NULL;
+    const epml_match_entry_t *entry = NULL;
+    uint64_t messages = 0;
+
+    if (EPML_MATCH_PROMISE == queue->kind) {
+        FUZZ_CHECK(NULL == queue->posted_first, "a receive where promises are noted");
+        return 0;
+    }
+    for (const epml_match_posted_t *at = queue->posted_first; NULL != at; at = at->next) {
+        FUZZ_CHECK(queue == at->queue && before == at->prev, "a broken list of receives");
+        ++posted[queue->kind];
+        before = at;
+    }
+    FUZZ_CHECK(before == queue->posted_last, "a list of receives without end");
+    if (EPML_MATCH_EXACT != queue->kind) {
+        for (const epml_match_entry_t *at = queue->unexpected.wild.first; NULL != at;
+             at = at->next) {
+            FUZZ_CHECK(queue == at->queue && entry == at->prev, "a broken list of entries");
+            entry = at;
+        }
+        FUZZ_CHECK(entry == queue->unexpected.wild.last, "a list of entries without end");
+        return 0;
+    }
+    for (const epml_match_unexpected_t *at = queue->unexpected.exact.first; NULL != at;
+         at = at->next) {
+        FUZZ_CHECK(queue == epml_match_queue_of(at), "a message of another queue");
+        last = at;
+        ++messages;
+    }
+    FUZZ_CHECK(last == queue->unexpected.exact.last, "a queue of messages without end");
+    return messages;
+}
+
 /** The matching table counts right, and its lists hang together. */
 static void check_matching(void)
 {
     const epml_match_table_t *table = &fuzz_ep->match;
     const epml_match_unexpected_t *last = NULL;
-    uint64_t posted[EPML_MATCH_KINDS] = {0}, unexpected = 0, queued = 0;
+    uint64_t posted[EPML_MATCH_KINDS] = {0}, unexpected = 0, queued = 0, bytes = 0;
 
     for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
         for (const epml_match_queue_t *queue = table->buckets[i]; NULL != queue;
              queue = queue->chain) {
-            const epml_match_posted_t *before = NULL;
-
-            for (const epml_match_posted_t *at = queue->posted_first; NULL != at; at = at->next) {
-                FUZZ_CHECK(queue == at->queue && before == at->prev, "a broken list of receives");
-                ++posted[queue->kind];
-                before = at;
-            }
-            FUZZ_CHECK(before == queue->posted_last, "a list of receives without end");
-            for (const epml_match_unexpected_t *at = queue->unexpected_first;
-                 NULL != at && EPML_MATCH_EXACT == queue->kind;
-                 at = at->link[EPML_MATCH_EXACT].next) {
-                ++queued;
-            }
+            queued += check_queue(queue, posted);
         }
     }
-    for (const epml_match_unexpected_t *at = table->arrival_first; NULL != at;
-         at = at->arrival.next) {
-        FUZZ_CHECK(last == at->arrival.prev, "a broken list of messages");
+    for (const epml_match_unexpected_t *at = table->arrival_first; NULL != at; at = at->newer) {
+        FUZZ_CHECK(last == at->older, "a broken list of messages");
+        (void) check_places(at);
+        bytes += mca_pml_epml_unexpected_cost(((const mca_pml_epml_unexpected_t *) at)->size);
         last = at;
         ++unexpected;
     }
@@ -185,11 +250,39 @@ static void check_matching(void)
     FUZZ_CHECK(unexpected == table->unexpected_count && unexpected == queued,
                "%llu messages, %llu in queues, counted %llu", (unsigned long long) unexpected,
                (unsigned long long) queued, (unsigned long long) table->unexpected_count);
+    /* One that a matched probe has taken out is kept all the same. */
+    FUZZ_CHECK(0 == fuzz_ep->taken_out ? bytes == fuzz_ep->unexpected_bytes
+                                       : bytes < fuzz_ep->unexpected_bytes,
+               "%llu bytes kept, counted %llu", (unsigned long long) bytes,
+               (unsigned long long) fuzz_ep->unexpected_bytes);
     for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
         FUZZ_CHECK(posted[kind] == table->posted_count[kind], "%llu receives, counted %llu",
                    (unsigned long long) posted[kind],
                    (unsigned long long) table->posted_count[kind]);
     }
+}
+
+/** Who was told to hold, and who told us, is counted right. */
+static void check_flow(void)
+{
+    uint32_t told = 0, held = 0;
+
+    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
+        const mca_pml_epml_connection_t *connection = &fuzz_ep->connections[i];
+
+        FUZZ_CHECK(connection->used || (NULL == connection->told && !connection->held),
+                   "an unused connection holds");
+        FUZZ_CHECK(NULL == connection->told || remote == connection->told,
+                   "another than the remote rank was told to hold");
+        told += NULL != connection->told ? 1 : 0;
+        held += connection->held ? 1 : 0;
+    }
+    FUZZ_CHECK(told == fuzz_ep->told_count && held == fuzz_ep->held_count,
+               "%u were told to hold, counted %u; %u told us, counted %u", told,
+               fuzz_ep->told_count, held, fuzz_ep->held_count);
+    FUZZ_CHECK(!fuzz_ep->exhausted, "memory is said to have run out");
+    FUZZ_CHECK(fuzz_ep->full || fuzz_ep->unexpected_bytes <= fuzz_ep->unexpected_limit,
+               "%llu bytes kept, and not full", (unsigned long long) fuzz_ep->unexpected_bytes);
 }
 
 /** Each number is free or belongs to the request that has it.  @return how many are used */
@@ -235,6 +328,7 @@ static void check(void)
     check_backlogs();
     FUZZ_CHECK(NULL == fuzz_ep->deferred, "something deferred was not done");
     check_matching();
+    check_flow();
     (void) check_numbers();
     epml_lock_leave(&fuzz_ep->lock, false);
 }
@@ -309,6 +403,22 @@ static void end_requests(void)
     fuzz_requests_finish();
 }
 
+/** Nothing is under way on any communicator. */
+static void check_idle(void)
+{
+    /* Relaxed: under the lock. */
+    FUZZ_CHECK(0 == atomic_load_explicit(&fuzz_ep->active_comms, memory_order_relaxed),
+               "a communicator is counted as active");
+    for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
+        const mca_pml_epml_comm_t *comm = mca_pml_epml_comm(fuzz_comms[i].comm);
+
+        FUZZ_CHECK(0 == comm->active, "%llu requests of communicator %d are counted as active",
+                   (unsigned long long) comm->active, i);
+        FUZZ_CHECK(!comm->lost && !comm->lost_member, "communicator %d has lost something", i);
+    }
+    FUZZ_CHECK(0 == fuzz_ep->unexpected_bytes && 0 == fuzz_ep->taken_out, "messages are missing");
+}
+
 /** Forget what was not received, and put back what counts up: the next input starts as this one. */
 static void clear(void)
 {
@@ -319,6 +429,8 @@ static void clear(void)
     while (NULL != table->arrival_first) {
         epml_match_unexpected_t *message = table->arrival_first;
 
+        fuzz_ep->unexpected_bytes
+            -= mca_pml_epml_unexpected_cost(((mca_pml_epml_unexpected_t *) message)->size);
         epml_match_remove(table, message);
         free(message);
     }
@@ -326,8 +438,7 @@ static void clear(void)
     check_matching();
     FUZZ_CHECK(0 == table->queues, "%llu queues are not empty", (unsigned long long) table->queues);
     FUZZ_CHECK(0 == check_numbers(), "a number is still used");
-    FUZZ_CHECK(0 == fuzz_ep->active_requests, "%llu requests are counted as active",
-               (unsigned long long) fuzz_ep->active_requests);
+    check_idle();
     numbers->first_free = 0 < numbers->count ? 0 : EPML_NUMBER_NONE;
     for (uint32_t i = 0; i < numbers->count; ++i) {
         numbers->slot[i].generation = i;
@@ -364,6 +475,9 @@ static void neighbour_sends(fuzz_input_t *input)
     static const uint64_t data[4] = {1, 2, 3, 4};
     const uint8_t choice = fuzz_byte(input);
 
+    if (fuzz_ep->full) {
+        return; /* its data would stay where they are, and the call wait for a receive */
+    }
     MPI_Send(data, choice % 32, MPI_BYTE, FUZZ_COMM_REVERSED == choice % 3 ? FUZZ_RANKS - 1 : 0,
              choice / 16, handles[1][choice % 3]);
 }

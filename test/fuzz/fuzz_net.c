@@ -155,6 +155,23 @@ static void net_disconnect(mca_btl_ep_module_t *module, struct mca_btl_base_endp
     check_peer(endpoint);
 }
 
+/** It is there. */
+static void net_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                    bool look_only)
+{
+    (void) module;
+    (void) look_only;
+    check_peer(endpoint);
+}
+
+/** This network loses nobody. */
+static void net_abandon(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    (void) endpoint;
+    FUZZ_CHECK(false, "a peer is given up");
+}
+
 static int net_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                     const void *header, size_t header_size, const void *payload,
                     size_t payload_size, mca_btl_base_tag_t tag)
@@ -334,6 +351,12 @@ void fuzz_net_init(void)
                   .btl_register_mem = net_register,
                   .btl_deregister_mem = net_deregister},
         .ep_context = fuzz_ep,
+        .ep_prefix = fuzz_ep->shm->ep_prefix,
+        .ep_receive_bare = fuzz_ep->shm->ep_receive_bare,
+        .ep_lost = fuzz_ep->shm->ep_lost,
+        .ep_describe = fuzz_ep->shm->ep_describe,
+        .ep_ask = net_ask,
+        .ep_abandon = net_abandon,
         .ep_progress = net_progress,
         .ep_pending = net_pending,
         .ep_connect = net_connect,
