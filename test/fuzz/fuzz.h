@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mca/pml/epml/pml_epml_request.h"
+#include "ompi/mca/pml/epml/pml_epml_part.h"
 
 #include <mpi.h>
 #include <stdint.h>
@@ -78,6 +78,23 @@ typedef struct fuzz_comm_t {
 
 extern fuzz_comm_t fuzz_comms[FUZZ_COMMS];
 extern mca_pml_epml_ep_t *fuzz_ep; /**< under test */
+extern mca_pml_epml_peer_t *fuzz_remote; /**< FUZZ_REMOTE, as rank 0 sees it */
+extern uint64_t fuzz_neighbour_uid;      /**< of rank 1's endpoint */
+
+/* ---- what must hold: fuzz_check.c ------------------------------------------------------------ */
+
+/** All of it, between two actions. */
+void fuzz_check(void);
+
+/** The matching table counts right, and its lists hang together.  Under the lock. */
+void fuzz_check_matching(void);
+
+/** Each number is free or belongs to the request that has it.  Under the lock.
+ * @return how many are used */
+uint32_t fuzz_check_numbers(void);
+
+/** Nothing is under way on any communicator.  Under the lock. */
+void fuzz_check_idle(void);
 
 /* ---- the network: fuzz_net.c ----------------------------------------------------------------- */
 
@@ -85,7 +102,7 @@ extern mca_pml_epml_ep_t *fuzz_ep; /**< under test */
 #define FUZZ_FRAG_LIMIT 512
 #define FUZZ_GET_LIMIT 300
 #define FUZZ_HANDLE_SIZE 16
-#define FUZZ_LEARNED 16
+#define FUZZ_LEARNED 32
 
 /** What the network does from now on.  FLAKY: every second call finds it full.  AT_ONCE: a get is
  * done before its call returns. */
@@ -133,10 +150,14 @@ void fuzz_net_poll(void);
 /** Make a message as the input says, mostly one that makes sense, and let it arrive. */
 void fuzz_header_deliver(fuzz_input_t *input);
 
+/* ---- messages: fuzz_messages.c --------------------------------------------------------------- */
+
 /** A message of one kind that makes sense: answers to number, or is of remote and tag. */
 void fuzz_eager(const fuzz_comm_t *comm, int source, int tag, size_t payload);
-void fuzz_rndv(const fuzz_comm_t *comm, int tag, uint64_t length);
-void fuzz_frag(uint32_t number, uint64_t offset, size_t payload);
+void fuzz_rndv(mca_pml_epml_hdr_kind_t kind, const fuzz_comm_t *comm, int tag, uint64_t length);
+void fuzz_frag(mca_pml_epml_hdr_kind_t kind, uint32_t number, uint64_t offset, size_t payload);
+void fuzz_part_start(uint32_t number, uint32_t round, uint64_t length);
+void fuzz_part_rndv(uint32_t number, uint64_t offset, uint64_t length);
 void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number);
 
 /* ---- requests of rank 0: fuzz_requests.c ----------------------------------------------------- */
@@ -158,5 +179,28 @@ void fuzz_requests_check(void);
 
 /** All must be complete by now: frees them, and looks at all memory. */
 void fuzz_requests_finish(void);
+
+/* ---- partitioned requests of rank 0: fuzz_parts.c -------------------------------------------- */
+
+/** Start what every input finds: unmatched, matched, granted, and with pieces under way. */
+void fuzz_parts_start(void);
+
+/** What the user may do meanwhile: start, mark as ready, test, ask what has arrived, free. */
+void fuzz_parts_act(fuzz_input_t *input);
+
+/** See fuzz_requests_may_write. */
+bool fuzz_parts_may_write(const void *memory, size_t size);
+
+/** The counts of each agree, and the engine will come back to what is pending. */
+void fuzz_parts_check(void);
+
+/** Mark what is left as ready. */
+void fuzz_parts_ready(void);
+
+/** Give one that waits what it waits for.  @return false: it waits for nothing */
+bool fuzz_parts_answer(const mca_pml_epml_part_t *part);
+
+/** See fuzz_requests_finish. */
+void fuzz_parts_finish(void);
 
 #endif /* EP_TEST_FUZZ_H */

@@ -130,6 +130,86 @@ static uint64_t an_offset(fuzz_input_t *input)
     return a_length(input);
 }
 
+/** The partitioned request that a message is about, for the fields behind its number. */
+static const mca_pml_epml_part_t *addressee;
+
+/** A number of a partitioned request that is there, or any. */
+static uint64_t a_part_number(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint32_t left = choice % 16;
+
+    addressee = NULL;
+    for (uint32_t i = 0; i < fuzz_ep->numbers.count && 224 > choice; ++i) {
+        mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+
+        if (NULL != request && mca_pml_epml_is_part(request)) {
+            addressee = (mca_pml_epml_part_t *) request;
+            if (0 == left--) {
+                break;
+            }
+        }
+    }
+    return NULL != addressee ? addressee->super.number : a_number(input);
+}
+
+/** The round that the send waits for, or any. */
+static uint64_t a_round(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    const uint32_t next = NULL != addressee ? addressee->granted + 1 : 1;
+
+    return 192 > choice ? next : next + choice - 224;
+}
+
+/** Where a piece may be, by eighths of what is wanted, or any. */
+static uint64_t a_part_offset(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+
+    return NULL != addressee && 192 > choice ? addressee->super.wanted * (choice % 9) / 8
+                                             : a_length(input);
+}
+
+/** What is missing, or wanted, or a part of it, or any. */
+static uint64_t a_part_length(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+
+    if (NULL == addressee || 192 <= choice) {
+        return a_length(input);
+    }
+    return 64 > choice    ? addressee->missing
+           : 128 > choice ? addressee->super.wanted / (1 + choice % 8)
+                          : addressee->super.size / (1 + choice % 4);
+}
+
+/** The number that the other side of a partitioned request is known by, or any. */
+static uint64_t a_sender(fuzz_input_t *input)
+{
+    return NULL != addressee && 0 != fuzz_byte(input) % 8 ? addressee->super.sender_request
+                                                          : a_number(input);
+}
+
+/** An endpoint: the remote one, one of this process, or none. */
+static uint64_t a_uid(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint64_t uid;
+
+    switch (choice % 8) {
+    case 0:
+        return fuzz_ep->uid;
+    case 1:
+        return fuzz_neighbour_uid;
+    case 2:
+        fuzz_bytes(input, &uid, sizeof(uid));
+        return uid;
+    default:
+        return fuzz_remote->uid;
+    }
+}
+
 static uint64_t flags(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
@@ -178,26 +258,83 @@ typedef struct field_t {
 
 static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
 {
-    return EPML_REQUEST_SEND == request->kind && EPML_SEND_RNDV == request->state
+    return NULL != request && EPML_REQUEST_SEND == request->kind
+           && EPML_SEND_RNDV == request->state
            && ((const mca_pml_epml_hdr_cts_t *) message)->length <= request->size;
 }
 
 static bool fits_frag(const void *message, const mca_pml_epml_request_t *request)
 {
-    return EPML_REQUEST_RECV == request->kind
+    return NULL != request && EPML_REQUEST_RECV == request->kind
            && ((const mca_pml_epml_hdr_frag_t *) message)->offset == request->received;
 }
 
 static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) message;
-    return EPML_REQUEST_SEND == request->kind && EPML_SEND_RNDV == request->state;
+    if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
+        return 0 < ((const mca_pml_epml_part_t *) request)->open;
+    }
+    return NULL != request && EPML_REQUEST_SEND == request->kind
+           && EPML_SEND_RNDV == request->state;
+}
+
+static bool fits_part_start(const void *message, const mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_hdr_part_start_t *hdr = message;
+
+    return NULL != request && EPML_REQUEST_PSEND == request->kind
+           && ((const mca_pml_epml_part_t *) request)->granted + 1 == hdr->round
+           && hdr->length <= request->size;
+}
+
+/** Does a partitioned receive wait for length bytes from offset on? */
+static bool wants(const mca_pml_epml_request_t *request, uint64_t offset, uint64_t length)
+{
+    const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
+
+    return NULL != request && EPML_REQUEST_PRECV == request->kind && part->matched
+           && !request->done && offset <= request->wanted && length <= request->wanted - offset
+           && length <= part->missing;
+}
+
+static bool fits_part_data(const void *message, const mca_pml_epml_request_t *request)
+{
+    return wants(request, ((const mca_pml_epml_hdr_frag_t *) message)->offset, 0);
+}
+
+static bool fits_part_rndv(const void *message, const mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_hdr_part_rndv_t *hdr = message;
+
+    return wants(request, hdr->offset, hdr->length) && 0 < hdr->length && request->contiguous
+           && hdr->sender == request->sender_request
+           && FUZZ_HANDLE_SIZE == hdr->common.handle_size;
+}
+
+/** The connection to the remote rank, or NULL. */
+static const mca_pml_epml_connection_t *connection_to_remote(void)
+{
+    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
+        if (fuzz_remote->id == fuzz_ep->connections[i].peer_id) {
+            return &fuzz_ep->connections[i];
+        }
+    }
+    return NULL;
+}
+
+static bool fits_flow(const void *message, const mca_pml_epml_request_t *request)
+{
+    (void) request;
+    return fuzz_remote->uid == ((const mca_pml_epml_hdr_flow_t *) message)->uid
+           && NULL != connection_to_remote();
 }
 
 static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) message;
-    return EPML_REQUEST_SEND == request->kind && EPML_SEND_SYNC == request->state;
+    return NULL != request && EPML_REQUEST_SEND == request->kind
+           && EPML_SEND_SYNC == request->state;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -211,7 +348,8 @@ static const struct kind_t {
     size_t size;                             /**< of the header */
     enum { NOTHING, DATA, HANDLE } payload;  /**< what is behind it */
     field_t fields[FIELDS_MAX];
-    /** Of an answer, which has the number of a request in its common part: it is dropped if not. */
+    /** Of an answer, which has the number of a request in its common part: it is dropped if not.
+     * request: the one of that number, or NULL. */
     bool (*fits)(const void *message, const mca_pml_epml_request_t *request);
 } kinds[] = {
     {EPML_HDR_EAGER, sizeof(mca_pml_epml_hdr_match_t), DATA,
@@ -248,6 +386,38 @@ static const struct kind_t {
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
       FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
      fits_ack},
+    {EPML_HDR_PART_INIT, sizeof(mca_pml_epml_hdr_rndv_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_rndv_t, match.common.request, anything),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.context, a_context),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.source, a_source),
+      FIELD(mca_pml_epml_hdr_rndv_t, match.tag, a_tag),
+      FIELD(mca_pml_epml_hdr_rndv_t, length, a_length)},
+     NULL},
+    {EPML_HDR_PART_START, sizeof(mca_pml_epml_hdr_part_start_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_part_start_t, common.flags, flags),
+      FIELD(mca_pml_epml_hdr_part_start_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_part_start_t, receiver, anything),
+      FIELD(mca_pml_epml_hdr_part_start_t, round, a_round),
+      FIELD(mca_pml_epml_hdr_part_start_t, length, a_part_length)},
+     fits_part_start},
+    {EPML_HDR_PART_DATA, sizeof(mca_pml_epml_hdr_frag_t), DATA,
+     {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)},
+     fits_part_data},
+    {EPML_HDR_PART_RNDV, sizeof(mca_pml_epml_hdr_part_rndv_t), HANDLE,
+     {FIELD(mca_pml_epml_hdr_part_rndv_t, common.handle_size, a_handle_size),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, sender, a_sender),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, offset, a_part_offset),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, length, a_part_length),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, address, anything)},
+     fits_part_rndv},
+    {EPML_HDR_HOLD, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
+     fits_flow},
+    {EPML_HDR_GO, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
+     fits_flow},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -289,12 +459,17 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
                     size_t size)
 {
     const mca_pml_epml_request_t *request = request_of(message->request);
-    const bool fits = NULL == kind->fits || (NULL != request && kind->fits(message, request));
+    const bool fits = NULL == kind->fits || kind->fits(message, request);
     const uint64_t dropped = fuzz_ep->dropped;
 
     fuzz_net_deliver(message, size);
     FUZZ_CHECK(fits || dropped < fuzz_ep->dropped, "kind %u: an answer to %u was followed",
                kind->kind, message->request);
+    if (fits_flow == kind->fits && fits && sizeof(mca_pml_epml_hdr_flow_t) == size) {
+        FUZZ_CHECK(connection_to_remote()->held == (EPML_HDR_HOLD == kind->kind)
+                       && dropped == fuzz_ep->dropped,
+                   "the remote rank was not heard");
+    }
 }
 
 void fuzz_header_deliver(fuzz_input_t *input)
@@ -325,47 +500,4 @@ void fuzz_header_deliver(fuzz_input_t *input)
     size = message_size(input, kind, &message.common);
     memset(message.bytes + kind->size, 0x3c, PAYLOAD_MAX);
     deliver(kind, &message.common, size);
-}
-
-/* ---- messages that make sense ---------------------------------------------------------------- */
-
-void fuzz_eager(const fuzz_comm_t *comm, int source, int tag, size_t payload)
-{
-    struct {
-        mca_pml_epml_hdr_match_t hdr;
-        unsigned char data[FUZZ_EAGER_LIMIT];
-    } message = {.hdr = {.common = {.kind = EPML_HDR_EAGER}, .context = comm->context,
-                         .source = source, .tag = tag}};
-
-    memset(message.data, 0x3c, sizeof(message.data));
-    fuzz_net_deliver(&message, sizeof(message.hdr) + payload);
-}
-
-void fuzz_rndv(const fuzz_comm_t *comm, int tag, uint64_t length)
-{
-    const mca_pml_epml_hdr_rndv_t hdr = {.match = {.common = {.kind = EPML_HDR_RNDV,
-                                                              .request = 77},
-                                                   .context = comm->context,
-                                                   .source = comm->remote, .tag = tag},
-                                         .length = length};
-
-    fuzz_net_deliver(&hdr, sizeof(hdr));
-}
-
-void fuzz_frag(uint32_t number, uint64_t offset, size_t payload)
-{
-    struct {
-        mca_pml_epml_hdr_frag_t hdr;
-        unsigned char data[FUZZ_FRAG_LIMIT];
-    } message = {.hdr = {.common = {.kind = EPML_HDR_FRAG, .request = number}, .offset = offset}};
-
-    memset(message.data, 0x3c, sizeof(message.data));
-    fuzz_net_deliver(&message, sizeof(message.hdr) + payload);
-}
-
-void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number)
-{
-    const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = kind, .request = number}};
-
-    fuzz_net_deliver(&hdr, sizeof(hdr));
 }

@@ -87,8 +87,12 @@ static void learn(const void *header, size_t size)
     case EPML_HDR_CTS:
         number = ((const mca_pml_epml_hdr_cts_t *) header)->receiver;
         break;
+    case EPML_HDR_PART_START:
+        number = ((const mca_pml_epml_hdr_part_start_t *) header)->receiver;
+        break;
     case EPML_HDR_RNDV:
     case EPML_HDR_EAGER:
+    case EPML_HDR_PART_INIT:
         number = common->request;
         break;
     default:
@@ -269,6 +273,11 @@ static int net_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     return OPAL_SUCCESS;
 }
 
+static bool may_write(const void *memory, size_t size)
+{
+    return fuzz_requests_may_write(memory, size) || fuzz_parts_may_write(memory, size);
+}
+
 static struct mca_btl_base_registration_handle_t *
 net_register(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base,
              size_t size, uint32_t flags)
@@ -279,7 +288,7 @@ net_register(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoin
     check_peer(endpoint);
     FUZZ_CHECK(NULL != base && 0 < size, "%zu bytes are to be registered", size);
     if (0 != (flags & MCA_BTL_REG_FLAG_LOCAL_WRITE)) {
-        FUZZ_CHECK(fuzz_requests_may_write(base, size), "%zu bytes of no receive", size);
+        FUZZ_CHECK(may_write(base, size), "%zu bytes of no receive", size);
     }
     if (OPAL_SUCCESS != policy_rc(FUZZ_CALL_REGISTER)) {
         return NULL;
@@ -312,8 +321,7 @@ static int net_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *e
     (void) order;
     check_peer(endpoint);
     FUZZ_CHECK(0 < size && FUZZ_GET_LIMIT >= size, "a get of %zu bytes", size);
-    FUZZ_CHECK(fuzz_requests_may_write(local_address, size), "a get of %zu bytes to no receive",
-               size);
+    FUZZ_CHECK(may_write(local_address, size), "a get of %zu bytes to no receive", size);
     FUZZ_CHECK(NULL != local_handle && NULL != remote_handle, "a get without handles");
     if (OPAL_SUCCESS != rc) {
         return rc;
