@@ -127,6 +127,8 @@ typedef struct fuzz_net_t {
     uint32_t learned_count;
     uint32_t gets;          /**< begun, not finished */
     int64_t registrations;  /**< handles given out, not given back */
+    bool lost;              /**< the endpoint knows that it has lost the remote rank */
+    bool abandoned;         /**< and has told the network so */
 } fuzz_net_t;
 
 extern fuzz_net_t fuzz_net;
@@ -141,6 +143,9 @@ void fuzz_net_deliver(const void *message, size_t size);
 
 /** Finish the oldest get, likewise. */
 void fuzz_net_finish_get(int status);
+
+/** Let the network find out that the remote rank cannot be reached any more, likewise. */
+void fuzz_net_lose(void);
 
 /** Turn the endpoint once, with nothing to arrive. */
 void fuzz_net_poll(void);

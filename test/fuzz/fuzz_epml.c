@@ -124,6 +124,20 @@ static void forget_connections(void)
     atomic_store_explicit(&fuzz_ep->self->full, false, memory_order_relaxed);
 }
 
+/** The remote rank is there again, as it never is in a job. */
+static void forget_loss(void)
+{
+    for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
+        mca_pml_epml_comm_t *comm = mca_pml_epml_comm(fuzz_comms[i].comm);
+
+        comm->lost_member = false;
+        comm->lost_peer = -1;
+    }
+    fuzz_ep->lost_any = false;
+    fuzz_ep->lost_seen = 0; /* the launcher has told of nobody */
+    fuzz_ep->quiet = 0;
+}
+
 static void end(void)
 {
     forget_connections();
@@ -275,6 +289,7 @@ static void clear(void)
         numbers->slot[i].next_free = i + 1 < numbers->count ? i + 1 : EPML_NUMBER_NONE;
     }
     forget_connections();
+    forget_loss();
     fuzz_ep->net_interval = 1;
     fuzz_ep->net_countdown = 1;
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -330,6 +345,9 @@ static void (*const actions[])(fuzz_input_t *input) = {
 /** As above from here on: what the user does with partitioned requests. */
 #define PART_ACTIONS 208
 
+/** And from here on: the remote rank is lost.  What comes from it all the same must do no harm. */
+#define LOSS_ACTIONS 254
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_input_t input = {.data = data, .size = size};
@@ -343,7 +361,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < ACTIONS_MAX && 0 < input.size; ++i) {
         const uint8_t choice = fuzz_byte(&input);
 
-        (PART_ACTIONS <= choice ? fuzz_parts_act : actions[choice % ACTIONS])(&input);
+        if (LOSS_ACTIONS <= choice) {
+            fuzz_net_lose();
+        } else {
+            (PART_ACTIONS <= choice ? fuzz_parts_act : actions[choice % ACTIONS])(&input);
+        }
         fuzz_requests_check();
         fuzz_parts_check();
         fuzz_check();

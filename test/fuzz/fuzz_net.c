@@ -20,6 +20,8 @@
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/btl/base/base.h"
 
+#include <time.h>
+
 #define GETS_MAX 64
 #define TURNS_MAX 1000 /* more than the endpoint leaves out between two looks at its network */
 
@@ -48,7 +50,7 @@ static int peer; /* its address is the connection */
 
 /** The next thing to happen in progress. */
 static struct {
-    enum { NOTHING, MESSAGE, GET_DONE } what;
+    enum { NOTHING, MESSAGE, GET_DONE, LOSS } what;
     void *message;
     size_t size;
     int status;
@@ -59,6 +61,9 @@ static unsigned int flaky_calls;
 
 static int policy_rc(int call)
 {
+    if (fuzz_net.abandoned) {
+        return OPAL_ERR_UNREACH;
+    }
     switch (fuzz_net.policy[call]) {
     case FUZZ_FULL:
         return OPAL_ERR_OUT_OF_RESOURCE;
@@ -113,7 +118,17 @@ static int net_progress(mca_btl_ep_module_t *module)
     fuzz_get_t get = gets[0];
 
     next.looked = true;
+    if (NOTHING == next.what && fuzz_net.abandoned && 0 < fuzz_net.gets) {
+        next.what = GET_DONE;
+        next.status = OPAL_ERR_UNREACH;
+    }
     if (NOTHING == next.what) {
+        return 0;
+    }
+    if (LOSS == next.what) {
+        next.what = NOTHING;
+        fuzz_net.lost = module->ep_lost(module, (struct mca_btl_base_endpoint_t *) &peer)
+                        || fuzz_net.lost;
         return 0;
     }
     if (MESSAGE == next.what) {
@@ -159,7 +174,7 @@ static void net_disconnect(mca_btl_ep_module_t *module, struct mca_btl_base_endp
     check_peer(endpoint);
 }
 
-/** It is there. */
+/** Nothing is found out by asking. */
 static void net_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                     bool look_only)
 {
@@ -168,12 +183,12 @@ static void net_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t 
     check_peer(endpoint);
 }
 
-/** This network loses nobody. */
 static void net_abandon(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     (void) module;
-    (void) endpoint;
-    FUZZ_CHECK(false, "a peer is given up");
+    check_peer(endpoint);
+    FUZZ_CHECK(fuzz_net.lost, "a peer is given up");
+    fuzz_net.abandoned = true;
 }
 
 static int net_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
@@ -381,6 +396,8 @@ void fuzz_net_reset(void)
     memset(fuzz_net.learned, 0, sizeof(fuzz_net.learned));
     fuzz_net.learned_count = 0;
     flaky_calls = 0;
+    fuzz_net.lost = false;
+    fuzz_net.abandoned = false;
 }
 
 /** Turn the endpoint until its network has been looked at. */
@@ -423,4 +440,15 @@ void fuzz_net_finish_get(int status)
         next.status = status;
         turn();
     }
+}
+
+void fuzz_net_lose(void)
+{
+    struct timespec now;
+
+    /* No waiting for a launcher that knows of no death. */
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    fuzz_ep->moment_ns = (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    next.what = LOSS;
+    turn();
 }
