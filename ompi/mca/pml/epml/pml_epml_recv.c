@@ -177,7 +177,7 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
         *ompi_request = &request->req_ompi;
         rc = start(request, ep, epml_comm, src, tag);
         if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-            mca_pml_epml_request_fail(request, rc);
+            mca_pml_epml_recv_refuse(request, rc);
             rc = OMPI_SUCCESS;
         }
     }
@@ -201,6 +201,17 @@ int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatyp
     }
     mca_pml_epml_unlock(epml_comm->ep);
     return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc)
+{
+    ompi_status_public_t *status = &request->req_ompi.req_status;
+
+    /* Not what an earlier life of the request, or an earlier start of it, has left there. */
+    status->MPI_SOURCE = request->peer;
+    status->MPI_TAG = request->tag;
+    status->_ucount = 0;
+    mca_pml_epml_request_fail(request, rc);
 }
 
 int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag)

@@ -251,7 +251,11 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
                                             : mca_pml_epml_recv_start(request, request->peer,
                                                                       request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        mca_pml_epml_request_fail(request, rc);
+        if (EPML_REQUEST_SEND == request->kind) {
+            mca_pml_epml_request_fail(request, rc);
+        } else {
+            mca_pml_epml_recv_refuse(request, rc);
+        }
         rc = OMPI_SUCCESS;
     }
     mca_pml_epml_unlock(ep);

@@ -266,6 +266,11 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
  * the request's; given again because the fast path has them in registers. */
 int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag);
 
+/** A receive that could not be started: tell the user, of a message without bytes.  Under the lock.
+ *
+ * @param[in] rc  the error, as Open MPI or MPI has it */
+void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc);
+
 /** A message has found its receive.  Under the lock.
  *
  * @param[in] hdr   the message's header; of an eager message only the match part
