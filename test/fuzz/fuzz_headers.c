@@ -308,6 +308,7 @@ static bool fits_part_rndv(const void *message, const mca_pml_epml_request_t *re
     const mca_pml_epml_hdr_part_rndv_t *hdr = message;
 
     return wants(request, hdr->offset, hdr->length) && 0 < hdr->length && request->contiguous
+           && ((const mca_pml_epml_part_t *) request)->may_fetch
            && hdr->sender == request->sender_request
            && FUZZ_HANDLE_SIZE == hdr->common.handle_size;
 }

@@ -53,10 +53,10 @@ typedef struct mca_pml_epml_part_t {
     uint32_t round;          /**< starts so far; both sides count */
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
+    bool may_fetch;          /**< the receiver can fetch from memory in this round, as it told */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;    /**< the last round that the receiver has started */
-    bool may_fetch;      /**< the receiver can fetch from memory */
     bool closed;         /**< a round without bytes: its one empty message has gone */
     bool *is_ready;      /**< by partition */
     uint32_t *ready;     /**< partitions in the order in which they became ready */

@@ -116,14 +116,14 @@ void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part)
 /** Let the sender begin its round. */
 static void grant(mca_pml_epml_part_t *part)
 {
-    const mca_pml_epml_hdr_part_start_t hdr
-        = {.common = {.kind = EPML_HDR_PART_START,
-                      .flags = can_fetch(part) ? EPML_HDR_FLAG_GET : 0,
-                      .request = part->super.sender_request},
+    mca_pml_epml_hdr_part_start_t hdr
+        = {.common = {.kind = EPML_HDR_PART_START, .request = part->super.sender_request},
            .receiver = part->super.number,
            .round = part->round,
            .length = part->super.wanted};
 
+    part->may_fetch = can_fetch(part);
+    hdr.common.flags = part->may_fetch ? EPML_HDR_FLAG_GET : 0;
     answer(part, &hdr, sizeof(hdr));
     finish_if_failed(part);
 }
@@ -365,8 +365,9 @@ void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_r
     handle_size = NULL != module && NULL != module->super.btl_register_mem
                       ? module->super.btl_registration_handle_size
                       : 0;
-    /* Only a neighbour's addresses are followed, and only what was asked for is fetched. */
-    if (is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
+    /* Only a neighbour's addresses are followed, and only what was asked for is fetched, by one that
+     * has said that it can: it may have no registration otherwise. */
+    if (!part->may_fetch || is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
         || hdr->sender != part->super.sender_request || hdr->common.handle_size != handle_size
         || (!part->super.contiguous && !is_neighbour)) {
         ++ep->dropped;
