@@ -162,10 +162,14 @@ static bool net_pending(const mca_btl_ep_module_t *module)
 static int net_connect(mca_btl_ep_module_t *module, const void *address, size_t length,
                        struct mca_btl_base_endpoint_t **endpoint_p)
 {
+    const int rc = policy_rc(FUZZ_CALL_CONNECT);
+
     (void) module;
     FUZZ_CHECK(NULL != address && 0 < length, "no address");
-    *endpoint_p = (struct mca_btl_base_endpoint_t *) &peer;
-    return policy_rc(FUZZ_CALL_CONNECT);
+    if (OPAL_SUCCESS == rc) {
+        *endpoint_p = (struct mca_btl_base_endpoint_t *) &peer;
+    }
+    return rc;
 }
 
 static void net_disconnect(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
