@@ -130,6 +130,14 @@ static uint64_t an_offset(fuzz_input_t *input)
     return a_length(input);
 }
 
+static uint64_t anything(fuzz_input_t *input)
+{
+    uint64_t value;
+
+    fuzz_bytes(input, &value, sizeof(value));
+    return value;
+}
+
 /** The partitioned request that a message is about, for the fields behind its number. */
 static const mca_pml_epml_part_t *addressee;
 
@@ -195,7 +203,6 @@ static uint64_t a_sender(fuzz_input_t *input)
 static uint64_t a_uid(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
-    uint64_t uid;
 
     switch (choice % 8) {
     case 0:
@@ -203,8 +210,7 @@ static uint64_t a_uid(fuzz_input_t *input)
     case 1:
         return fuzz_neighbour_uid;
     case 2:
-        fuzz_bytes(input, &uid, sizeof(uid));
-        return uid;
+        return anything(input);
     default:
         return fuzz_remote->uid;
     }
@@ -239,14 +245,6 @@ static uint64_t a_status(fuzz_input_t *input)
     return (uint32_t) status;
 }
 
-static uint64_t anything(fuzz_input_t *input)
-{
-    uint64_t value;
-
-    fuzz_bytes(input, &value, sizeof(value));
-    return value;
-}
-
 typedef uint64_t (*field_fn_t)(fuzz_input_t *input);
 
 typedef struct field_t {
@@ -256,10 +254,14 @@ typedef struct field_t {
 
 /* ---- answers: may this one be followed by the request that it names? ------------------------- */
 
+static bool is_send(const mca_pml_epml_request_t *request, mca_pml_epml_send_state_t state)
+{
+    return NULL != request && EPML_REQUEST_SEND == request->kind && state == request->state;
+}
+
 static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
 {
-    return NULL != request && EPML_REQUEST_SEND == request->kind
-           && EPML_SEND_RNDV == request->state
+    return is_send(request, EPML_SEND_RNDV)
            && ((const mca_pml_epml_hdr_cts_t *) message)->length <= request->size;
 }
 
@@ -275,8 +277,7 @@ static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
     if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
         return 0 < ((const mca_pml_epml_part_t *) request)->open;
     }
-    return NULL != request && EPML_REQUEST_SEND == request->kind
-           && EPML_SEND_RNDV == request->state;
+    return is_send(request, EPML_SEND_RNDV);
 }
 
 static bool fits_part_start(const void *message, const mca_pml_epml_request_t *request)
@@ -334,8 +335,7 @@ static bool fits_flow(const void *message, const mca_pml_epml_request_t *request
 static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) message;
-    return NULL != request && EPML_REQUEST_SEND == request->kind
-           && EPML_SEND_SYNC == request->state;
+    return is_send(request, EPML_SEND_SYNC);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -349,8 +349,7 @@ static const struct kind_t {
     size_t size;                             /**< of the header */
     enum { NOTHING, DATA, HANDLE } payload;  /**< what is behind it */
     field_t fields[FIELDS_MAX];
-    /** Of an answer, which has the number of a request in its common part: it is dropped if not.
-     * request: the one of that number, or NULL. */
+    /** Of an answer: it is dropped if not.  request: the one of its number, or NULL. */
     bool (*fits)(const void *message, const mca_pml_epml_request_t *request);
 } kinds[] = {
     {EPML_HDR_EAGER, sizeof(mca_pml_epml_hdr_match_t), DATA,
@@ -377,8 +376,7 @@ static const struct kind_t {
      fits_cts},
     {EPML_HDR_FRAG, sizeof(mca_pml_epml_hdr_frag_t), DATA,
      {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_number),
-      FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)},
-     fits_frag},
+      FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)}, fits_frag},
     {EPML_HDR_FIN, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
       FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
@@ -403,8 +401,7 @@ static const struct kind_t {
      fits_part_start},
     {EPML_HDR_PART_DATA, sizeof(mca_pml_epml_hdr_frag_t), DATA,
      {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_part_number),
-      FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)},
-     fits_part_data},
+      FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)}, fits_part_data},
     {EPML_HDR_PART_RNDV, sizeof(mca_pml_epml_hdr_part_rndv_t), HANDLE,
      {FIELD(mca_pml_epml_hdr_part_rndv_t, common.handle_size, a_handle_size),
       FIELD(mca_pml_epml_hdr_part_rndv_t, common.request, a_part_number),
@@ -414,11 +411,9 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_part_rndv_t, address, anything)},
      fits_part_rndv},
     {EPML_HDR_HOLD, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
-     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
-     fits_flow},
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
     {EPML_HDR_GO, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
-     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
-     fits_flow},
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

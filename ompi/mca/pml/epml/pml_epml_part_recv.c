@@ -365,8 +365,8 @@ void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_r
     handle_size = NULL != module && NULL != module->super.btl_register_mem
                       ? module->super.btl_registration_handle_size
                       : 0;
-    /* Only a neighbour's addresses are followed, and only what was asked for is fetched, by one that
-     * has said that it can: it may have no registration otherwise. */
+    /* Only a neighbour's addresses are followed, and only what was asked for is fetched, by one
+     * that has said that it can: it may have no registration otherwise. */
     if (!part->may_fetch || is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
         || hdr->sender != part->super.sender_request || hdr->common.handle_size != handle_size
         || (!part->super.contiguous && !is_neighbour)) {
