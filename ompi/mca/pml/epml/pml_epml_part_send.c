@@ -210,10 +210,10 @@ static int send_empty(mca_pml_epml_part_t *part)
     return rc;
 }
 
-/** Is the round over? */
+/** Is the round over?  Not while the empty message waits in a backlog, whose the request is. */
 static void settle(mca_pml_epml_part_t *part)
 {
-    if (part->ready_first == part->partitions && 0 == part->open
+    if (part->ready_first == part->partitions && 0 == part->open && !part->super.in_backlog
         && !atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
         mca_pml_epml_part_done(part);
     }
