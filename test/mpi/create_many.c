@@ -181,15 +181,6 @@ static void use_as_rank(struct driver *driver)
 static pthread_barrier_t halves_meet;
 static long halves_before, halves_after;
 
-static long heap_bytes(void)
-{
-    struct mallinfo2 info;
-
-    (void) malloc_trim(0);
-    info = mallinfo2();
-    return (long) (info.uordblks + info.hblkhd);
-}
-
 static void measure_alone(struct driver *driver, long *bytes)
 {
     pthread_barrier_wait(&halves_meet);

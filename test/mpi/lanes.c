@@ -21,10 +21,8 @@
  *   --inbox K   an endpoint that goes gives back K KiB at least, whoever has a lane to it
  */
 
-#include "ept.h"
-
-#include <malloc.h>
-#include <unistd.h>
+#define _GNU_SOURCE /* mallinfo2 */
+#include "usage.h"
 
 enum {
     BYTES_MAX = 500,
@@ -307,29 +305,26 @@ static void leave_full(MPI_Comm comm, struct ept *t, int index, void *context)
     free(statuses);
 }
 
-/** Bytes that the process has from malloc. */
-static size_t in_use(void)
+/** What the end of an endpoint must give back at least, KiB; 0: not looked at. */
+static long inbox_kib(void)
 {
-    const struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
+    return ept_option_long("inbox", 0);
 }
 
 /** The dead leave nothing behind, once the others have looked at their endpoints. */
-static void check_given_back(MPI_Comm survivors, struct ept *t, int index, size_t before)
+static void check_given_back(MPI_Comm survivors, struct ept *t, int index, long before)
 {
-    const size_t kept = (size_t) ept_option_long("inbox", 0) * 1024;
-    const size_t due = (GROUP - SURVIVORS) * kept;
+    const long due = (GROUP - SURVIVORS) * inbox_kib() * 1024;
 
-    if (0 != kept && 0 == index) {
-        size_t now = in_use();
+    if (0 != due && 0 == index) {
+        long now = heap_bytes();
 
         for (int i = 0, flag; i < 2000 && now + due > before; ++i) {
             EPT_OK(t, MPI_Iprobe(0, NUM_TAGS, survivors, &flag, MPI_STATUS_IGNORE));
             usleep(1000);
-            now = in_use();
+            now = heap_bytes();
         }
-        EPT_CHECK(t, now + due <= before, "%zu KiB before, %zu now, %zu less expected",
+        EPT_CHECK(t, now + due <= before, "%ld KiB before, %ld now, %ld less expected",
                   before / 1024, now / 1024, due / 1024);
     }
     EPT_OK(t, MPI_Barrier(survivors));
@@ -341,12 +336,12 @@ static void outlive(MPI_Comm comm, struct ept *t, int index, void *context)
     struct group *group = context;
     MPI_Comm survivors;
     unsigned char unwanted[BYTES_MAX] = {0};
-    size_t before;
+    long before;
 
     EPT_OK(t, MPI_Comm_split(comm, index < SURVIVORS ? 0 : MPI_UNDEFINED, index, &survivors));
     exchange(comm, t, group->round, burst_alternating);
     exchange(comm, t, group->round + 1, burst_random);
-    before = in_use();
+    before = 0 != inbox_kib() ? heap_bytes() : 0;
     if (index < SURVIVORS) {
         /* Into a lane to one that goes: its buffers must come back, or the next is the last. */
         for (int i = 0; i < 3 * AFTER; ++i) {
