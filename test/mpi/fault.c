@@ -169,6 +169,38 @@ static void cq_again(void)
     again("cq");
 }
 
+/** A message that was to wait for its receive, because the receiver was full, finds no room, and the
+ * receiver is full no longer when it does.  What the transport gave for it must have gone back when
+ * the next message takes its request.  With pml_epml_unexpected_limit 32k. */
+static void held_again(void)
+{
+    enum { SMALL = 1000, COUNT = 100 };
+    MPI_Request requests[COUNT], last;
+
+    if (0 == rank) {
+        for (int i = 0; i < COUNT; ++i) {
+            MPI_Isend(buffer, SMALL, MPI_CHAR, 1, 2, comm, &requests[i]);
+        }
+        EXPECT(MPI_SUCCESS, 5, MPI_Send(buffer, 8, MPI_CHAR, 1, 3, comm));
+        EXPECT(MPI_SUCCESS, 5, MPI_Recv(buffer, 8, MPI_CHAR, 1, 3, comm, MPI_STATUS_IGNORE));
+        fault("send", 0, EAGAIN, 1000);
+        MPI_Isend(buffer, SMALL, MPI_CHAR, 1, 4, comm, &last);
+        EXPECT(MPI_SUCCESS, 5, MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE));
+        EXPECT(MPI_SUCCESS, 5, MPI_Wait(&last, MPI_STATUS_IGNORE));
+        send_checked(1, LARGE, 5);
+    } else if (1 == rank) {
+        EXPECT(MPI_SUCCESS, 5, MPI_Recv(buffer, 8, MPI_CHAR, 0, 3, comm, MPI_STATUS_IGNORE));
+        EXPECT(MPI_SUCCESS, 5, MPI_Send(buffer, 8, MPI_CHAR, 0, 3, comm));
+        for (int i = 0; i < COUNT; ++i) {
+            EXPECT(MPI_SUCCESS, 5,
+                   MPI_Recv(buffer, SMALL, MPI_CHAR, 0, 2, comm, MPI_STATUS_IGNORE));
+        }
+        EXPECT(MPI_SUCCESS, 5, MPI_Recv(buffer, SMALL, MPI_CHAR, 0, 4, comm, MPI_STATUS_IGNORE));
+        recv_checked(0, LARGE, 5);
+    }
+    talk(1, 20);
+}
+
 /* ---- operations that fail -------------------------------------------------------------------- */
 
 static void sent(void)
@@ -317,6 +349,7 @@ static const struct {
     {"send_again", send_again, false, false},
     {"read_again", read_again, false, false},
     {"cq_again", cq_again, false, false},
+    {"held_again", held_again, false, false},
     {"sent", sent, false, false},
     {"send_error", send_error, false, false},
     {"fetched", fetched, false, false},

@@ -342,6 +342,10 @@ my @TABLE = (
         (map { [$_, 'queue of an endpoint cannot be read.*Error: +Input/output error'] }
             qw(cq_broken readerr_broken)),
         [reset => 'cannot be reached.*Peer: +rank [01] on host ']),
+    (map { my ($how, $mca) = @$_;
+           +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],
+              args => "--how $how", preload => 'fault_fabric', mca => $mca } }
+        [held_again => 'pml_epml_unexpected_limit 32k']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 

@@ -326,8 +326,9 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
     if (OMPI_SUCCESS == rc) {
         request->state = sync ? EPML_SEND_SYNC : EPML_SEND_DONE;
         if (!sync) {
-            /* It may have been offered for fetching first, while the peer held us back. */
+            /* It has them if there was no room for it while the peer held us back. */
             mca_pml_epml_request_forget_handle(request);
+            mca_pml_epml_number_drop(request);
             mca_pml_epml_request_done(request);
         }
     }
