@@ -201,6 +201,37 @@ static void held_again(void)
     talk(1, 20);
 }
 
+/** A piece of a partitioned message is being fetched for so long that its sender is asked whether
+ * it is still there: the piece's, not that of the request's last user, whom the communicator does
+ * not even have.  With pml_epml_ask 200. */
+static void asked(void)
+{
+    MPI_Comm pair;
+    MPI_Request request;
+
+    EXPECT(MPI_SUCCESS, 5, MPI_Comm_split(comm, 2 == rank ? MPI_UNDEFINED : 0, rank, &pair));
+    if (0 == rank) {
+        MPI_Precv_init(buffer, 1, LARGE, MPI_CHAR, 1, 2, pair, MPI_INFO_NULL, &request);
+        recv_checked(2, 8, 1);
+        fault("read", 0, EAGAIN, 1000);
+        MPI_Start(&request);
+        EXPECT(MPI_SUCCESS, 5, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        MPI_Request_free(&request);
+    } else if (1 == rank) {
+        MPI_Psend_init(buffer, 1, LARGE, MPI_CHAR, 0, 2, pair, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready(0, request);
+        EXPECT(MPI_SUCCESS, 5, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        MPI_Request_free(&request);
+    } else {
+        send_checked(0, 8, 1);
+    }
+    if (MPI_COMM_NULL != pair) {
+        MPI_Comm_free(&pair);
+    }
+    talk(1, 20);
+}
+
 /* ---- operations that fail -------------------------------------------------------------------- */
 
 static void sent(void)
@@ -350,6 +381,7 @@ static const struct {
     {"read_again", read_again, false, false},
     {"cq_again", cq_again, false, false},
     {"held_again", held_again, false, false},
+    {"asked", asked, false, false},
     {"sent", sent, false, false},
     {"send_error", send_error, false, false},
     {"fetched", fetched, false, false},

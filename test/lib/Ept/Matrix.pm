@@ -345,7 +345,8 @@ my @TABLE = (
     (map { my ($how, $mca) = @$_;
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],
               args => "--how $how", preload => 'fault_fabric', mca => $mca } }
-        [held_again => 'pml_epml_unexpected_limit 32k']),
+        [held_again => 'pml_epml_unexpected_limit 32k'],
+        [asked => 'pml_epml_ask 200']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
 

@@ -320,6 +320,8 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
         return;
     }
     piece->free_called = true; /* nobody waits for it */
+    piece->peer = request->peer;
+    piece->tag = request->tag;
     piece->buffer = part;
     piece->datatype = NULL;
     piece->contiguous = true;
