@@ -215,6 +215,43 @@ static int way_unmatched(survivor_t *s)
                : MPI_ERR_INTERN;
 }
 
+/** Partitioned: a receive of which a half is being fetched, in pieces that the dead does not answer
+ * any more, and a send that it never starts to receive. */
+static int way_part(survivor_t *s)
+{
+    enum { PARTITIONS = 4 };
+    MPI_Request requests[MOST_EP] = {MPI_REQUEST_NULL};
+    char small[8] = "";
+    int count = 0, rc, flag;
+
+    if (s->is_partner) {
+        for (int i = s->rank % endpoints; i + endpoints < s->size; i += endpoints) {
+            MPI_Psend_init(s->buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, i, TAG, s->comm,
+                           MPI_INFO_NULL, &requests[count]);
+            MPI_Start(&requests[count++]);
+        }
+        /* Their starts arrive in the meantime. */
+        for (double stop = MPI_Wtime() + 3e-4 * after_ms; MPI_Wtime() < stop;) {
+            MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+        }
+        for (int i = 0; i < count; ++i) {
+            MPI_Pready(0, requests[i]);
+            MPI_Pready(1, requests[i]);
+        }
+        for (;;) {
+            (void) pause();
+        }
+    }
+    MPI_Precv_init(s->buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, s->partner, TAG, s->comm,
+                   MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(small, 1, sizeof(small), MPI_CHAR, s->partner, TAG, s->comm, MPI_INFO_NULL,
+                   &requests[1]);
+    MPI_Startall(2, requests);
+    MPI_Pready(0, requests[1]);
+    rc = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    return rc == MPI_Wait(&requests[1], MPI_STATUS_IGNORE) ? rc : MPI_ERR_INTERN;
+}
+
 static int way_barrier(survivor_t *s)
 {
     int rc;
@@ -260,6 +297,7 @@ static const struct {
     {"any", way_any, false},           {"pingpong", way_pingpong, false},
     {"stream", way_stream, false},     {"flood", way_flood, false},
     {"stuck", way_stuck, false},       {"unmatched", way_unmatched, false},
+    {"part", way_part, false},
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},
 };

@@ -313,6 +313,12 @@ my @TABLE = (
               says => 'Dead: rank 2 on host', never => 'cannot be reached' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
            bcast)),
+    # shm that does not copy by itself: what is being fetched is still under way when the launcher
+    # tells of the death.
+    { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
+      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 4000,
+      args => '--how part --end abort', status => '0|5', env => 'FI_SHM_DISABLE_CMA=1',
+      says => 'Dead: rank [12] on host', never => 'cannot be reached' },
     # It leaves them alone and says nothing: they find out by themselves.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
               configs => ['2x2'], quick => [], launcher => $RECOVER, within => 9000,

@@ -351,6 +351,7 @@ void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
     mca_pml_epml_request_put(piece);
     --part->open;
     account(part, offset, size, error);
+    mca_pml_epml_part_recv_lost(part); /* then nothing comes after it */
 }
 
 void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
