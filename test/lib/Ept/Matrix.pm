@@ -324,7 +324,7 @@ my @TABLE = (
               configs => ['2x2'], quick => [], launcher => $RECOVER, within => 9000,
               args => "--how $_ --end abort", status => '0|5',
               says => 'Peer: +rank 1 on host', never => 'have died' } }
-        qw(recv stream any barrier)),
+        qw(recv probe iprobe stream any barrier)),
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
       configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
       args => '--how stream --errors fatal', says => 'Dead: rank 1 on host',

@@ -485,23 +485,38 @@ static void ask_some(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers)
     }
 }
 
+/** Ask those whom a message of this kind is awaited from, or sent to. */
+static void ask_for(const mca_pml_epml_comm_t *comm, int rank, int tag)
+{
+    if (0 <= rank) {
+        ask(comm->ep, comm->peers->peer[rank], false);
+    }
+    if (0 > rank || MPI_ANY_TAG > tag) {
+        /* It may be any of them; a collective waits for one who waits for another one. */
+        ask_some(comm->ep, comm->peers);
+    }
+}
+
 /** Ask those whom a request waits for. */
 static void ask_for_request(const mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_ep_t *ep = request->ep;
-    const mca_pml_epml_peers_t *peers = request->comm->peers;
-
     if (EPML_REQUEST_RECV == request->kind && NULL == request->posted.queue) {
-        ask(ep, request->source, false);
-        return;
+        ask(request->ep, request->source, false);
+    } else {
+        ask_for(request->comm, request->peer, request->tag);
     }
-    if (0 <= request->peer) {
-        ask(ep, peers->peer[request->peer], false);
+}
+
+/** Ask those whom a thread waits for that probes. */
+static void ask_for_probe(mca_pml_epml_ep_t *ep)
+{
+    const mca_pml_epml_comm_t *comm
+        = 0 == ep->probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->probed.context);
+
+    if (NULL != comm) { /* else it has been freed since */
+        ask_for(comm, ep->probed.source, ep->probed.tag);
     }
-    if (0 > request->peer || MPI_ANY_TAG > request->tag) {
-        /* It may be any of them; a collective waits for one who waits for another one. */
-        ask_some(ep, peers);
-    }
+    ep->probed.context = 0; /* whoever still probes comes again */
 }
 
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
@@ -529,6 +544,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
             ask_for_request(request);
         }
     }
+    ask_for_probe(ep);
     for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
          backlog = backlog->next) {
         ask(ep, backlog->peer, false);

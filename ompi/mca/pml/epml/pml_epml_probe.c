@@ -46,6 +46,10 @@ static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int t
 /** There is no message: can there be one?  Under the lock. */
 static inline int in_vain(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
+    /* No request says whom a thread waits for that probes in a loop; mca_pml_epml_lost_ask asks. */
+    comm->ep->probed.context = comm->context;
+    comm->ep->probed.source = src;
+    comm->ep->probed.tag = tag;
     if (OPAL_UNLIKELY(comm->lost)) {
         return MPI_ERR_NO_MEM; /* it might be the one that was lost */
     }

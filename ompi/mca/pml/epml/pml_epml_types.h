@@ -207,6 +207,10 @@ typedef struct mca_pml_epml_ep_t {
     uint64_t moment_ns; /**< when the launcher was last given a moment to tell of a death */
     uint32_t ask_next;  /**< with whom to go on where all members of a communicator are looked at */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
+    struct {
+        uint64_t context; /**< 0: none since the last questions */
+        int32_t source, tag;
+    } probed; /**< the last probe in vain: it waits for somebody, too */
 
     /* ---- slow path ---- */
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
