@@ -279,6 +279,77 @@ static void case_cancel_send(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* A receive that is too short, until it is complete in one of the ways of waiting or testing. */
+static int complete(int way, MPI_Request *request)
+{
+    MPI_Status status = {.MPI_ERROR = MPI_SUCCESS};
+    int rc = MPI_SUCCESS, flag = 0, index, count = 0;
+
+    switch (way) {
+    case 0:
+        return MPI_Wait(request, &status);
+    case 1:
+        rc = MPI_Waitall(1, request, &status);
+        return MPI_SUCCESS == status.MPI_ERROR ? MPI_SUCCESS : rc;
+    case 2:
+        return MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
+    case 3:
+        return MPI_Waitany(1, request, &index, &status);
+    case 4:
+        return MPI_Waitsome(1, request, &count, &index, &status);
+    case 5:
+        while (MPI_SUCCESS == rc && !flag) {
+            rc = MPI_Test(request, &flag, &status);
+        }
+        return rc;
+    case 6:
+        while (MPI_SUCCESS == rc && !flag) {
+            rc = MPI_Testall(1, request, &flag, &status);
+        }
+        return MPI_SUCCESS == status.MPI_ERROR ? MPI_SUCCESS : rc;
+    case 7:
+        while (MPI_SUCCESS == rc && !flag) {
+            rc = MPI_Testall(1, request, &flag, MPI_STATUSES_IGNORE);
+        }
+        return rc;
+    case 8:
+        while (MPI_SUCCESS == rc && !flag) {
+            rc = MPI_Testany(1, request, &index, &flag, &status);
+        }
+        return rc;
+    default:
+        while (MPI_SUCCESS == rc && 0 == count) {
+            rc = MPI_Testsome(1, request, &count, &index, &status);
+        }
+        return rc;
+    }
+}
+
+static void case_errors(MPI_Comm comm, struct ept *t)
+{
+    char in[8] = "", out[8] = "";
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
+    for (int way = 0; way < 10; ++way) {
+        MPI_Request receive;
+        int class = MPI_SUCCESS;
+
+        ept_phase(t, "way %d", way);
+        EPT_OK(t, MPI_Recv_init(in, 4, MPI_BYTE, t->rank, TAG, dup, &receive));
+        EPT_OK(t, MPI_Start(&receive));
+        EPT_OK(t, MPI_Send(out, 8, MPI_BYTE, t->rank, TAG, dup));
+        EPT_OK(t, MPI_Error_class(complete(way, &receive), &class));
+        EPT_CHECK(t, MPI_ERR_TRUNCATE == class || MPI_ERR_IN_STATUS == class,
+                  "way %d: class %d instead of a truncation", way, class);
+        if (MPI_REQUEST_NULL != receive) {
+            EPT_OK(t, MPI_Request_free(&receive));
+        }
+    }
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -286,6 +357,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_restarts);
     EPT_CASE(t, case_free_active);
     EPT_CASE(t, case_cancel_and_restart);
+    EPT_CASE_STOCK_DEFECT(t, case_errors,
+                          "MPI_Waitall and MPI_Testall overlook errors of persistent requests");
     if (t->endpoints) {
         EPT_CASE(t, case_cancel_send);
     } else {

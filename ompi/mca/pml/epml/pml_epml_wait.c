@@ -130,6 +130,22 @@ static inline int returned(int rc, size_t count, ompi_request_t **requests)
     return rc;
 }
 
+/**
+ * What Open MPI's function returned, of a list whose requests are all complete: MPI_Waitall with
+ * statuses, and MPI_Testall, overlook the errors of persistent requests, which would pass for
+ * success, whatever the error handler.
+ */
+static inline int returned_all(int rc, size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        if (OPAL_UNLIKELY(mca_pml_epml_is_request(requests[i])
+                          && MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {
+            rc = MPI_ERR_IN_STATUS;
+        }
+    }
+    return returned(rc, count, requests);
+}
+
 static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
     if (!is_through(*request) && is_served(*request)) {
@@ -158,7 +174,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
         }
     }
     mca_pml_epml_wait_over(&waiter);
-    return returned(original.req_wait_all(count, requests, statuses), count, requests);
+    return returned_all(original.req_wait_all(count, requests, statuses), count, requests);
 }
 
 /** See a complete request off: ours, used once, without error.  Under its endpoint's lock, but for
@@ -342,21 +358,29 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
 static int epml_test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
                          ompi_status_public_t *status)
 {
+    int rc;
+
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return returned(original.req_test_any(count, requests, index, completed, status), count,
-                    requests);
+    rc = original.req_test_any(count, requests, index, completed, status);
+    if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index
+        && mca_pml_epml_is_request(requests[*index])) {
+        rc = requests[*index]->req_status.MPI_ERROR; /* overlooked, as in returned_all */
+    }
+    return returned(rc, count, requests);
 }
 
 static int epml_test_all(size_t count, ompi_request_t **requests, int *completed,
                          ompi_status_public_t *statuses)
 {
+    int rc;
+
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return returned(original.req_test_all(count, requests, completed, statuses), count,
-                    requests);
+    rc = original.req_test_all(count, requests, completed, statuses);
+    return *completed ? returned_all(rc, count, requests) : rc;
 }
 
 static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
