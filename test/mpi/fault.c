@@ -169,9 +169,9 @@ static void cq_again(void)
     again("cq");
 }
 
-/** A message that was to wait for its receive, because the receiver was full, finds no room, and the
- * receiver is full no longer when it does.  What the transport gave for it must have gone back when
- * the next message takes its request.  With pml_epml_unexpected_limit 32k. */
+/** A message that was to wait for its receive, because the receiver was full, finds no room, and
+ * the receiver is full no longer when it does.  What the transport gave for it must have gone back
+ * when the next message takes its request.  With pml_epml_unexpected_limit 32k. */
 static void held_again(void)
 {
     enum { SMALL = 1000, COUNT = 100 };

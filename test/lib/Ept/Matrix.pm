@@ -234,6 +234,13 @@ my @TABLE = (
       args => '--seed 16 --max 1500000 --epochs 2 --messages 120',
       mca => 'btl_epshm_single_copy 0', plain => 0 },
 
+    # The kernel forbids it indeed, which turns out at the first copy.
+    (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,
+              quick => [], preload => 'no_single_copy', timeout => 120 } }
+        qw(p2p_sizes part part_requests part_life)),
+    { program => 'part', variant => 'forbidden_few', configs => ['2x2/node'], plain => 0,
+      quick => [], preload => 'no_single_copy', mca => $FEW, timeout => 120 },
+
     # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
     # is not where the others look for it.  All take the network.
     { program => 'random_traffic', variant => 'lacking', configs => ['2x2/node'], plain => 0,

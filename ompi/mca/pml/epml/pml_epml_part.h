@@ -41,6 +41,12 @@ BEGIN_C_DECLS
  * Enough to be at full speed, and little enough for MPI_Parrived to be told in between. */
 #define EPML_PART_RUN_MAX ((uint64_t) 1 << 20)
 
+/** What is_ready says of a partition. */
+enum {
+    EPML_PART_MARKED = 1, /**< it is ready */
+    EPML_PART_AGAIN = 2   /**< it was to be fetched, and must be sent */
+};
+
 /** In left: the partition has no bytes in this round, and has arrived when the whole has. */
 #define EPML_PART_WHOLE UINT64_MAX
 
@@ -58,14 +64,19 @@ typedef struct mca_pml_epml_part_t {
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;    /**< the last round that the receiver has started */
     bool closed;         /**< a round without bytes: its one empty message has gone */
-    bool *is_ready;      /**< by partition */
+    uint8_t *is_ready;   /**< by partition; 0: not ready */
     uint32_t *ready;     /**< partitions in the order in which they became ready */
     uint32_t ready_first, ready_last;
     uint32_t run;        /**< partitions, from ready_first on, that are being sent; 0: none */
     uint64_t run_at, run_end; /**< bytes of the message: what is left of the run */
+    uint32_t again;      /**< partitions that are EPML_PART_AGAIN */
+    uint32_t again_next; /**< where to look for the next one; again_open: it is being sent */
+    bool again_open;
+    uint64_t again_pieces; /**< of open: pieces that those partitions were */
 
     /* receive; super.wanted: bytes of a round, super.source, super.sender_request */
     bool matched;
+    bool cannot_fetch;      /**< it has turned out that the sender's memory cannot be read */
     uint64_t missing;       /**< bytes of this round */
     _Atomic uint64_t *left; /**< bytes missing by partition, or EPML_PART_WHOLE; the lock's owner
                              * writes, MPI_Parrived reads without the lock */
@@ -113,6 +124,9 @@ void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status);
 
 /** Ends the round with an error if the receiver is lost; otherwise does nothing. */
 void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part);
+
+/** PART_AGAIN has come. */
+void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr);
 
 /** PART_START has come. */
 void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);

@@ -67,7 +67,7 @@ static bool can_fetch(mca_pml_epml_part_t *part)
     struct mca_btl_base_endpoint_t *connection;
     mca_btl_ep_module_t *module;
 
-    if (0 == request->wanted) {
+    if (0 == request->wanted || part->cannot_fetch) {
         return false;
     }
     if (NULL != request->source->shm) {
@@ -352,6 +352,26 @@ void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
     --part->open;
     account(part, offset, size, error);
     mca_pml_epml_part_recv_lost(part); /* then nothing comes after it */
+}
+
+void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
+{
+    mca_pml_epml_part_t *part = piece->buffer;
+    const mca_pml_epml_hdr_part_again_t hdr
+        = {.common = {.kind = EPML_HDR_PART_AGAIN, .request = part->super.sender_request},
+           .offset = (uint64_t) (piece->base - part->super.base),
+           .length = piece->size};
+    int rc;
+
+    piece->local_handle = NULL; /* the whole request's */
+    mca_pml_epml_request_put(piece);
+    --part->open;
+    part->cannot_fetch = true;
+    rc = mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
+    if (OMPI_SUCCESS != rc) {
+        account(part, hdr.offset, hdr.length, mca_pml_epml_mpi_error(rc)); /* it will not come */
+    }
+    mca_pml_epml_part_recv_lost(part);
 }
 
 void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,

@@ -171,6 +171,48 @@ static int send_run(mca_pml_epml_part_t *part)
     return rc;
 }
 
+/** Note an error; nothing more is sent in this round, but the user may go on marking. */
+static void fail(mca_pml_epml_part_t *part, int rc)
+{
+    part->error = mca_pml_epml_mpi_error(rc);
+}
+
+/** Send what the receiver could not fetch, between two runs; in the order of the partitions.
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again */
+static int send_again(mca_pml_epml_part_t *part)
+{
+    while (0 < part->again) {
+        int rc = OMPI_SUCCESS;
+
+        if (!part->again_open) {
+            while (EPML_PART_AGAIN != part->is_ready[part->again_next]) {
+                part->again_next = (part->again_next + 1) % (uint32_t) part->partitions;
+            }
+            part->again_open = true;
+            part->run_at = part->again_next * part->partition_size;
+            part->run_end = part->run_at + part->partition_size;
+            if (part->run_end > part->super.to_send) {
+                part->run_end = part->super.to_send;
+            }
+        }
+        if (MPI_SUCCESS == part->error) {
+            rc = send_run(part);
+        }
+        if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+            return rc;
+        }
+        if (OMPI_SUCCESS != rc) {
+            fail(part, rc);
+        }
+        part->is_ready[part->again_next] = EPML_PART_MARKED;
+        part->again_open = false;
+        --part->again;
+    }
+    part->open -= part->again_pieces < part->open ? part->again_pieces : part->open;
+    part->again_pieces = 0;
+    return OMPI_SUCCESS;
+}
+
 /* ---- a round --------------------------------------------------------------------------------- */
 
 /** Take the next run: partitions that became ready one after the other and are neighbours. */
@@ -219,19 +261,18 @@ static void settle(mca_pml_epml_part_t *part)
     }
 }
 
-/** Note an error; nothing more is sent in this round, but the user may go on marking. */
-static void fail(mca_pml_epml_part_t *part, int rc)
-{
-    part->error = mca_pml_epml_mpi_error(rc);
-}
-
 int mca_pml_epml_part_continue(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
     int rc = OMPI_SUCCESS;
 
     request->in_backlog = false;
-    while (OMPI_ERR_OUT_OF_RESOURCE != rc && part->ready_first < part->ready_last) {
+    while (OMPI_ERR_OUT_OF_RESOURCE != rc
+           && (0 < part->again || part->ready_first < part->ready_last)) {
+        if (0 == part->run && 0 < part->again) {
+            rc = send_again(part);
+            continue;
+        }
         if (0 == part->run) {
             take_run(part);
         }
@@ -244,7 +285,7 @@ int mca_pml_epml_part_continue(mca_pml_epml_request_t *request)
             fail(part, rc);
         }
     }
-    if (part->ready_first == part->partitions) {
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc && part->ready_first == part->partitions) {
         rc = send_empty(part);
         if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
             fail(part, rc);
@@ -271,7 +312,8 @@ static void push(mca_pml_epml_part_t *part)
     }
     /* Rounds are compared as sequence numbers: they wrap. */
     if (request->in_backlog || 0 > (int32_t) (part->granted - part->round)
-        || (part->ready_first == part->ready_last && part->ready_last < part->partitions)) {
+        || (part->ready_first == part->ready_last && part->ready_last < part->partitions
+            && 0 == part->again)) {
         return;
     }
     if (!mca_pml_epml_backlog_has(request->ep, receiver(part))) {
@@ -312,6 +354,9 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
     part->ready_last = 0;
     part->run = 0;
     part->closed = false;
+    part->again = 0;
+    part->again_open = false;
+    part->again_pieces = 0;
     if (0 < part->partitions) {
         memset(part->is_ready, 0, part->partitions * sizeof(*part->is_ready));
     } else {
@@ -323,12 +368,12 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i <= last; ++i) {
-        if (part->is_ready[i]) {
+        if (0 != part->is_ready[i]) {
             return MPI_ERR_ARG;
         }
     }
     for (uint32_t i = first; i <= last; ++i) {
-        part->is_ready[i] = true;
+        part->is_ready[i] = EPML_PART_MARKED;
         part->ready[part->ready_last++] = i;
     }
     push(part);
@@ -354,6 +399,44 @@ void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
     if (!atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
         push(part);
     }
+}
+
+/** Are these pieces' partitions out, to be fetched?  They are what a run was. */
+static bool may_be_again(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t length)
+{
+    if (0 == part->partition_size || 0 == length || offset >= part->super.to_send
+        || length > part->super.to_send - offset || 0 != offset % part->partition_size
+        || part->again_pieces >= part->open) {
+        return false;
+    }
+    for (uint64_t i = offset / part->partition_size;
+         i <= (offset + length - 1) / part->partition_size; ++i) {
+        if (EPML_PART_MARKED != part->is_ready[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr)
+{
+    mca_pml_epml_part_t *part
+        = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
+
+    if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
+        || atomic_load_explicit(&part->super.done, memory_order_relaxed)
+        || !may_be_again(part, hdr->offset, hdr->length)) {
+        ++ep->dropped;
+        return;
+    }
+    part->may_fetch = false; /* nor can the others be fetched */
+    for (uint64_t i = hdr->offset / part->partition_size;
+         i <= (hdr->offset + hdr->length - 1) / part->partition_size; ++i) {
+        part->is_ready[i] = EPML_PART_AGAIN;
+        ++part->again;
+    }
+    ++part->again_pieces;
+    push(part);
 }
 
 void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status)

@@ -380,7 +380,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request);
 static void cannot_fetch(mca_pml_epml_request_t *request)
 {
     if (EPML_REQUEST_PIECE == request->kind) {
-        fetched(request, OMPI_ERR_NOT_AVAILABLE);
+        mca_pml_epml_part_piece_refused(request);
     } else {
         ask_for_frags(request);
     }

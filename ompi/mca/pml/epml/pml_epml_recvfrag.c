@@ -210,6 +210,12 @@ static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl
         mca_pml_epml_part_data(ep, message, bytes + sizeof(mca_pml_epml_hdr_frag_t),
                                size - sizeof(mca_pml_epml_hdr_frag_t));
         return true;
+    case EPML_HDR_PART_AGAIN:
+        if (sizeof(mca_pml_epml_hdr_part_again_t) != size) {
+            return false;
+        }
+        mca_pml_epml_part_send_again(ep, message);
+        return true;
     default:
         if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
             || size != sizeof(mca_pml_epml_hdr_part_rndv_t) + common->handle_size
@@ -266,6 +272,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     case EPML_HDR_PART_START:
     case EPML_HDR_PART_DATA:
     case EPML_HDR_PART_RNDV:
+    case EPML_HDR_PART_AGAIN:
         if (!arrived_part(ep, btl, message, size)) {
             break;
         }

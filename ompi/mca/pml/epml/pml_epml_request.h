@@ -303,6 +303,9 @@ int mca_pml_epml_part_continue(mca_pml_epml_request_t *request);
 /** A piece of a partitioned receive has come, or could not.  Takes it back. */
 void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece);
 
+/** A piece cannot be fetched, nor can others: ask for the data.  Takes it back. */
+void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece);
+
 /** The communicator goes: so does what waits for it to match, or to be matched. */
 void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm);
 
