@@ -334,6 +334,38 @@ static void readerr_broken(void)
     broken("readerr");
 }
 
+/** It breaks while the endpoint has no communicator that needs it.  A new one, made over the
+ * processes, must know. */
+static void broken_before(void)
+{
+    MPI_Comm alone, inter = MPI_COMM_NULL;
+    int flag;
+
+    EXPECT(MPI_SUCCESS, 5, MPI_Comm_split(comm, rank, 0, &alone));
+    MPI_Comm_free(&comm);
+    comm = alone;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 == rank) {
+        fault("cq", 0, EIO, 60000);
+        for (double stop = MPI_Wtime() + 4; MPI_Wtime() < stop;) {
+            MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE);
+        }
+    }
+    if (2 > rank) {
+        EXPECT(MPI_SUCCESS, 20,
+               MPI_Intercomm_create(alone, 0, MPI_COMM_WORLD, 1 - rank, 5, &inter));
+    }
+    if (0 == rank && MPI_COMM_NULL != inter) {
+        MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+        EXPECT(MPI_ERR_PROC_FAILED, 10,
+               MPI_Recv(buffer, 8, MPI_CHAR, 0, NEVER, inter, MPI_STATUS_IGNORE));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (MPI_COMM_NULL != inter) {
+        MPI_Comm_free(&inter);
+    }
+}
+
 /* ---- the connection -------------------------------------------------------------------------- */
 
 /** It breaks while messages are on their way that the peer has not taken. */
@@ -390,6 +422,7 @@ static const struct {
     {"cq_recovers", cq_recovers, false, false},
     {"cq_broken", cq_broken, false, true},
     {"readerr_broken", readerr_broken, false, true},
+    {"broken_before", broken_before, false, true},
     {"reset", reset, false, false},
 };
 

@@ -353,7 +353,7 @@ my @TABLE = (
         [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],
         [cq_recovers => undef],
         (map { [$_, 'queue of an endpoint cannot be read.*Error: +Input/output error'] }
-            qw(cq_broken readerr_broken)),
+            qw(cq_broken readerr_broken broken_before)),
         [reset => 'cannot be reached.*Peer: +rank [01] on host ']),
     (map { my ($how, $mca) = @$_;
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],

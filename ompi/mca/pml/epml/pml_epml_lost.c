@@ -301,7 +301,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
 
-    if (ep->lost_any) {
+    if (ep->lost_any) { /* be it nobody whom the endpoint has known so far */
         ep->lost_seen = EPML_LOST_LOOK;
     }
 }
@@ -452,10 +452,10 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
             cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
         }
     }
+    ep->lost_any = true;
     if (!look_at_comms(ep)) {
         return;
     }
-    ep->lost_any = true;
     if (0 < news) {
         tell();
     }

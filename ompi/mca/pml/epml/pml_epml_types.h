@@ -200,7 +200,7 @@ typedef struct mca_pml_epml_ep_t {
 
     /* losses, see pml_epml_lost.c */
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool lost_any;      /**< a communicator of it has, or had, a lost member */
+    bool lost_any;      /**< somebody is lost: new communicators may have lost members */
     bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
