@@ -243,8 +243,7 @@ static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, i
                               memory_order_release);
         at += mine;
     }
-    /* The rest of a round does not come from one who is gone. */
-    if (0 == part->open && (0 == part->missing || MPI_ERR_PROC_FAILED == part->error)) {
+    if (0 == part->missing && 0 == part->open) {
         finish(part);
     }
 }
