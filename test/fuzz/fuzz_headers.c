@@ -94,6 +94,26 @@ static uint64_t a_number(fuzz_input_t *input)
     return number;
 }
 
+/** The number that a rendezvous which waits unmatched has at its sender, or any. */
+static uint64_t a_kept_number(fuzz_input_t *input)
+{
+    const uint8_t choice = fuzz_byte(input);
+    uint32_t left = choice % 8, number = fuzz_byte(input);
+
+    for (const epml_match_unexpected_t *message = fuzz_ep->match.arrival_first;
+         NULL != message && 224 > choice; message = message->newer) {
+        const mca_pml_epml_unexpected_t *kept = (const mca_pml_epml_unexpected_t *) message;
+
+        if (EPML_HDR_RNDV == kept->common.kind) {
+            number = kept->common.request;
+            if (0 == left--) {
+                break;
+            }
+        }
+    }
+    return number;
+}
+
 /** Lengths and offsets: round a border of ours, or anything. */
 static uint64_t a_length(fuzz_input_t *input)
 {
@@ -261,7 +281,7 @@ static bool is_send(const mca_pml_epml_request_t *request, mca_pml_epml_send_sta
 
 static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
 {
-    return is_send(request, EPML_SEND_RNDV)
+    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN))
            && ((const mca_pml_epml_hdr_cts_t *) message)->length <= request->size;
 }
 
@@ -277,7 +297,7 @@ static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
     if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
         return 0 < ((const mca_pml_epml_part_t *) request)->open;
     }
-    return is_send(request, EPML_SEND_RNDV);
+    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN));
 }
 
 static bool fits_part_start(const void *message, const mca_pml_epml_request_t *request)
@@ -314,6 +334,15 @@ static bool fits_part_rndv(const void *message, const mca_pml_epml_request_t *re
            && FUZZ_HANDLE_SIZE == hdr->common.handle_size;
 }
 
+static bool fits_part_again(const void *message, const mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_hdr_part_again_t *hdr = message;
+
+    return NULL != request && EPML_REQUEST_PSEND == request->kind && !request->done
+           && 0 < ((const mca_pml_epml_part_t *) request)->open && 0 < hdr->length
+           && hdr->length <= request->size && hdr->offset <= request->size - hdr->length;
+}
+
 /** The connection to the remote rank, or NULL. */
 static const mca_pml_epml_connection_t *connection_to_remote(void)
 {
@@ -332,6 +361,12 @@ static bool fits_flow(const void *message, const mca_pml_epml_request_t *request
            && NULL != connection_to_remote();
 }
 
+static bool fits_withdraw(const void *message, const mca_pml_epml_request_t *request)
+{
+    (void) request;
+    return fuzz_remote->uid == ((const mca_pml_epml_hdr_withdraw_t *) message)->uid;
+}
+
 static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) message;
@@ -343,7 +378,8 @@ static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 #define FIELD(type, member, value) {offsetof(type, member), sizeof(((type *) 0)->member), value}
 #define FIELDS_MAX 8
 
-/** Kinds, with the fields that do not follow from the kind. */
+/** Kinds, with the fields that do not follow from the kind.  The first OLD_KINDS are chosen as they
+ * were when the corpus was made; new ones go behind the others. */
 static const struct kind_t {
     uint8_t kind;
     size_t size;                             /**< of the header */
@@ -414,9 +450,20 @@ static const struct kind_t {
      {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
     {EPML_HDR_GO, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
      {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
+    {EPML_HDR_PART_AGAIN, sizeof(mca_pml_epml_hdr_part_again_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_part_again_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_part_again_t, offset, a_part_offset),
+      FIELD(mca_pml_epml_hdr_part_again_t, length, a_part_length)},
+     fits_part_again},
+    {EPML_HDR_WITHDRAW, sizeof(mca_pml_epml_hdr_withdraw_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_withdraw_t, common.request, a_kept_number),
+      FIELD(mca_pml_epml_hdr_withdraw_t, context, a_context),
+      FIELD(mca_pml_epml_hdr_withdraw_t, uid, a_uid)},
+     fits_withdraw},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define OLD_KINDS 12
 
 /** Bytes of the whole message: what the kind wants, mostly. */
 static size_t message_size(fuzz_input_t *input, const struct kind_t *kind,
@@ -456,9 +503,15 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
 {
     const mca_pml_epml_request_t *request = request_of(message->request);
     const bool fits = NULL == kind->fits || kind->fits(message, request);
-    const uint64_t dropped = fuzz_ep->dropped;
+    const uint64_t dropped = fuzz_ep->dropped, kept = fuzz_ep->match.unexpected_count;
 
     fuzz_net_deliver(message, size);
+    if (EPML_HDR_WITHDRAW == kind->kind) {
+        const uint64_t left = fuzz_ep->match.unexpected_count; /* others may have come meanwhile */
+
+        FUZZ_CHECK(kept <= left + (fits ? 1 : 0), "%llu messages were, %llu are left",
+                   (unsigned long long) kept, (unsigned long long) left);
+    }
     FUZZ_CHECK(fits || dropped < fuzz_ep->dropped, "kind %u: an answer to %u was followed",
                kind->kind, message->request);
     if (fits_flow == kind->fits && fits && sizeof(mca_pml_epml_hdr_flow_t) == size) {
@@ -475,7 +528,8 @@ void fuzz_header_deliver(fuzz_input_t *input)
         unsigned char bytes[sizeof(mca_pml_epml_hdr_rndv_t) + PAYLOAD_MAX + 64];
     } message = {0};
     const uint8_t choice = fuzz_byte(input);
-    const struct kind_t *kind = &kinds[choice % KINDS];
+    const struct kind_t *kind = &kinds[224 <= choice ? OLD_KINDS + choice % (KINDS - OLD_KINDS)
+                                                     : choice % OLD_KINDS];
     size_t size;
 
     if (248 <= choice) {

@@ -287,6 +287,25 @@ static int way_bcast(survivor_t *s)
     return rc;
 }
 
+/** A receive is posted, and nobody turns the endpoint until long after the death: what the sender
+ * has offered is fetched all the same, and the two that live do not lose each other. */
+static int way_late(survivor_t *s)
+{
+    int rc;
+
+    do {
+        MPI_Request request;
+
+        (void) usleep(0 == s->rank ? 200000u : 0u); /* the others have posted theirs */
+        rc = MPI_Ibcast(s->buffer, LARGE, MPI_CHAR, 0, s->comm, &request);
+        if (MPI_SUCCESS == rc) {
+            (void) usleep(0 == s->rank ? 0u : 1000u * ((unsigned int) after_ms + 1000u));
+            rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
 static const struct {
     const char *name;
     int (*run)(survivor_t *s);
@@ -299,7 +318,7 @@ static const struct {
     {"stuck", way_stuck, false},       {"unmatched", way_unmatched, false},
     {"part", way_part, false},
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
-    {"bcast", way_bcast, true},
+    {"bcast", way_bcast, true},        {"late", way_late, true},
 };
 
 static int chosen = -1;

@@ -270,7 +270,8 @@ sub _noise
 {
     my ($result) = @_;
 
-    return grep { !/^\s*$/ && !/^# / } split /\n/, $result->{err};
+    # The launcher warns when the agent it has started has started its own program already.
+    return grep { !/^\s*$/ && !/^# / && !/plm:ssh: Warning: setpgid/ } split /\n/, $result->{err};
 }
 
 sub _explain

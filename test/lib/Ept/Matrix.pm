@@ -320,6 +320,10 @@ my @TABLE = (
               says => 'Dead: rank 2 on host', never => 'cannot be reached' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
            bcast)),
+    { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
+      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 4000,
+      args => '--how late --end abort', status => '0|5',
+      says => 'Dead: rank 2 on host', never => 'cannot be reached' },
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,

@@ -149,6 +149,9 @@ static void numbered_send(const mca_pml_epml_request_t *request)
     case EPML_SEND_RNDV:
         send_line(request, "waiting for a match, or being fetched");
         return;
+    case EPML_SEND_WITHDRAWN:
+        send_line(request, "taken back, waiting for the answer");
+        return;
     case EPML_SEND_FRAGS:
         snprintf(state, sizeof(state), "transferring, %llu of %llu bytes",
                  (unsigned long long) request->sent, (unsigned long long) request->to_send);

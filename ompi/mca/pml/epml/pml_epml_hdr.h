@@ -38,7 +38,8 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_PART_RNDV = 10, /**< some of the data, to be fetched */
     EPML_HDR_HOLD = 11, /**< to a sender: too much waits here unmatched, keep the data */
     EPML_HDR_GO = 12,   /**< to a sender: not any more */
-    EPML_HDR_PART_AGAIN = 13 /**< answers PART_RNDV: cannot be fetched, send it */
+    EPML_HDR_PART_AGAIN = 13, /**< answers PART_RNDV: cannot be fetched, send it */
+    EPML_HDR_WITHDRAW = 14 /**< to the receiver: forget this rendezvous, unless it is matched */
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */
@@ -120,6 +121,12 @@ typedef struct mca_pml_epml_hdr_part_again_t {
     uint64_t length; /**< bytes, likewise */
 } mca_pml_epml_hdr_part_again_t;
 
+typedef struct mca_pml_epml_hdr_withdraw_t {
+    mca_pml_epml_hdr_common_t common; /**< request: the sender's */
+    uint64_t context;
+    uint64_t uid; /**< of the sender's endpoint */
+} mca_pml_epml_hdr_withdraw_t;
+
 /** EPML_HDR_HOLD and EPML_HDR_GO. */
 typedef struct mca_pml_epml_hdr_flow_t {
     mca_pml_epml_hdr_common_t common;
@@ -137,6 +144,7 @@ _Static_assert(16 == sizeof(mca_pml_epml_hdr_done_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_start_t), "no padding on the wire");
 _Static_assert(40 == sizeof(mca_pml_epml_hdr_part_rndv_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_again_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_withdraw_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_flow_t), "no padding on the wire");
 
 #endif /* MCA_PML_EPML_HDR_H */

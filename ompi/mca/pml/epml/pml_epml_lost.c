@@ -375,6 +375,27 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
     return any;
 }
 
+/** A send that has been heard of at the other side.  (One that goes on sending is in a backlog.) */
+static void end_send(mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+    const bool is_offered = EPML_SEND_RNDV == request->state
+                            || EPML_SEND_WITHDRAWN == request->state;
+
+    if (mca_pml_epml_lost_is(request->ep, receiver)) {
+        if (is_offered || EPML_SEND_SYNC == request->state) {
+            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+        }
+    } else if (MPI_ANY_TAG > request->tag) {
+        /* Of a collective, to one who lives, and may never receive it. */
+        if (EPML_SEND_SYNC == request->state) {
+            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+        } else if (EPML_SEND_RNDV == request->state) {
+            mca_pml_epml_withdraw(request);
+        }
+    }
+}
+
 /** Sends and receives that wait for an answer or for data of somebody who is lost. */
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
@@ -402,12 +423,8 @@ static void end_numbered(mca_pml_epml_ep_t *ep)
         case EPML_REQUEST_PIECE:
             continue;
         case EPML_REQUEST_SEND:
-            break;
-        }
-        if ((EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state)
-                   && 0 <= mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag)) {
-            /* One that goes on sending to somebody who is there is in a backlog, and stays. */
-            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+            end_send(request);
+            continue;
         }
     }
 }

@@ -277,6 +277,12 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
             break;
         }
         return;
+    case EPML_HDR_WITHDRAW:
+        if (sizeof(mca_pml_epml_hdr_withdraw_t) != size) {
+            break;
+        }
+        mca_pml_epml_withdraw_arrived(ep, message, btl == &ep->shm->super);
+        return;
     case EPML_HDR_HOLD:
     case EPML_HDR_GO:
         if (sizeof(mca_pml_epml_hdr_flow_t) != size) {

@@ -41,6 +41,7 @@ typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_START,   /**< nothing sent yet */
     EPML_SEND_SYNC,    /**< waits for the peer's ACK */
     EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
+    EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
     EPML_SEND_FRAGS,   /**< fragments are going out */
     EPML_SEND_DONE
 } mca_pml_epml_send_state_t;
@@ -324,6 +325,18 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
         return mca_pml_epml_recv_continue(request);
     }
 }
+
+/* ---- pml_epml_withdraw.c --------------------------------------------------------------------- */
+
+/** Take back a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
+ * the peer says so, or as usual if it receives the message.  Under the lock. */
+void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
+
+/** A sender takes a message back.  Under the lock.
+ *
+ * @param[in] is_neighbour  it came by shared memory */
+void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_withdraw_t *hdr,
+                                   bool is_neighbour);
 
 /* ---- pml_epml_recvfrag.c --------------------------------------------------------------------- */
 

@@ -453,10 +453,21 @@ static int send_frags(mca_pml_epml_request_t *request)
     return rc;
 }
 
+/** Of a collective that cannot succeed, because somebody is lost? */
+static inline bool is_in_vain(const mca_pml_epml_request_t *request)
+{
+    return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
+}
+
 int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
 {
-    int rc = EPML_SEND_FRAGS == request->state ? send_frags(request) : send_first(request);
+    int rc;
 
+    if (EPML_SEND_FRAGS == request->state) {
+        rc = send_frags(request);
+    } else {
+        rc = is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
+    }
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
@@ -482,8 +493,8 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_START;
     request->sent = 0;
-    if (OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag)) {
-        return MPI_ERR_PROC_FAILED; /* of a collective, which cannot succeed */
+    if (is_in_vain(request)) {
+        return MPI_ERR_PROC_FAILED;
     }
     if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
         request->bsend_buffer = request->buffer;
@@ -493,12 +504,18 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
+/** Does the request wait for the receiver to take the data, one way or the other? */
+static inline bool is_offered(const mca_pml_epml_request_t *request)
+{
+    return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
+}
+
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL == request || EPML_REQUEST_SEND != request->kind
-        || EPML_SEND_RNDV != request->state || hdr->length > request->size) {
+    if (NULL == request || EPML_REQUEST_SEND != request->kind || !is_offered(request)
+        || hdr->length > request->size) {
         ++ep->dropped;
         return;
     }
@@ -524,9 +541,13 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
         return;
     }
     if (NULL == request || EPML_REQUEST_SEND != request->kind
-        || (EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC : EPML_SEND_RNDV)
-               != request->state) {
+        || !(EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC == request->state
+                                              : is_offered(request))) {
         ++ep->dropped;
+        return;
+    }
+    if (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state) {
+        mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         return;
     }
     mca_pml_epml_request_forget_handle(request);
