@@ -130,6 +130,15 @@ static inline int returned(int rc, size_t count, ompi_request_t **requests)
     return rc;
 }
 
+/** The error of a request that Open MPI's function has left in its list: persistent, or failed. */
+static inline int left_error(const ompi_request_t *request)
+{
+    /* Complete, but this thread has not acquired it if only libmpi has looked. */
+    return mca_pml_epml_is_request(request) && is_complete(request)
+               ? request->req_status.MPI_ERROR
+               : MPI_SUCCESS;
+}
+
 /**
  * What Open MPI's function returned, of a list whose requests are all complete: MPI_Waitall with
  * statuses, and MPI_Testall, overlook the errors of persistent requests, which would pass for
@@ -138,8 +147,7 @@ static inline int returned(int rc, size_t count, ompi_request_t **requests)
 static inline int returned_all(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
-        if (OPAL_UNLIKELY(mca_pml_epml_is_request(requests[i])
-                          && MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {
+        if (OPAL_UNLIKELY(MPI_SUCCESS != left_error(requests[i]))) {
             rc = MPI_ERR_IN_STATUS;
         }
     }
@@ -364,9 +372,8 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
         mca_pml_epml_tested();
     }
     rc = original.req_test_any(count, requests, index, completed, status);
-    if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index
-        && mca_pml_epml_is_request(requests[*index])) {
-        rc = requests[*index]->req_status.MPI_ERROR; /* overlooked, as in returned_all */
+    if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
+        rc = left_error(requests[*index]); /* overlooked, as in returned_all */
     }
     return returned(rc, count, requests);
 }
