@@ -210,6 +210,41 @@ static void case_full(void)
     tap_case_done();
 }
 
+/** A piece for which the area's end would be skipped, while the area is empty, is given up; others
+ * go before that end instead, and then the beginning is free only as far as it has been read. */
+static void case_forgotten(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[4096], room[ROOM];
+    epshm_pipe_message_t message;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+    uint64_t position;
+
+    tap_case("a piece that is reserved and forgotten");
+    make(&segment, 16, 4096, &out, &in);
+    fill(data, 3072, 1);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 3072));
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+    epshm_pipe_done(&in, &message);
+
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_reserve(&out, 4096, &position));
+    TAP_EQ(4096, position);
+    fill(data, 512, 2);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 512)); /* behind the first, not yet read */
+    fill(data, 4096, 3);
+    TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 4096));
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+    check(&message, 512, 2);
+    epshm_pipe_done(&in, &message);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 4096));
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+    check(&message, 4096, 3);
+    epshm_pipe_done(&in, &message);
+    segment_free(&segment);
+    tap_case_done();
+}
+
 static void case_end(void)
 {
     segment_t segment = segment_new();
@@ -575,6 +610,7 @@ int main(int argc, char **argv)
     tap_begin(argc, argv, "test_epshm_pipe", 120);
     case_sizes();
     case_full();
+    case_forgotten();
     case_end();
     case_nonsense();
     case_offsets();

@@ -299,11 +299,9 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
             out->area_limit = head + out->area_size;
         }
         /* All of an empty area is free, what is skipped at its end included; or else a piece that
-         * fits neither behind the last one nor before it would wait for ever. */
-        if (head == out->area_tail && position + out->area_size > out->area_limit) {
-            out->area_limit = position + out->area_size;
-        }
-        if (position + need > out->area_limit) {
+         * fits neither behind the last one nor before it would wait for ever.  No limit for others:
+         * if this piece is forgotten, nothing is skipped. */
+        if (position + need > out->area_limit && head != out->area_tail) {
             return EPSHM_PIPE_NOTHING;
         }
     }
