@@ -30,6 +30,7 @@
 #include "tap.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -489,6 +490,46 @@ static void case_no_room(const pair_t *pair)
     side_close(&side);
 }
 
+static void limit_file_size(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    TAP_EQ(0, getrlimit(RLIMIT_FSIZE, &limit));
+    limit.rlim_cur = bytes;
+    TAP_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+/** Files may not be as large as the segment is to be: whoever makes one all the same is killed. */
+static void case_file_size(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    limit_file_size(1000000);
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    for (uint64_t number = 0; number < 5; ++number) {
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 5000)); /* there is an area, too */
+    }
+    while (5 > side.received) {
+        side_turn(&side);
+    }
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Likewise, and what they may be is not enough. */
+static void case_no_file_size(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+
+    (void) pair;
+    (void) freopen("/dev/null", "w", stderr); /* it says so */
+    limit_file_size(500000);
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, side_open(&side));
+}
+
 /** Addresses that are none. */
 static void case_addresses(const pair_t *pair)
 {
@@ -781,6 +822,8 @@ int main(int argc, char **argv)
     run_pair("files of the dead and of the living", case_stale, false);
     run_pair("a corrupt pipe", case_corrupt, false);
     run_pair("one copy, until it fails", case_get, false);
+    run_pair("a limit on the size of files", case_file_size, false);
+    run_pair("a limit that leaves no room", case_no_file_size, false);
     segment_size = 524288;
     run_pair("no memory left", case_no_room, false);
     /* Killed processes leave their files here, which the launcher would remove. */

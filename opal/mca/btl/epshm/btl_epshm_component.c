@@ -16,8 +16,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_pipe.h"
-#include "btl_epshm_types.h"
+#include "btl_epshm_node.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -188,7 +187,8 @@ static int check_node_parameters(void)
 {
     const mca_btl_epshm_component_t *component = &mca_btl_epshm_component;
 
-    if (!in_range("btl_epshm_segment_size", component->segment_size, 524288, (size_t) 1 << 40)
+    if (!in_range("btl_epshm_segment_size", component->segment_size, EPSHM_SEGMENT_LEAST,
+                  (size_t) 1 << 40)
         || !in_range("btl_epshm_pipe_cells", component->pipe_cells, EPSHM_PIPE_CELLS_LEAST,
                      EPSHM_PIPE_CELLS_MOST)
         || !in_range("btl_epshm_pipe_eager_limit", component->pipe_eager_limit, 512, 1 << 20)

@@ -128,6 +128,9 @@ typedef struct epshm_node_module_t {
 
 /* ---- btl_epshm_segment.c --------------------------------------------------------------------- */
 
+/** The smallest segment, in bytes. */
+#define EPSHM_SEGMENT_LEAST 524288
+
 /** The own segment, made if need be.  Any thread.
  *
  * @param[out] stamp_p, size_p  for the address
@@ -139,9 +142,9 @@ void mca_btl_epshm_segment_close(void);
 
 /** Memory of the own segment, whole lines, not cleared.  Any thread.
  *
- * @param[in] spare  bytes of the segment that must be left for others
+ * @param[in] spare  eighths of the segment that must be left for others
  * @return false: no room, in the segment or on the machine */
-bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, uint64_t spare,
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
                                epshm_block_t *block);
 void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block);
 

@@ -58,11 +58,8 @@ static void say_no_room(void)
 static bool get_block(epshm_block_kind_t kind, uint64_t wished, uint64_t least,
                       epshm_block_t *block)
 {
-    const uint64_t quarter = mca_btl_epshm_component.segment_size / 4;
-
-    return mca_btl_epshm_segment_get(kind, wished, quarter, block)
-           || mca_btl_epshm_segment_get(kind, least, EPSHM_BLOCK_PIPE == kind ? 0 : quarter / 2,
-                                        block);
+    return mca_btl_epshm_segment_get(kind, wished, 2, block)
+           || mca_btl_epshm_segment_get(kind, least, EPSHM_BLOCK_PIPE == kind ? 0 : 1, block);
 }
 
 static int make_pipe(epshm_node_peer_t *peer, uint64_t addressee)

@@ -36,6 +36,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -187,16 +188,34 @@ static int file_fill(int fd, uint64_t size)
     return 0;
 }
 
+/** Bytes that the own segment may have: no more than any file, or making it would end the process
+ * (SIGXFSZ). */
+static uint64_t size_allowed(void)
+{
+    uint64_t size = mca_btl_epshm_component.segment_size;
+    struct rlimit limit;
+
+    if (0 == getrlimit(RLIMIT_FSIZE, &limit) && RLIM_INFINITY != limit.rlim_cur
+        && limit.rlim_cur < size) {
+        size = limit.rlim_cur;
+    }
+    return size & ~(SEGMENT_STEP - 1);
+}
+
 /** Under the lock.  @return 0 or an error number */
 static int segment_create(void)
 {
-    const uint64_t size = mca_btl_epshm_component.segment_size & ~(SEGMENT_STEP - 1);
+    const uint64_t size = size_allowed();
     opal_process_name_t name = OPAL_PROC_MY_NAME;
     char *path = path_of(&name);
     int fd, rc;
 
     if (NULL == path) {
         return ENOMEM;
+    }
+    if (EPSHM_SEGMENT_LEAST > size) {
+        rc = EFBIG;
+        goto err_free_path;
     }
     /* Before there is a file, so that nothing is left whatever happens. */
     (void) opal_pmix_register_cleanup(path, false, false, false);
@@ -424,11 +443,11 @@ static bool block_again(epshm_block_kind_t kind, uint64_t size, epshm_block_t *b
 }
 
 /** Memory that nobody has had.  Under the lock. */
-static bool block_new(uint64_t size, uint64_t spare, epshm_block_t *block)
+static bool block_new(uint64_t size, unsigned int spare, epshm_block_t *block)
 {
     const uint64_t end = segment.given + size;
 
-    if (end + spare > segment.size) {
+    if (end + segment.size / 8 * spare > segment.size) {
         return false;
     }
     if (end > segment.used) {
@@ -447,7 +466,7 @@ static bool block_new(uint64_t size, uint64_t spare, epshm_block_t *block)
     return true;
 }
 
-bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, uint64_t spare,
+bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
                                epshm_block_t *block)
 {
     bool found;
