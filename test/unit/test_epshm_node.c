@@ -29,11 +29,15 @@
 
 #include "tap.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+
+#include <linux/magic.h>
 
 /* There is no launcher to remove files: in place of Open MPI's own, which would ask one. */
 int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool jobscope)
@@ -617,6 +621,103 @@ static int thief(const char *path, const char *where)
                : 1;
 }
 
+/** Files that a node that was switched off, or a launcher that was killed, could have left: their
+ * names, and whether they stay. */
+static const struct {
+    const char *format; /**< the user's number goes in */
+    bool locked;        /**< by a process that lives */
+    bool stays;
+} leftovers[] = {
+    {"epshm.%u.77.0", false, false},
+    {"epshm.%u.77.12", true, true},
+    {"epshm.%u.1267.3", false, true}, /* of this job: whoever has the name sees to it */
+    {"epshm.%u.077.0", false, true},  /* no name of ours */
+    {"epshm.%u.77.0.old", false, true},
+    {"epshn.%u.77.0", false, true},
+};
+
+enum { LEFTOVERS = sizeof(leftovers) / sizeof(leftovers[0]) };
+
+static void leftover_path(int i, char *path, size_t size)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), leftovers[i].format, (unsigned int) geteuid());
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static bool locks_are_seen(void)
+{
+    struct statfs statfs_of;
+
+    return 0 == statfs(folder, &statfs_of) && TMPFS_MAGIC == statfs_of.f_type;
+}
+
+/** What other jobs have left is removed, by whoever makes a segment, and nothing else. */
+static void case_leftovers(const pair_t *pair)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fds[LEFTOVERS];
+    uint64_t stamp, size;
+    char path[128];
+
+    TAP_EQ(0x1267, OPAL_PROC_MY_NAME.jobid);
+    for (int i = 0; 1 == pair->rank && i < LEFTOVERS; ++i) {
+        leftover_path(i, path, sizeof(path));
+        fds[i] = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        TAP_CHECK(0 <= fds[i], "no %s", path);
+        if (leftovers[i].locked) {
+            TAP_EQ(0, fcntl(fds[i], F_SETLK, &lock));
+        }
+    }
+    meet(pair);
+    if (0 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
+        for (int i = 0; i < LEFTOVERS; ++i) {
+            leftover_path(i, path, sizeof(path));
+            TAP_CHECK((leftovers[i].stays || !locks_are_seen()) == (0 == access(path, F_OK)),
+                      "%s %s", path, leftovers[i].stays ? "was removed" : "is still there");
+        }
+    }
+    meet(pair);
+    for (int i = 0; 1 == pair->rank && i < LEFTOVERS; ++i) {
+        leftover_path(i, path, sizeof(path));
+        (void) unlink(path);
+        close(fds[i]);
+    }
+}
+
+/** Two jobs begin and end on one node, again and again: neither takes the other's file for one that
+ * has been left, not even between its making and its lock. */
+static void case_two_jobs(const pair_t *pair)
+{
+    char path[128];
+    struct stat named, opened;
+    uint64_t stamp, size;
+
+    me.proc_name.jobid = 4711 + (uint32_t) pair->rank;
+    snprintf(path, sizeof(path), "%s/epshm.%u.%x.%u", folder, (unsigned int) geteuid(),
+             me.proc_name.jobid, (unsigned int) pair->rank);
+    meet(pair);
+    for (int i = 0; i < 3000 && !tap_case_failed(); ++i) {
+        int fd;
+
+        if (0 == i % 2) {
+            TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
+            TAP_EQ(0, stat(path, &named));
+            mca_btl_epshm_segment_close();
+            continue;
+        }
+        fd = mca_btl_epshm_segment_file_create(path);
+        TAP_CHECK(0 <= fd, "no file");
+        TAP_EQ(0, fstat(fd, &opened));
+        TAP_EQ(1, opened.st_nlink);
+        TAP_EQ(0, unlink(path));
+        close(fd);
+    }
+    meet(pair);
+}
+
 /** Rank 1 writes nonsense into one pipe; what it sends through another still arrives. */
 static void case_corrupt(const pair_t *pair)
 {
@@ -820,6 +921,8 @@ int main(int argc, char **argv)
     run_pair("a late word in a door", case_late, false);
     run_pair("addresses that are none", case_addresses, false);
     run_pair("files of the dead and of the living", case_stale, false);
+    run_pair("files that other jobs have left", case_leftovers, false);
+    run_pair("two jobs that come and go", case_two_jobs, false);
     run_pair("a corrupt pipe", case_corrupt, false);
     run_pair("one copy, until it fails", case_get, false);
     run_pair("a limit on the size of files", case_file_size, false);

@@ -163,6 +163,21 @@ int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp
 /** Has the process of a mapped segment ended?  A system call. */
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
 
+/* ---- btl_epshm_segment_file.c ---------------------------------------------------------------- */
+
+/** Where the segment of a process is.  @return to be freed, or NULL (no memory) */
+char *mca_btl_epshm_segment_path(const opal_process_name_t *name);
+
+/** A new file to which this process's life is tied, in place of what a process that has ended has
+ * left there.  May take some ms.  @return its descriptor, or -1 with errno set */
+int mca_btl_epshm_segment_file_create(const char *path);
+
+/** Is the life of another process tied to this file?  A system call. */
+bool mca_btl_epshm_segment_file_is_owned(int fd);
+
+/** Remove what other jobs have left in the folder. */
+void mca_btl_epshm_segment_sweep(void);
+
 /* ---- btl_epshm_node_module.c ----------------------------------------------------------------- */
 
 /** Look at an address.  @return false if it is none */

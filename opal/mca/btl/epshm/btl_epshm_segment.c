@@ -18,9 +18,7 @@
  * posix_fallocate: where there is none, that fails, while a page that is merely touched would kill
  * the process.  How far there is memory is in the header; nobody looks beyond.
  *
- * A process holds a record lock on its own segment for as long as it lives.  That is how the others
- * see that it has ended: the kernel gives the lock up, whatever the end was like, and process ids
- * need not mean the same to all.
+ * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.
  */
 
 #include "opal_config.h"
@@ -80,62 +78,7 @@ static struct {
     epshm_neighbour_t *neighbours; /**< the youngest first */
 } segment = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/** Where the segment of a process is.  @return to be freed, or NULL */
-static char *path_of(const opal_process_name_t *name)
-{
-    char *path;
-
-    if (0 > asprintf(&path, "%s/epshm.%u.%x.%u", mca_btl_epshm_component.directory,
-                     (unsigned int) geteuid(), (unsigned int) name->jobid,
-                     (unsigned int) name->vpid)) {
-        return NULL;
-    }
-    return path;
-}
-
-/** Is somebody's life tied to this file? */
-static bool is_owned(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return 0 != fcntl(fd, F_GETLK, &lock) || F_UNLCK != lock.l_type;
-}
-
-/** Remove what an earlier job with the same number has left.  @return false: it is alive */
-static bool remove_stale(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool owned;
-
-    if (0 > fd) {
-        return ENOENT == errno;
-    }
-    owned = is_owned(fd);
-    close(fd);
-    return !owned && (0 == unlink(path) || ENOENT == errno);
-}
-
-/** A new file that is ours.  @return its descriptor, or -1 with errno set */
-static int file_create(const char *path)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-    if (0 > fd && EEXIST == errno && remove_stale(path)) {
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    }
-    if (0 <= fd && 0 != fcntl(fd, F_SETLK, &lock)) {
-        const int error = errno;
-
-        (void) unlink(path);
-        close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
-}
+/* ---- the own segment ------------------------------------------------------------------------- */
 
 static uint64_t new_stamp(void)
 {
@@ -207,7 +150,7 @@ static int segment_create(void)
 {
     const uint64_t size = size_allowed();
     opal_process_name_t name = OPAL_PROC_MY_NAME;
-    char *path = path_of(&name);
+    char *path = mca_btl_epshm_segment_path(&name);
     int fd, rc;
 
     if (NULL == path) {
@@ -219,7 +162,8 @@ static int segment_create(void)
     }
     /* Before there is a file, so that nothing is left whatever happens. */
     (void) opal_pmix_register_cleanup(path, false, false, false);
-    fd = file_create(path);
+    mca_btl_epshm_segment_sweep();
+    fd = mca_btl_epshm_segment_file_create(path);
     if (0 > fd) {
         rc = errno;
         goto err_free_path;
@@ -345,7 +289,7 @@ int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp
     neighbour = neighbour_find(name, stamp);
     if (NULL == neighbour && name->jobid == OPAL_PROC_MY_NAME.jobid
         && name->vpid != OPAL_PROC_MY_NAME.vpid) {
-        path = path_of(name);
+        path = mca_btl_epshm_segment_path(name);
         if (NULL != path) {
             fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
             free(path);
@@ -368,7 +312,7 @@ int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp
 
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)
 {
-    return !is_owned(neighbour->fd);
+    return !mca_btl_epshm_segment_file_is_owned(neighbour->fd);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
