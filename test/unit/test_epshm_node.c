@@ -397,6 +397,55 @@ static void case_flat(const pair_t *pair)
     TAP_EQ(taken, memory_taken());
 }
 
+static double now(void)
+{
+    struct timespec time_of;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &time_of);
+    return (double) time_of.tv_sec + 1e-9 * (double) time_of.tv_nsec;
+}
+
+/** So many pairs end at once, of a large communicator; the others take their time to leave.  That
+ * does not cost the square, and the memory serves again. */
+static void case_many_end(const pair_t *pair)
+{
+    enum { MANY = 20000 };
+    struct mca_btl_base_endpoint_t **peers = calloc(MANY, sizeof(*peers));
+    side_t side = {.received = 0}, again = {.received = 0};
+    double connecting, ending;
+    uint64_t taken;
+    name_t theirs;
+
+    mca_btl_epshm_component.pipe_cells = EPSHM_PIPE_CELLS_LEAST;
+    side_begin(pair, &side, &theirs);
+    connecting = now();
+    for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, theirs.bytes, theirs.length,
+                                                     &peers[i]));
+    }
+    ending = now();
+    for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
+        side.module->ep_disconnect(side.module, peers[i]);
+    }
+    TAP_CHECK(now() - ending < 0.1 + 10 * (ending - connecting),
+              "%g s to connect, %g s to disconnect", ending - connecting, now() - ending);
+    taken = memory_taken();
+    meet(pair);
+    side_close(&side);
+    side_begin(pair, &again, &theirs);
+    for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
+        TAP_EQ(OPAL_SUCCESS, again.module->ep_connect(again.module, theirs.bytes, theirs.length,
+                                                      &peers[i]));
+    }
+    TAP_EQ(taken, memory_taken());
+    for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
+        again.module->ep_disconnect(again.module, peers[i]);
+    }
+    meet(pair);
+    side_close(&again);
+    free(peers);
+}
+
 /** More senders than a turn looks at, in turns: all are heard, in order each. */
 static void case_many(const pair_t *pair)
 {
@@ -917,6 +966,7 @@ int main(int argc, char **argv)
     run_pair("to an endpoint that has gone", case_receiver_closed, false);
     run_pair("to a process that was killed", case_receiver_killed, true);
     run_pair("a thousand endpoints one after the other", case_flat, false);
+    run_pair("twenty thousand pairs that end at once", case_many_end, false);
     run_pair("more senders than a turn looks at", case_many, false);
     run_pair("a late word in a door", case_late, false);
     run_pair("addresses that are none", case_addresses, false);

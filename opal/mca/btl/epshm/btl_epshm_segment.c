@@ -45,6 +45,9 @@
 /** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
 #define SEGMENT_STEP ((uint64_t) 256 * 1024)
 
+/** Retired pipes that are looked at whenever memory is wanted or another one comes. */
+#define SEGMENT_RECLAIM 4
+
 /** Beginning of every segment.  Constant, but for used, once others may know of it. */
 typedef struct segment_header_t {
     uint64_t magic;
@@ -74,7 +77,7 @@ static struct {
     uint64_t given; /**< bytes from the beginning that have been handed out */
     bool failed;    /**< said already */
     free_block_t *free[EPSHM_BLOCK_KINDS];
-    epshm_retired_t *retired;
+    epshm_retired_t *retired, *retired_last;
     epshm_neighbour_t *neighbours; /**< the youngest first */
 } segment = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
 
@@ -337,36 +340,65 @@ void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *blo
     opal_mutex_unlock(&segment.lock);
 }
 
-/** Take back the pipes that their consumers have left.  Under the lock.
- *
- * @param[in] dead  those of processes that have ended, too: a system call each */
-static void reclaim(bool dead)
+/** At the end of the retired.  Under the lock. */
+static void retired_add(epshm_retired_t *retired)
 {
-    epshm_retired_t **link = &segment.retired;
+    retired->next = NULL;
+    if (NULL == segment.retired) {
+        segment.retired = retired;
+    } else {
+        segment.retired_last->next = retired;
+    }
+    segment.retired_last = retired;
+}
 
-    while (NULL != *link) {
-        epshm_retired_t *retired = *link;
+/** Take a pipe back if its consumer has left it; else it goes to the end of the retired.  Under the
+ * lock.
+ *
+ * @param[in] dead  or has ended: a system call */
+static void reclaim_one(epshm_retired_t *retired, bool dead)
+{
+    if (!epshm_pipe_is_detached(retired->pipe)
+        && !(dead && mca_btl_epshm_neighbour_is_dead(retired->neighbour))) {
+        retired_add(retired);
+        return;
+    }
+    block_put(EPSHM_BLOCK_PIPE, &retired->pipe_block);
+    if (0 < retired->area_block.size) {
+        block_put(EPSHM_BLOCK_AREA, &retired->area_block);
+    }
+    free(retired);
+}
 
-        if (!epshm_pipe_is_detached(retired->pipe)
-            && !(dead && mca_btl_epshm_neighbour_is_dead(retired->neighbour))) {
-            link = &retired->next;
-            continue;
-        }
-        *link = retired->next;
-        block_put(EPSHM_BLOCK_PIPE, &retired->pipe_block);
-        if (0 < retired->area_block.size) {
-            block_put(EPSHM_BLOCK_AREA, &retired->area_block);
-        }
-        free(retired);
+/** Look at a few of the retired; the next call looks at others.  All of them at each would be a
+ * square of the endpoints' pairs, all of which end at once when a communicator does. */
+static void reclaim_some(void)
+{
+    for (int i = 0; i < SEGMENT_RECLAIM && NULL != segment.retired; ++i) {
+        epshm_retired_t *retired = segment.retired;
+
+        segment.retired = retired->next;
+        reclaim_one(retired, false);
+    }
+}
+
+/** Look at all, those of processes that have ended included. */
+static void reclaim_all(void)
+{
+    epshm_retired_t *retired = segment.retired, *next;
+
+    segment.retired = NULL;
+    for (; NULL != retired; retired = next) {
+        next = retired->next;
+        reclaim_one(retired, true);
     }
 }
 
 void mca_btl_epshm_segment_retire(epshm_retired_t *retired)
 {
     opal_mutex_lock(&segment.lock);
-    retired->next = segment.retired;
-    segment.retired = retired;
-    reclaim(false);
+    retired_add(retired);
+    reclaim_some();
     opal_mutex_unlock(&segment.lock);
 }
 
@@ -417,10 +449,10 @@ bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned 
 
     size = epshm_pipe_area_for(size);
     opal_mutex_lock(&segment.lock);
-    reclaim(false);
+    reclaim_some();
     found = block_again(kind, size, block) || block_new(size, spare, block);
     if (!found) {
-        reclaim(true);
+        reclaim_all();
         found = block_again(kind, size, block);
     }
     opal_mutex_unlock(&segment.lock);
