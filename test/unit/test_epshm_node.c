@@ -397,6 +397,42 @@ static void case_flat(const pair_t *pair)
     TAP_EQ(taken, memory_taken());
 }
 
+/** An endpoint that stays, and makes few turns, hears of one after the other that comes and goes. */
+static void case_visitors(const pair_t *pair)
+{
+    const int rounds = 1000;
+    side_t side = {.received = 0}, visitor;
+    uint64_t taken = 0;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    for (int round = 0; round < rounds; ++round) {
+        if (1 == pair->rank) {
+            visitor = (side_t) {.received = 0};
+            TAP_EQ(OPAL_SUCCESS, side_open(&visitor));
+            side_connect(&visitor, &theirs);
+            TAP_EQ(OPAL_SUCCESS, send_one(&visitor, (uint64_t) round, 8));
+            side_disconnect(&visitor);
+            side_close(&visitor);
+        }
+        meet(pair);
+        if (0 == pair->rank) {
+            for (int turn = 0; turn < 10 && side.received <= (uint64_t) round; ++turn) {
+                (void) side.module->ep_progress(side.module);
+            }
+            TAP_EQ(round + 1, side.received);
+        }
+        meet(pair);
+        if (20 == round) {
+            taken = memory_taken();
+        }
+    }
+    TAP_CHECK(10 > ((epshm_node_module_t *) side.module)->in_count, "%u pipes are kept",
+              ((epshm_node_module_t *) side.module)->in_count);
+    TAP_EQ(taken, memory_taken());
+    side_close(&side);
+}
+
 static double now(void)
 {
     struct timespec time_of;
@@ -966,6 +1002,7 @@ int main(int argc, char **argv)
     run_pair("to an endpoint that has gone", case_receiver_closed, false);
     run_pair("to a process that was killed", case_receiver_killed, true);
     run_pair("a thousand endpoints one after the other", case_flat, false);
+    run_pair("a thousand visitors of one endpoint", case_visitors, false);
     run_pair("twenty thousand pairs that end at once", case_many_end, false);
     run_pair("more senders than a turn looks at", case_many, false);
     run_pair("a late word in a door", case_late, false);

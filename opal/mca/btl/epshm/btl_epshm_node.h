@@ -123,6 +123,7 @@ typedef struct epshm_node_module_t {
     uint32_t cold;       /**< the next one to look at of those behind */
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
+    uint32_t asked;      /**< the next one to ask whether its sender has gone */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 

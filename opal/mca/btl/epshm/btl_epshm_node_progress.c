@@ -116,8 +116,12 @@ static __attribute__((noinline)) int progress_cold(epshm_node_module_t *module)
 /** Ask one pipe after the other whether its sender has gone. */
 static __attribute__((noinline)) void check_one(epshm_node_module_t *module)
 {
-    const uint32_t index = module->turns / NODE_CHECK_TURNS % module->in_count;
+    uint32_t index;
 
+    if (0 == module->in_count) {
+        return;
+    }
+    index = module->asked++ % module->in_count;
     if (epshm_pipe_is_over(&module->in[index])) {
         leave_pipe(module, index);
     }
@@ -144,7 +148,7 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(NODE_HOT < module->in_count)) {
         events += progress_cold(module);
     }
-    if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS) && 0 < module->in_count) {
+    if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS)) {
         check_one(module);
     }
     return events;
@@ -205,6 +209,10 @@ void mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
     while (0 != word) {
         epshm_pipe_in_t in;
 
+        /* For each that comes two that may go: or they would become ever more where peers come and
+         * go in few turns. */
+        check_one(module);
+        check_one(module);
         if (!open_word(word, &in) || is_known(module, &in)) {
             /* What was announced before it cannot be found any more either. */
             atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
