@@ -29,11 +29,13 @@
 
 #include "tap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
@@ -47,6 +49,27 @@ int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool job
     (void) ignore;
     (void) jobscope;
     return OPAL_SUCCESS;
+}
+
+/** Bytes of a file system that is smaller than the segment; 0: as it is. */
+static uint64_t folder_size;
+
+/** In place of the C library's. */
+int statvfs(const char *path, struct statvfs *result)
+{
+    (void) path;
+    *result = (struct statvfs){.f_frsize = 4096};
+    result->f_blocks = result->f_bavail = folder_size / 4096;
+    return 0;
+}
+
+/** Likewise. */
+int posix_fallocate(int fd, off_t offset, off_t size)
+{
+    if (0 < folder_size && (uint64_t) (offset + size) > folder_size) {
+        return ENOSPC;
+    }
+    return 0 == fallocate(fd, 0, offset, size) ? 0 : errno;
 }
 
 /** One of the two processes of a case. */
@@ -397,7 +420,7 @@ static void case_flat(const pair_t *pair)
     TAP_EQ(taken, memory_taken());
 }
 
-/** An endpoint that stays, and makes few turns, hears of one after the other that comes and goes. */
+/** An endpoint that stays, and makes few turns, hears of one after the other: they come and go. */
 static void case_visitors(const pair_t *pair)
 {
     const int rounds = 1000;
@@ -617,6 +640,33 @@ static void case_no_file_size(const pair_t *pair)
     (void) freopen("/dev/null", "w", stderr); /* it says so */
     limit_file_size(500000);
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE, side_open(&side));
+}
+
+/** The file system is smaller than the segment may be, as in a container: pipes become small before
+ * there is no room for more. */
+static void case_small_folder(const pair_t *pair)
+{
+    enum { MANY = 1200 };
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    side_t side = {.received = 0};
+    name_t theirs;
+    int count = 0;
+
+    folder_size = (uint64_t) 4 << 20;
+    side_begin(pair, &side, &theirs);
+    while (0 == pair->rank && count < MANY
+           && OPAL_SUCCESS
+                  == side.module->ep_connect(side.module, theirs.bytes, theirs.length,
+                                             &peers[count])) {
+        ++count;
+    }
+    TAP_CHECK(1 == pair->rank || 800 < count, "only %d pipes in 4 MiB", count);
+    meet(pair);
+    while (0 < count) {
+        side.module->ep_disconnect(side.module, peers[--count]);
+    }
+    side_close(&side);
+    meet(pair);
 }
 
 /** Addresses that are none. */
@@ -1014,6 +1064,7 @@ int main(int argc, char **argv)
     run_pair("one copy, until it fails", case_get, false);
     run_pair("a limit on the size of files", case_file_size, false);
     run_pair("a limit that leaves no room", case_no_file_size, false);
+    run_pair("a small file system", case_small_folder, false);
     segment_size = 524288;
     run_pair("no memory left", case_no_room, false);
     /* Killed processes leave their files here, which the launcher would remove. */

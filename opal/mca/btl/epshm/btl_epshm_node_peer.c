@@ -44,11 +44,12 @@ static void say_no_room(void)
 {
     /* Relaxed: two messages instead of one would do no harm. */
     static _Atomic bool said = false;
+    uint64_t stamp, size = 0;
 
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        (void) mca_btl_epshm_segment_open(&stamp, &size); /* it is: how large? */
         MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "no room", true,
-                             mca_btl_epshm_component.directory,
-                             mca_btl_epshm_component.segment_size);
+                             mca_btl_epshm_component.directory, (size_t) size);
     }
 }
 

@@ -36,6 +36,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -134,13 +135,22 @@ static int file_fill(int fd, uint64_t size)
     return 0;
 }
 
-/** Bytes that the own segment may have: no more than any file, or making it would end the process
- * (SIGXFSZ). */
+/** Bytes that the own segment may have.  No more than its share of what the file system has room
+ * for: as its end comes near, pipes are made smaller, and that must not be too late.  No more than
+ * any file, or making it would end the process (SIGXFSZ). */
 static uint64_t size_allowed(void)
 {
     uint64_t size = mca_btl_epshm_component.segment_size;
+    struct statvfs room;
     struct rlimit limit;
 
+    if (0 == statvfs(mca_btl_epshm_component.directory, &room) && 0 < room.f_blocks) {
+        const uint64_t share = (uint64_t) room.f_bavail * room.f_frsize
+                               / (opal_process_info.num_local_peers + UINT64_C(1));
+
+        size = share < size ? share : size;
+        size = EPSHM_SEGMENT_LEAST < size ? size : EPSHM_SEGMENT_LEAST; /* what there is */
+    }
     if (0 == getrlimit(RLIMIT_FSIZE, &limit) && RLIM_INFINITY != limit.rlim_cur
         && limit.rlim_cur < size) {
         size = limit.rlim_cur;

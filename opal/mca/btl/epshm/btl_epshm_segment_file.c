@@ -14,8 +14,8 @@
  * The files that segments are, and whose they are.
  *
  * A process holds a record lock on its own segment's file for as long as it lives.  That is how the
- * others see that it has ended: the kernel gives the lock up, whatever the end was like, and process
- * ids need not mean the same to all.
+ * others see that it has ended: the kernel gives the lock up, whatever the end was like, and
+ * process ids need not mean the same to all.
  *
  * The launcher removes the files of those that cannot.  Where it is killed itself they stay, so
  * every process that makes a segment first removes those of other jobs that are nobody's any more.
