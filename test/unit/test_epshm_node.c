@@ -379,6 +379,44 @@ static void case_receiver_killed(const pair_t *pair)
     end_of_receiver(pair, true);
 }
 
+/** Rank 1 takes nothing and ends, its process lives; rank 0 has fragments for it, until it is told.
+ */
+static void case_fragments_to_nobody(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    mca_btl_base_descriptor_t *descriptor;
+    mca_btl_base_module_t *btl;
+    int sent = 0, rc = OPAL_SUCCESS;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    meet(pair);
+    if (0 == pair->rank) {
+        btl = &side.module->super;
+        side_connect(&side, &theirs);
+        while (NULL != (descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, 400, 0))) {
+            TAP_EQ(1, btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG));
+            ++sent;
+        }
+        TAP_CHECK(100 < sent, "only %d fragments", sent);
+        meet(pair);
+        meet(pair);
+        for (int try = 0; try < 10 && 0 <= rc; ++try) {
+            descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, 400, 0);
+            rc = NULL == descriptor ? OPAL_SUCCESS
+                                    : btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG);
+        }
+        TAP_EQ(OPAL_ERR_UNREACH, rc);
+        side_disconnect(&side);
+        side_close(&side);
+    } else {
+        meet(pair);
+        side_close(&side);
+        meet(pair);
+    }
+    meet(pair);
+}
+
 /** Bytes of memory that the own segment takes. */
 static uint64_t memory_taken(void)
 {
@@ -1050,6 +1088,7 @@ int main(int argc, char **argv)
     run_pair("messages of an endpoint whose process has ended", case_end, false);
     run_pair("messages of a process that was killed", case_killed, true);
     run_pair("to an endpoint that has gone", case_receiver_closed, false);
+    run_pair("fragments to an endpoint that has gone", case_fragments_to_nobody, false);
     run_pair("to a process that was killed", case_receiver_killed, true);
     run_pair("a thousand endpoints one after the other", case_flat, false);
     run_pair("a thousand visitors of one endpoint", case_visitors, false);

@@ -120,10 +120,11 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
 
 /* ---- descriptors: packed in place ------------------------------------------------------------ */
 
-/** Bytes that one descriptor may have. */
+/** Bytes that one descriptor may have.  For a peer that has gone there is a small one, so that
+ * btl_send can say so: without any, the caller would wait for room. */
 static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer)
 {
-    if (OPAL_UNLIKELY(OPAL_SUCCESS != mca_btl_epshm_node_need_area(peer))) {
+    if (OPAL_UNLIKELY(peer->gone || OPAL_SUCCESS != mca_btl_epshm_node_need_area(peer))) {
         return EPSHM_PIPE_INLINE_MAX;
     }
     return btl->btl_max_send_size < peer->out.area_size ? btl->btl_max_send_size
@@ -142,7 +143,8 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
                                         : OPAL_ERR_BAD_PARAM;
 
     if (OPAL_SUCCESS != rc
-        && (OPAL_ERR_NOT_AVAILABLE != rc || NULL != frag->peer || sizeof(frag->small) < size)) {
+        && ((OPAL_ERR_NOT_AVAILABLE != rc && OPAL_ERR_UNREACH != rc) || NULL != frag->peer
+            || sizeof(frag->small) < size)) {
         return NULL;
     }
     frag->peer = peer;
@@ -202,6 +204,9 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
         return mca_btl_epshm_node_refused(peer, rc);
     }
     if (OPAL_UNLIKELY(frag->small == frag->segment.seg_addr.pval)) {
+        if (peer->gone) {
+            return OPAL_ERR_UNREACH;
+        }
         rc = send_cells(peer, frag->small, frag->segment.seg_len, NULL, 0, tag);
         if (OPAL_SUCCESS != rc) {
             return rc;
