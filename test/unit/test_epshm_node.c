@@ -162,6 +162,9 @@ static void component_start(int rank)
     (void) opal_proc_local_set(&me);
     TAP_EQ(OPAL_SUCCESS, version->mca_register_component_params());
     TAP_EQ(OPAL_SUCCESS, version->mca_open_component());
+    /* Not by the first threads that use them, together. */
+    TAP_EQ(opal_class_init_epoch, OBJ_CLASS(mca_btl_epshm_frag_t)->cls_initialized);
+    TAP_EQ(opal_class_init_epoch, OBJ_CLASS(epshm_node_frag_t)->cls_initialized);
     mca_btl_epshm_component.directory = folder;
     mca_btl_epshm_component.segment_size = segment_size;
     mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = on_receive;
