@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
+#include "pml_epml_part.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
@@ -109,6 +110,15 @@ static int component_open(void)
     return opal_show_help_add_dir(EPML_HELP_DIR);
 }
 
+/** Here, where no other thread is: Open MPI's own way, by whoever makes the first object, lets a
+ * second thread see that a class is ready before it sees what it then needs of it. */
+static void classes_init(void)
+{
+    opal_class_initialize(OBJ_CLASS(mca_pml_epml_request_t));
+    opal_class_initialize(OBJ_CLASS(mca_pml_epml_part_t));
+    mca_pml_epml_handle_init();
+}
+
 static mca_pml_base_module_t *component_init(int *priority, bool enable_progress_threads,
                                              bool enable_mpi_threads)
 {
@@ -123,6 +133,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     if (OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
         return NULL;
     }
+    classes_init();
 #if !defined(__SANITIZE_THREAD__) /* which knows nothing of membarrier */
     mca_pml_epml_may_bias = epml_lock_setup();
 #endif

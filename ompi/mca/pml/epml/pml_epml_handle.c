@@ -61,6 +61,11 @@ static void group_destruct(epml_group_t *group)
 
 static OBJ_CLASS_INSTANCE(epml_group_t, ompi_group_t, group_construct, group_destruct);
 
+void mca_pml_epml_handle_init(void)
+{
+    opal_class_initialize(OBJ_CLASS(epml_group_t));
+}
+
 static mca_pml_epml_procs_t *procs_create(const mca_pml_epml_peers_t *peers)
 {
     mca_pml_epml_procs_t *procs

@@ -446,6 +446,9 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
 
+/** Before there are threads: see component_init. */
+void mca_pml_epml_handle_init(void);
+
 /** Let a new intracommunicator's group be one that shares its procs with the other handles of this
  * process.  Nobody else may know the communicator yet.  Without memory it stays as it is.
  *

@@ -45,6 +45,9 @@ typedef enum mpix_endpoints_cid_kind_t {
 /** How many operations of a kind may be under way on one communicator. */
 #define MPIX_ENDPOINTS_CID_TAGS (1 << 24)
 
+/** Before there are threads (seam_cid_nb.c). */
+void mpix_endpoints_cid_init(void);
+
 /**
  * The tag of a message.  Open MPI has a range of tags for coll/hcoll, which is never let onto
  * communicators of endpoints.

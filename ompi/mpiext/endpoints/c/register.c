@@ -17,6 +17,7 @@
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
@@ -57,6 +58,10 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
         help_add();
     }
     pthread_mutex_unlock(&help_lock);
+    /* Not by the first threads that use it, which Open MPI does not order. */
+    if (NULL != table) {
+        mpix_endpoints_cid_init();
+    }
     /* Release: orders the table's contents before the pointer; partner: mpix_endpoints_table. */
     atomic_store_explicit(&registered_table, table, memory_order_release);
     return OMPI_SUCCESS;

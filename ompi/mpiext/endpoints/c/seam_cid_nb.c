@@ -60,6 +60,11 @@ typedef struct mpix_endpoints_cid_t {
 
 static OBJ_CLASS_INSTANCE(mpix_endpoints_cid_t, opal_object_t, NULL, NULL);
 
+void mpix_endpoints_cid_init(void)
+{
+    opal_class_initialize(OBJ_CLASS(mpix_endpoints_cid_t));
+}
+
 static mpix_endpoints_cid_t *cid_of(ompi_comm_request_t *request)
 {
     return (mpix_endpoints_cid_t *) request->context;

@@ -203,6 +203,8 @@ static void trim_tcp(void)
 
 static int component_open(void)
 {
+    /* Not by the first threads that use it, which Open MPI does not order. */
+    opal_class_initialize(OBJ_CLASS(mca_btl_base_descriptor_t));
     if (endpoints_wanted()) {
         trim_tcp();
     }
