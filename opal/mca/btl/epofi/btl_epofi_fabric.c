@@ -71,7 +71,14 @@ static bool is_special(const char *name)
             return true;
         }
     }
-    return NULL != strstr(name, "ofi_hook") || NULL != strstr(name, "ofi_rxd");
+    return NULL != strstr(name, "ofi_hook");
+}
+
+/** Providers that do not do what they say: ofi_rxd completes what was injected without telling
+ * which operation it was. */
+static bool is_unfit(const char *name)
+{
+    return NULL != strstr(name, "ofi_rxd");
 }
 
 /** Does the provider's name answer to what the user wrote: all of it, or the part before ';'? */
@@ -117,7 +124,7 @@ static int rank(const struct fi_info *info)
     const char *interface = mca_btl_epofi_component.interface;
     int points = rank_address(info);
 
-    if (NULL == name) {
+    if (NULL == name || is_unfit(name)) {
         return RANK_NEVER;
     }
     if (is_set(interface) && !interface_matches(info, interface)) {
@@ -127,13 +134,14 @@ static int rank(const struct fi_info *info)
         if (!name_matches(name, wanted)) {
             return RANK_NEVER;
         }
-    } else if (is_special(name) || 0 == (info->caps & FI_REMOTE_COMM)) {
-        return RANK_NEVER;
+    } else if (is_special(name)
+               || (!is_set(interface) && 0 == (info->caps & FI_REMOTE_COMM))) {
+        return RANK_NEVER; /* a loopback is taken by who asks for it by name */
     }
     if (name_matches(name, "tcp")) {
         points += RANK_TCP;
     }
-    if (NULL != strstr(name, "ofi_rxd") || 0 == strcmp(name, "tcp;ofi_rxm")) {
+    if (0 == strcmp(name, "tcp;ofi_rxm")) {
         points += RANK_LAYERED;
     }
     return points;
@@ -230,7 +238,9 @@ static void report_nothing(int result)
     if (NULL != hints) {
         if (0 == fi_getinfo(EPOFI_FI_VERSION, NULL, NULL, 0, hints, &list)) {
             for (struct fi_info *info = list; NULL != info; info = info->next) {
-                append_offer(offers, sizeof(offers), info);
+                if (!is_unfit(info->fabric_attr->prov_name)) {
+                    append_offer(offers, sizeof(offers), info);
+                }
             }
             fi_freeinfo(list);
         }
