@@ -164,12 +164,22 @@ static int component_register(void)
     return OPAL_SUCCESS;
 }
 
+/** What follows from a mistake, for the help texts: nothing works without inboxes, but what the node
+ * side does the network can do. */
+static const char *consequence(const char *name)
+{
+    return 0 == strncmp(name, "btl_epshm_pipe", strlen("btl_epshm_pipe"))
+                   || 0 == strcmp(name, "btl_epshm_segment_size")
+               ? "Endpoints of different processes will use the network instead, which is\nslower."
+               : "No endpoints can be created with it.";
+}
+
 static bool in_range(const char *name, size_t value, size_t low, size_t high)
 {
     if (low <= value && value <= high) {
         return true;
     }
-    EPSHM_SHOW_HELP("out of range", true, name, value, low, high);
+    EPSHM_SHOW_HELP("out of range", true, name, value, low, high, consequence(name));
     return false;
 }
 
@@ -178,7 +188,7 @@ static bool is_power_of_two(const char *name, unsigned int value)
     if (0 == (value & (value - 1))) {
         return true;
     }
-    EPSHM_SHOW_HELP("not a power of two", true, name, value);
+    EPSHM_SHOW_HELP("not a power of two", true, name, value, consequence(name));
     return false;
 }
 
