@@ -149,6 +149,25 @@ void mca_pml_epml_handle_share_group(ompi_communicator_t *comm, mca_pml_epml_pee
     OBJ_RELEASE(group);
 }
 
+/** Let Open MPI choose the communicator's collectives. */
+static int select_coll(ompi_communicator_t *comm)
+{
+    int rc = mca_coll_base_comm_select(comm);
+
+    if (OMPI_SUCCESS == rc) {
+        return rc;
+    }
+    EPML_SHOW_HELP("no collectives", true,
+                   NULL != mca_pml_epml_component.coll_components
+                       ? mca_pml_epml_component.coll_components
+                       : "");
+    /* Where no component will do, Open MPI makes no list of modules, and then looks into it. */
+    if (NULL != comm->c_coll && NULL == comm->c_coll->module_list) {
+        comm->c_coll->module_list = OBJ_NEW(opal_list_t);
+    }
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
 /** Give a communicator with groups its place, our state and its collectives; releases it if that
  * fails. */
 static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t context,
@@ -167,7 +186,7 @@ static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t con
         rc = mca_pml_epml_hints_subscribe(comm);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_base_comm_select(comm);
+        rc = select_coll(comm);
     }
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(comm);
