@@ -16,6 +16,8 @@
  *
  *   --limit N       pml_epml_max_endpoints of this run: one member asks for more
  *   --unselected 1  the run is without pml/epml (and with --ep 0)
+ *   --ft 1          the run is with fault tolerance (and with --ep 0)
+ *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
  */
 
 #include "ept.h"
@@ -211,24 +213,45 @@ static void case_endpoint_parent(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
 }
 
-static void case_unselected(MPI_Comm comm, struct ept *t)
+/* A run that can have no endpoints says so, to everybody and each time, and goes on without. */
+static void refused(struct ept *t, int support, const char *word)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     MPI_Comm parent = make_parent(t), comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
-    int rc, length;
+    int rc, length, flag = -1;
 
-    (void) comm;
-    atomic_store(&handled, 0);
-    rc = MPIX_Comm_create_endpoints(parent, 2, MPI_INFO_NULL, comms);
-    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, rc);
-    EPT_EQ(t, 1, atomic_load(&handled));
-    EPT_OK(t, MPI_Error_string(rc, text, &length));
-    EPT_CHECK(t, NULL != strstr(text, "--mca pml epml"), "expected \"--mca pml epml\" in \"%s\"",
-              text);
-    EPT_CHECK(t, MPI_COMM_NULL == comms[0] && MPI_COMM_NULL == comms[1],
-              "a handle came with the error");
-    check_usable(t, parent, false);
+    EPT_OK(t, MPIX_Query_endpoints_support(&flag));
+    EPT_EQ(t, support, flag);
+    for (int i = 0; i < 2; ++i) {
+        atomic_store(&handled, 0);
+        rc = MPIX_Comm_create_endpoints(parent, 2, MPI_INFO_NULL, comms);
+        EPT_CLASS(t, MPIX_ERR_ENDPOINTS, rc);
+        EPT_EQ(t, 1, atomic_load(&handled));
+        EPT_OK(t, MPI_Error_string(rc, text, &length));
+        EPT_CHECK(t, NULL != strstr(text, word), "expected \"%s\" in \"%s\"", word, text);
+        EPT_CHECK(t, MPI_COMM_NULL == comms[0] && MPI_COMM_NULL == comms[1],
+                  "a handle came with the error");
+        check_usable(t, parent, false);
+    }
     EPT_OK(t, MPI_Comm_free(&parent));
+}
+
+static void case_unselected(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    refused(t, 0, "--mca pml epml");
+}
+
+static void case_fault_tolerance(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    refused(t, 0, "fault tolerance");
+}
+
+static void case_needs(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    refused(t, 1, "could not get what its endpoints need");
 }
 
 int test_rank(MPI_Comm comm, struct ept *t)
@@ -236,6 +259,14 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     if (0 != ept_option_long("unselected", 0)) {
         EPT_CASE(t, case_unselected);
+        return 0;
+    }
+    if (0 != ept_option_long("ft", 0)) {
+        EPT_CASE(t, case_fault_tolerance);
+        return 0;
+    }
+    if (0 != ept_option_long("lacking", 0)) {
+        EPT_CASE(t, case_needs);
         return 0;
     }
     if (!t->endpoints) {

@@ -366,6 +366,21 @@ my @TABLE = (
         [asked => 'pml_epml_ask 200']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
+    { program => 'create_errors', variant => 'ft', configs => ['2x0'], args => '--ft 1', plain => 0,
+      launcher => '--with-ft ulfm', quick => [], says => 'Start the program without --with-ft' },
+    # Wrong parameters: each is named once, with what is right.
+    (map { +{ program => 'create_errors', variant => $_->[0], configs => ['2x0'],
+              args => '--lacking 1', plain => 0, quick => [], mca => "btl_epshm_processes 0 $_->[1]",
+              says => '\A(?!.*could not get what an endpoint).*' . $_->[2] } }
+        ['lanes', 'btl_epshm_lanes 33', 'btl_epshm_lanes.*0 to 32.*No endpoints'],
+        ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
+        ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
+        ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
+    # Where only the shared memory of the node cannot be had, the network serves.
+    { program => 'create', variant => 'pipe', configs => ['2x2/node'], plain => 0, quick => [],
+      mca => 'btl_epshm_pipe_cells 17', says => 'btl_epshm_pipe_cells.*use the network instead' },
+    { program => 'create', variant => 'loopback', configs => ['2x2/node'], plain => 0, quick => [],
+      rank0 => 'OMPI_MCA_btl_epshm_processes=0', mca => 'btl_epofi_interface lo' },
 
     # Data races of ours.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,

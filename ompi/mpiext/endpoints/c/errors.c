@@ -40,8 +40,8 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_LIMIT]
     = "MPIX_ERR_ENDPOINTS: more endpoints in one process than pml_epml_max_endpoints allows",
     [MPIX_ENDPOINTS_CAUSE_RESOURCE]
-    = "MPIX_ERR_ENDPOINTS: a process of the communicator has no network contexts or memory left "
-      "for its endpoints (or got an address that makes no sense)",
+    = "MPIX_ERR_ENDPOINTS: a process of the communicator could not get what its endpoints need: "
+      "memory, a network context, valid MCA parameters, an address that makes sense",
     [MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE]
     = "MPIX_ERR_ENDPOINTS: no endpoints in a run with fault tolerance (--with-ft)",
     [MPIX_ENDPOINTS_CAUSE_NOT_SELECTED]

@@ -22,13 +22,24 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/params.h"
+
+/** Open MPI's fault tolerance, with which pml/epml refuses endpoints. */
+static bool fault_tolerant(void)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_support(int *flag)
 {
     if (NULL == flag) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
     }
-    *flag = NULL != mpix_endpoints_table() && mpix_endpoints_seams_in_force();
+    *flag = NULL != mpix_endpoints_table() && !fault_tolerant() && mpix_endpoints_seams_in_force();
     return MPI_SUCCESS;
 }
 
