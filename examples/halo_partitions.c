@@ -154,8 +154,9 @@ int main(int argc, char **argv)
     MPI_Comm_free(&ep[BELOW]);
     MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (0 == rank) {
-        printf("halo_partitions: %d processes, %d threads each, %d blocks an edge, %d steps: %s\n",
-               size, threads, BLOCKS, STEPS, right ? "the same as a serial run" : "WRONG");
+        printf("halo_partitions: %d process%s, %d threads each, %d blocks an edge, %d steps: %s\n",
+               size, 1 == size ? "" : "es", threads, BLOCKS, STEPS,
+               right ? "the same as a serial run" : "WRONG");
     }
     MPI_Finalize();
     return right ? 0 : 1;
