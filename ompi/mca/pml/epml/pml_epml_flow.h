@@ -16,7 +16,7 @@
  * An endpoint that keeps more than pml_epml_unexpected_limit bytes of them is full.  Who sends to a
  * full endpoint sends nothing but rendezvous headers, so the data wait with their senders; nothing
  * else changes: order, matching and progress are those of large messages.  At half of the limit the
- * endpoint is full no longer.  Senders know it
+ * endpoint is full no longer.  Senders know it:
  *
  *  - in the same process by the flag full in the endpoint's peer;
  *  - elsewhere by HOLD and GO, one of each per sender, noted in both ends' connections.

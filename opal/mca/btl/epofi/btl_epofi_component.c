@@ -81,7 +81,8 @@ static const parameter_t parameters[] = {
     {UINT_PARAMETER(linger), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
      "Milliseconds that the end of an endpoint waits for peers to take what was sent to them"},
     {UINT_PARAMETER(stall_warning), 60, false, 0, 86400, OPAL_INFO_LVL_6,
-     "Seconds after which a peer that takes no message is reported, once; 0: never"},
+     "Seconds after which a peer that takes nothing, or answers nothing, is reported, once; 0: "
+     "never"},
 };
 
 enum { PARAMETER_COUNT = sizeof(parameters) / sizeof(parameters[0]) };

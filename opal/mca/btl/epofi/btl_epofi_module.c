@@ -14,7 +14,7 @@
  * Life of a module: its libfabric context is opened and closed here.
  *
  * Creation runs under the component's lock; what follows belongs to the module's owner until
- * mca_btl_epofi_finalize takes the lock again.
+ * finalize takes the lock again.
  */
 
 #include "opal_config.h"

@@ -49,7 +49,7 @@
 
 #define EPSHM_PIPE_MAGIC UINT64_C(0x65706970652d3031)
 
-/** epshm_pipe_end_t.end while the producer may still send. */
+/** epshm_pipe_t.end while the producer may still send. */
 #define EPSHM_PIPE_OPEN UINT64_MAX
 
 enum {
