@@ -418,11 +418,6 @@ my @TABLE = (
       quick => [], args => '--rounds 1', plain => 0, timeout => 240 },
     { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],
       quick => [], args => '--episodes 2 --ops 80', plain => 0, timeout => 240 },
-    # comm_bridge: groups that have never met.
-    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 4x2/node 3x3/tcp)] },
-    { program => 'comm_bridge', variant => 'limit', configs => ['2x2/tcp'], quick => [],
-      args => '--limit 1', mca => 'pml_epml_max_endpoints 2', plain => 0,
-      says => 'pml_epml_max_endpoints' },
     { program => 'comm_ops', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/shm'],
       quick => [], args => '--case split', plain => 0, timeout => 240 },
 );
