@@ -22,8 +22,8 @@ AC_DEFUN([EP_CHECK_PACKAGES], [
     PKG_CONFIG_PATH=$PKG_CONFIG_PATH${PKG_CONFIG_PATH:+:}$ep_ompi_libdir/pkgconfig
     export PKG_CONFIG_PATH
     PACKAGE_CPPFLAGS=
-    # FI_THREAD_DOMAIN, fi_close, fi_av_insert as in 1.14, the oldest that was tried.
-    _EP_CHECK_PACKAGE([LIBFABRIC], [libfabric], [1.14], [rdma/fabric.h], [libfabric-dev])
+    # 1.18 is what btl/epofi asks for (EPOFI_FI_VERSION): an older one would refuse at run time.
+    _EP_CHECK_PACKAGE([LIBFABRIC], [libfabric], [1.18], [rdma/fabric.h], [libfabric-dev])
     _EP_CHECK_PACKAGE([PMIX], [pmix], [4.2], [pmix.h], [libpmix-dev])
     _EP_CHECK_PACKAGE([HWLOC], [hwloc], [2.1], [hwloc.h], [libhwloc-dev])
     AC_SUBST([PACKAGE_CPPFLAGS])
