@@ -17,10 +17,15 @@
  *   --limit N       pml_epml_max_endpoints of this run: one member asks for more
  *   --unselected 1  the run is without pml/epml (and with --ep 0)
  *   --ft 1          the run is with fault tolerance (and with --ep 0)
+ *   --files 1       without files endpoints have no network (with --ep 0)
  *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
  */
 
 #include "ept.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #if defined(HAVE_EP)
 
@@ -254,9 +259,39 @@ static void case_needs(MPI_Comm comm, struct ept *t)
     refused(t, 1, "could not get what its endpoints need");
 }
 
+/* No more files may be opened: said by whom it concerns, and gone with the cause. */
+static void case_no_files(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm parent = make_parent(t), comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+    struct rlimit usual, none;
+    int lowest;
+
+    (void) comm;
+    /* Load what is loaded once; the context of this endpoint is kept. */
+    EPT_OK(t, MPIX_Comm_create_endpoints(parent, 1, MPI_INFO_NULL, comms));
+    EPT_OK(t, MPI_Comm_free(&comms[0]));
+    EPT_EQ(t, 0, getrlimit(RLIMIT_NOFILE, &usual));
+    none = usual;
+    lowest = dup(0);
+    EPT_CHECK(t, 0 <= lowest, "dup: %s", strerror(errno));
+    close(lowest);
+    /* Descriptors above the limit stay open; there is none to be had below it. */
+    none.rlim_cur = (rlim_t) lowest;
+    EPT_EQ(t, 0, setrlimit(RLIMIT_NOFILE, &none));
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS,
+              MPIX_Comm_create_endpoints(parent, 2, MPI_INFO_NULL, comms));
+    EPT_EQ(t, 0, setrlimit(RLIMIT_NOFILE, &usual));
+    check_usable(t, parent, true);
+    EPT_OK(t, MPI_Comm_free(&parent));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (0 != ept_option_long("files", 0)) {
+        EPT_CASE(t, case_no_files);
+        return 0;
+    }
     if (0 != ept_option_long("unselected", 0)) {
         EPT_CASE(t, case_unselected);
         return 0;

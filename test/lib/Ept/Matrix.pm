@@ -376,6 +376,9 @@ my @TABLE = (
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
         ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
+    { program => 'create_errors', variant => 'files', configs => ['2x0'], args => '--files 1',
+      plain => 0, quick => [], mca => 'btl_epshm_processes 0 btl_epofi_provider tcp',
+      says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },
     # Where only the shared memory of the node cannot be had, the network serves.
     { program => 'create', variant => 'pipe', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'btl_epshm_pipe_cells 17', says => 'btl_epshm_pipe_cells.*use the network instead' },

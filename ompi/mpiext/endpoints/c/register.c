@@ -22,8 +22,10 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "ompi/constants.h"
 #include "opal/util/show_help.h"
@@ -32,6 +34,25 @@ static _Atomic(const mpix_endpoints_pml_t *) registered_table;
 
 static pthread_mutex_t help_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool help_added;
+
+/** A file descriptor kept for opal_show_help, which has to open a file: that there are none left is
+ * one of the things to tell.  -1: none.  Under help_lock. */
+static int spare_file = -1;
+
+static void spare_take(void)
+{
+    if (0 > spare_file) {
+        spare_file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+}
+
+static void spare_give(void)
+{
+    if (0 <= spare_file) {
+        (void) close(spare_file);
+        spare_file = -1;
+    }
+}
 
 /** Let opal_show_help find our help files.  Under help_lock. */
 static void help_add(void)
@@ -56,6 +77,9 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     help_added = false;
     if (NULL != table) {
         help_add();
+        spare_take();
+    } else {
+        spare_give();
     }
     pthread_mutex_unlock(&help_lock);
     /* Not by the first threads that use it, which Open MPI does not order. */
@@ -89,10 +113,14 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
 MPIX_ENDPOINTS_EXPORT void mpix_endpoints_help_lock(void)
 {
     pthread_mutex_lock(&help_lock);
+    spare_give();
 }
 
 MPIX_ENDPOINTS_EXPORT void mpix_endpoints_help_unlock(void)
 {
+    if (NULL != mpix_endpoints_table()) {
+        spare_take();
+    }
     pthread_mutex_unlock(&help_lock);
 }
 
