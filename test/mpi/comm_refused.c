@@ -1,0 +1,106 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What endpoint communicators cannot do yet: windows, files, connections to other jobs, communicators
+ * out of a group alone.  Each rank gets an error of the class that the README names, again and again,
+ * and the communicator works on.  What is said, and that it is said once, the table knows (says).
+ */
+
+#include "ept.h"
+
+void test_process_begin(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
+static void check_usable(MPI_Comm comm, struct ept *t)
+{
+    int one = 1, sum = 0;
+
+    EPT_OK(t, MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    EPT_EQ(t, t->size, sum);
+}
+
+static void case_windows(MPI_Comm comm, struct ept *t)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    int memory = 0;
+    void *base;
+
+    for (int i = 0; i < 2; ++i) {
+        EPT_CLASS(t, MPI_ERR_WIN,
+                  MPI_Win_create(&memory, sizeof(memory), 1, MPI_INFO_NULL, comm, &win));
+        EPT_CLASS(t, MPI_ERR_WIN,
+                  MPI_Win_allocate(sizeof(memory), 1, MPI_INFO_NULL, comm, &base, &win));
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+                  MPI_Win_allocate_shared(sizeof(memory), 1, MPI_INFO_NULL, comm, &base, &win));
+        EPT_CLASS(t, MPI_ERR_WIN, MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win));
+    }
+    check_usable(comm, t);
+}
+
+static void case_files(MPI_Comm comm, struct ept *t)
+{
+    MPI_File file = MPI_FILE_NULL;
+
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              MPI_File_open(comm, "/nonexistent/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    check_usable(comm, t);
+}
+
+static void case_connections(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm other = MPI_COMM_NULL;
+    char port[MPI_MAX_PORT_NAME] = "no port";
+
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              MPI_Comm_accept(port, MPI_INFO_NULL, 0, comm, &other));
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              MPI_Comm_connect(port, MPI_INFO_NULL, 0, comm, &other));
+    check_usable(comm, t);
+}
+
+/* Endpoints of index 0 are their processes, for which Open MPI's own function serves. */
+static void case_from_group(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Group group;
+    int rc;
+
+    EPT_OK(t, MPI_Comm_group(comm, &group));
+    rc = MPI_Comm_create_from_group(group, "refused", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    if (1 == t->nlocal) {
+        EPT_OK(t, rc);
+        check_usable(made, t);
+        EPT_OK(t, MPI_Comm_free(&made));
+    } else {
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
+    }
+    EPT_OK(t, MPI_Group_free(&group));
+    check_usable(comm, t);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    if (!t->endpoints) {
+        ept_skip(t, "all", "needs endpoints");
+        return 0;
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_CASE(t, case_windows);
+    EPT_CASE(t, case_files);
+    EPT_CASE(t, case_connections);
+    EPT_CASE(t, case_from_group);
+    return 0;
+}
