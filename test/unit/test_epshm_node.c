@@ -789,7 +789,6 @@ static int thief(const char *path, const char *where)
 
     snprintf(folder, sizeof(folder), "%s", where);
     component_start(rank);
-    mca_btl_epshm_component.super.ep_help_lock = NULL;
     (void) freopen("/dev/null", "w", stderr);
     return OPAL_ERR_NOT_AVAILABLE == mca_btl_epshm_segment_open(&stamp, &size)
                    && 0 == access(path, F_OK)

@@ -245,24 +245,7 @@ typedef struct mca_btl_ep_component_t {
     uint32_t ep_abi;
 
     mca_btl_ep_create_fn_t ep_create;
-
-    /** opal_show_help must not be called by two threads at a time.  Set by epml before the first
-     * ep_create, to a lock that everybody of ours takes around it; see MCA_BTL_EP_SHOW_HELP. */
-    void (*ep_help_lock)(void);
-    void (*ep_help_unlock)(void);
 } mca_btl_ep_component_t;
-
-/** opal_show_help under the lock.  First argument: the component, a mca_btl_ep_component_t *. */
-#define MCA_BTL_EP_SHOW_HELP(component, ...)         \
-    do {                                             \
-        if (NULL != (component)->ep_help_lock) {     \
-            (component)->ep_help_lock();             \
-        }                                            \
-        opal_show_help(__VA_ARGS__);                 \
-        if (NULL != (component)->ep_help_unlock) {   \
-            (component)->ep_help_unlock();           \
-        }                                            \
-    } while (0)
 
 END_C_DECLS
 

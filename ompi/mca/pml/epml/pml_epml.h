@@ -59,12 +59,7 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
 
 /** Tell the user something of our help file; any thread.  Arguments as opal_show_help's, from the
  * topic on. */
-#define EPML_SHOW_HELP(...)                                                  \
-    do {                                                                     \
-        mpix_endpoints_help_lock();                                          \
-        opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__);               \
-        mpix_endpoints_help_unlock();                                        \
-    } while (0)
+#define EPML_SHOW_HELP(...) opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__)
 
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
 

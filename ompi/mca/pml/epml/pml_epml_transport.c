@@ -93,8 +93,6 @@ static int transport_open(transport_t *transport)
         transport->component = NULL;
         goto err_close;
     }
-    transport->component->ep_help_lock = mpix_endpoints_help_lock;
-    transport->component->ep_help_unlock = mpix_endpoints_help_unlock;
     /* Open MPI's own BTL selection may let go of the component while we use it. */
     (void) mca_base_component_repository_retain_component("btl", transport->name);
     transport->failed = false;

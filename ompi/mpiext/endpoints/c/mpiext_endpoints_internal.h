@@ -94,6 +94,12 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
  * error code.  As mpix_endpoints_error_code. */
 int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc);
 
+/** Stand in for opal_show_help, so that any thread may call it, and tell it where our help files
+ * are; or stop that.
+ *
+ * @param[in] in_use  pml/epml is selected */
+void mpix_endpoints_help_init(bool in_use);
+
 /**
  * Show the user a message of our help file.  Any thread, once MPI is being initialized.
  *

@@ -123,11 +123,6 @@ typedef struct mpix_endpoints_pml_t {
  */
 OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table);
 
-/** opal_show_help must not be called by two threads at a time: whoever calls it, here, in the PML
- * or below it, holds this lock.  Not recursive; any thread. */
-OMPI_DECLSPEC void mpix_endpoints_help_lock(void);
-OMPI_DECLSPEC void mpix_endpoints_help_unlock(void);
-
 /**
  * Are the seams into libmpi in force (docs/architecture.md, "Seams")?  Looked into at the first
  * call; if the dynamic linker did not put them there it tries to patch libmpi's own call slots.

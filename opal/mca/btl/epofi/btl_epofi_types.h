@@ -286,8 +286,7 @@ typedef struct mca_btl_epofi_module_t {
 
 /* ---- btl_epofi_component.c ------------------------------------------------------------------- */
 
-#define EPOFI_SHOW_HELP(...) \
-    MCA_BTL_EP_SHOW_HELP(&mca_btl_epofi_component.super, "help-btl-epofi.txt", __VA_ARGS__)
+#define EPOFI_SHOW_HELP(...) opal_show_help("help-btl-epofi.txt", __VA_ARGS__)
 
 /** Guards what modules share: the fabric, the list of modules, what has been said once.  Not taken
  * on any path of a message. */

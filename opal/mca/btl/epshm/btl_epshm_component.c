@@ -27,9 +27,6 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
-#define EPSHM_SHOW_HELP(...) \
-    MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", __VA_ARGS__)
-
 /** What is between processes. */
 static void register_node(void)
 {

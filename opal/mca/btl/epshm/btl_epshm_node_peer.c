@@ -48,8 +48,7 @@ static void say_no_room(void)
 
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
         (void) mca_btl_epshm_segment_open(&stamp, &size); /* it is: how large? */
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "no room", true,
-                             mca_btl_epshm_component.directory, (size_t) size);
+        EPSHM_SHOW_HELP("no room", true, mca_btl_epshm_component.directory, (size_t) size);
     }
 }
 
@@ -209,8 +208,7 @@ static void lose(epshm_node_peer_t *peer)
         module->ep_describe(module, endpoint, who, sizeof(who));
     }
     if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "process ended",
-                             true, who);
+        EPSHM_SHOW_HELP("process ended", true, who);
     }
 }
 
@@ -246,8 +244,7 @@ int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
         return peer_is_gone(peer);
     }
     if (EPSHM_PIPE_BROKEN == why) {
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "pipe broken",
-                             true, (unsigned int) peer->neighbour->name.vpid);
+        EPSHM_SHOW_HELP("pipe broken", true, (unsigned int) peer->neighbour->name.vpid);
         return peer_is_gone(peer);
     }
     if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))

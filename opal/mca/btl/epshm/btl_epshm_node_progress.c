@@ -63,8 +63,7 @@ static __attribute__((noinline)) void broken(epshm_node_module_t *module, uint32
     /* Relaxed, both: a counter, and two messages instead of one would do no harm. */
     if (0 == atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
                                        memory_order_relaxed)) {
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt",
-                             "pipe corrupt", true);
+        EPSHM_SHOW_HELP("pipe corrupt", true);
     }
     leave_pipe(module, index);
 }
@@ -217,8 +216,7 @@ void mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
             /* What was announced before it cannot be found any more either. */
             atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
                                       memory_order_relaxed);
-            MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt",
-                                 "pipe corrupt", true);
+            EPSHM_SHOW_HELP("pipe corrupt", true);
             return;
         }
         /* Relaxed: acquired with the word. */

@@ -211,8 +211,7 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
     }
     opal_mutex_unlock(&segment.lock);
     if (0 != error) {
-        MCA_BTL_EP_SHOW_HELP(&mca_btl_epshm_component.super, "help-btl-epshm.txt", "no segment",
-                             true, mca_btl_epshm_component.directory, strerror(error));
+        EPSHM_SHOW_HELP("no segment", true, mca_btl_epshm_component.directory, strerror(error));
     }
     return NULL != segment.header ? OPAL_SUCCESS : OPAL_ERR_NOT_AVAILABLE;
 }

@@ -28,6 +28,8 @@
 
 BEGIN_C_DECLS
 
+#define EPSHM_SHOW_HELP(...) opal_show_help("help-btl-epshm.txt", __VA_ARGS__)
+
 struct mca_btl_epshm_frag_t;
 struct mca_btl_epshm_pool_t;
 
