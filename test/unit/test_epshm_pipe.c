@@ -219,7 +219,7 @@ static void case_forgotten(void)
     epshm_pipe_message_t message;
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
-    uint64_t position;
+    uint64_t position = 0;
 
     tap_case("a piece that is reserved and forgotten");
     make(&segment, 16, 4096, &out, &in);

@@ -16,6 +16,7 @@ package Ept::Job;
 use strict;
 use warnings;
 
+use File::Temp;
 use IO::Select;
 use POSIX qw(:sys_wait_h setsid);
 use Time::HiRes qw(time sleep);
@@ -81,6 +82,9 @@ sub run_command
     my ($command, $limit, $on_line) = @_;
     my %result = (out => '', err => '', timed_out => 0, stacks => '');
     my %partial = (out => '', err => '');
+    # The launcher's folder is named by its pid, and stays behind where the launcher is killed: the
+    # next one of that pid would not start.
+    my $folder = File::Temp->newdir('ept-XXXXXX', TMPDIR => 1);   # goes at the end
 
     pipe my $out_read, my $out_write or die "pipe: $!\n";
     pipe my $err_read, my $err_write or die "pipe: $!\n";
@@ -91,6 +95,7 @@ sub run_command
         open STDOUT, '>&', $out_write;
         open STDERR, '>&', $err_write;
         $ENV{EPT_LINGER} = $LINGER;
+        $ENV{TMPDIR} = $folder->dirname;
         { exec { $command->[0] } @$command }
         print STDERR "cannot run $command->[0]: $!\n";
         POSIX::_exit(127);
