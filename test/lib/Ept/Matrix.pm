@@ -100,6 +100,12 @@ my @TABLE = (
     { program => 'comm_inter', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
     { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 4x4/node)] },
+    { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
+    # Threads that come late to locks: Open MPI's own tables, and ours.
+    (map { +{ program => $_, variant => 'late', configs => [qw(1x8 2x3/tcp 2x3/node)], plain => 0,
+              quick => 'handles' eq $_ ? ['1x8'] : [], args => '--seed 21', timeout => 120,
+              env => 'LATE_LOCKS_SEED=21', preload => 'late_locks' } }
+        qw(handles comm_tree comm_inter create part_life)),
     { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
     { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp)] },
     { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
