@@ -22,6 +22,7 @@
 
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
 #include "opal/util/argv.h"
 #include "opal/util/info.h"
 
@@ -52,7 +53,7 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
 
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
 {
-    int slot = opal_pointer_array_add(&ompi_mpi_communicators, newcomm);
+    int slot = mpix_endpoints_array_add(&ompi_mpi_communicators, newcomm);
 
     if (0 > slot) {
         return OMPI_ERR_OUT_OF_RESOURCE;

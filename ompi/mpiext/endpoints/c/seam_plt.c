@@ -42,6 +42,7 @@
 #include "ompi/file/file.h"
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
+#include "opal/class/opal_pointer_array.h"
 
 /* The relocation types of call slots: of the procedure linkage table, and of code built without
  * one. Elsewhere nothing is rewritten, and the order of linking has to do. */
@@ -283,7 +284,7 @@ static void find_slots_in(const libraries_t *libraries, const tables_t *tables,
         const char *name = tables->strings
                            + tables->symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
 
-        if ((SLOT_TYPE_PLT != type && SLOT_TYPE_GOT != type) || 0 != strncmp(name, "ompi_", 5)) {
+        if (SLOT_TYPE_PLT != type && SLOT_TYPE_GOT != type) {
             continue;
         }
         for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {

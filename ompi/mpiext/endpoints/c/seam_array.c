@@ -1,0 +1,28 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The tables of handles, to which all ranks of a process add at once.  This seam is for processes
+ * as well: a table does not tell by whom it is used.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+
+MPIX_ENDPOINTS_EXPORT int opal_pointer_array_add(opal_pointer_array_t *table, void *pointer)
+{
+    return mpix_endpoints_array_add(table, pointer);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(opal_pointer_array_add);
