@@ -428,6 +428,21 @@ static bool slots_keep(void)
 
 #endif
 
+/**
+ * Keep this library loaded: libmpi's slots lead here, before MPI is initialized and after it is
+ * finalized too (MPI_Info_create).  Where pml/epml has brought the library, it would go with it.
+ */
+static bool stay(void)
+{
+    Dl_info own;
+    void *handle = NULL;
+
+    if (0 != dladdr(seams, &own)) {
+        handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+    return NULL != handle && 0 == dlclose(handle);
+}
+
 MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
 {
     bool in_force;
@@ -440,7 +455,7 @@ MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
         seams_state = SEAMS_OUT_OF_REACH;
         find_libraries(&libraries);
         find_slots(&libraries);
-        if (slots_complete() && slots_patch(&libraries, linked)
+        if (stay() && slots_complete() && slots_patch(&libraries, linked)
             && mpix_endpoints_seam_group_probe()) {
             seams_state = linked ? SEAMS_LINKED : SEAMS_PATCHED;
         }
