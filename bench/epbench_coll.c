@@ -99,10 +99,11 @@ static size_t check_bcast(epbench_worker_t *worker, const epbench_point_t *point
 }
 
 const epbench_measure_t epbench_coll_measures[] = {
-    {"barrier", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_barrier,
-     NULL, value_collective, false},
-    {"allreduce", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_allreduce, block_allreduce,
-     check_allreduce, value_collective, false},
-    {"bcast", "us", false, EPBENCH_COLLECTIVE, false, 0, prepare_bcast, block_bcast, check_bcast,
-     value_collective, false},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};
+    {.name = "barrier", .unit = "us", .needs = EPBENCH_COLLECTIVE, .block = block_barrier,
+     .value = value_collective},
+    {.name = "allreduce", .unit = "us", .needs = EPBENCH_COLLECTIVE, .prepare = prepare_allreduce,
+     .block = block_allreduce, .check = check_allreduce, .value = value_collective},
+    {.name = "bcast", .unit = "us", .needs = EPBENCH_COLLECTIVE, .prepare = prepare_bcast,
+     .block = block_bcast, .check = check_bcast, .value = value_collective},
+    {.name = NULL},
+};

@@ -166,12 +166,13 @@ static size_t check_create(epbench_worker_t *worker, const epbench_point_t *poin
 }
 
 const epbench_measure_t epbench_comm_measures[] = {
-    {"dup", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_dup, check_dup,
-     value_per_call, false},
-    {"split", "us", false, EPBENCH_COLLECTIVE | EPBENCH_SPLIT, false, 0, NULL,
-     block_split, check_split, value_per_call, false},
-    {"create", "us", false, EPBENCH_COLLECTIVE | EPBENCH_MAKE, false, 0, NULL,
-     block_create, check_create, value_per_call, false},
-    {"free", "us", false, EPBENCH_COLLECTIVE, false, 0, NULL, block_free, check_dup,
-     value_per_call, false},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};
+    {.name = "dup", .unit = "us", .needs = EPBENCH_COLLECTIVE, .block = block_dup,
+     .check = check_dup, .value = value_per_call},
+    {.name = "split", .unit = "us", .needs = EPBENCH_COLLECTIVE | EPBENCH_SPLIT,
+     .block = block_split, .check = check_split, .value = value_per_call},
+    {.name = "create", .unit = "us", .needs = EPBENCH_COLLECTIVE | EPBENCH_MAKE,
+     .block = block_create, .check = check_create, .value = value_per_call},
+    {.name = "free", .unit = "us", .needs = EPBENCH_COLLECTIVE, .block = block_free,
+     .check = check_dup, .value = value_per_call},
+    {.name = NULL},
+};

@@ -226,15 +226,16 @@ static void block_job(epbench_worker_t *worker, const epbench_point_t *point, lo
 }
 
 const epbench_measure_t epbench_memory_measures[] = {
-    {"make", "us", false, EPBENCH_MANY, false, 0, prepare_many, block_make, check_many, value_make,
-     false},
-    {"heap", "B", false, EPBENCH_MANY, false, 0, prepare_many, block_heap, check_many, value_amount,
-     true},
-    {"resident", "B", false, EPBENCH_MANY, false, 0, prepare_many, block_resident, check_many,
-     value_amount, true},
-    {"peerheap", "B", false, EPBENCH_COLLECTIVE, true, 0, prepare_peers, block_peer_heap,
-     NULL, value_amount, true},
-    {"peerresident", "B", false, EPBENCH_COLLECTIVE, true, 0, prepare_peers, block_peer_resident,
-     NULL, value_amount, true},
-    {"job", "B", false, 0, false, 0, NULL, block_job, NULL, value_amount, true},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};
+    {.name = "make", .unit = "us", .needs = EPBENCH_MANY, .prepare = prepare_many,
+     .block = block_make, .check = check_many, .value = value_make},
+    {.name = "heap", .unit = "B", .needs = EPBENCH_MANY, .prepare = prepare_many,
+     .block = block_heap, .check = check_many, .value = value_amount, .once = true},
+    {.name = "resident", .unit = "B", .needs = EPBENCH_MANY, .prepare = prepare_many,
+     .block = block_resident, .check = check_many, .value = value_amount, .once = true},
+    {.name = "peerheap", .unit = "B", .needs = EPBENCH_COLLECTIVE, .windowed = true,
+     .prepare = prepare_peers, .block = block_peer_heap, .value = value_amount, .once = true},
+    {.name = "peerresident", .unit = "B", .needs = EPBENCH_COLLECTIVE, .windowed = true,
+     .prepare = prepare_peers, .block = block_peer_resident, .value = value_amount, .once = true},
+    {.name = "job", .unit = "B", .block = block_job, .value = value_amount, .once = true},
+    {.name = NULL},
+};

@@ -196,14 +196,18 @@ static double value_bandwidth_both(const epbench_worker_t *worker, const epbench
 }
 
 const epbench_measure_t epbench_p2p_measures[] = {
-    {"lat", "us", false, 0, false, 0, prepare_pair, block_latency, check_both, value_latency,
-     false},
-    {"rate", "M/s", true, 0, true, 0, prepare_pair, block_one_way, check_receiver, value_rate,
-     false},
-    {"birate", "M/s", true, 0, true, 0, prepare_pair, block_both_ways, check_both,
-     value_rate_both, false},
-    {"bw", "GB/s", true, 0, true, 0, prepare_pair, block_one_way, check_receiver,
-     value_bandwidth, false},
-    {"bibw", "GB/s", true, 0, true, 0, prepare_pair, block_both_ways, check_both,
-     value_bandwidth_both, false},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};
+    {.name = "lat", .unit = "us", .prepare = prepare_pair, .block = block_latency,
+     .check = check_both, .value = value_latency},
+    {.name = "rate", .unit = "M/s", .higher_is_better = true, .windowed = true,
+     .prepare = prepare_pair, .block = block_one_way, .check = check_receiver, .value = value_rate},
+    {.name = "birate", .unit = "M/s", .higher_is_better = true, .windowed = true,
+     .prepare = prepare_pair, .block = block_both_ways, .check = check_both,
+     .value = value_rate_both},
+    {.name = "bw", .unit = "GB/s", .higher_is_better = true, .windowed = true,
+     .prepare = prepare_pair, .block = block_one_way, .check = check_receiver,
+     .value = value_bandwidth},
+    {.name = "bibw", .unit = "GB/s", .higher_is_better = true, .windowed = true,
+     .prepare = prepare_pair, .block = block_both_ways, .check = check_both,
+     .value = value_bandwidth_both},
+    {.name = NULL},
+};

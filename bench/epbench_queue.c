@@ -125,8 +125,11 @@ static double value_rate(const epbench_worker_t *worker, const epbench_point_t *
 }
 
 const epbench_measure_t epbench_queue_measures[] = {
-    {"posted", "M/s", true, 0, true, MESSAGE_BYTES, prepare_posted, block_rate, check_posted,
-     value_rate, false},
-    {"unexpected", "M/s", true, 0, true, MESSAGE_BYTES, prepare_unexpected, block_rate,
-     check_unexpected, value_rate, false},
-    {NULL, NULL, false, 0, false, 0, NULL, NULL, NULL, NULL, false}};
+    {.name = "posted", .unit = "M/s", .higher_is_better = true, .windowed = true,
+     .fixed = MESSAGE_BYTES, .prepare = prepare_posted, .block = block_rate, .check = check_posted,
+     .value = value_rate},
+    {.name = "unexpected", .unit = "M/s", .higher_is_better = true, .windowed = true,
+     .fixed = MESSAGE_BYTES, .prepare = prepare_unexpected, .block = block_rate,
+     .check = check_unexpected, .value = value_rate},
+    {.name = NULL},
+};
