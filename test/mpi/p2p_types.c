@@ -450,6 +450,42 @@ static void case_truncated_type(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
 }
 
+static long double long_value(int rank, int i)
+{
+    return 1.0L / 3 + (long double) rank + (long double) i * 1e-3L;
+}
+
+/* A type with bytes that belong to no value: values have to arrive, whatever those bytes hold,
+ * and nothing between them. */
+static void case_long_double(MPI_Comm comm, struct ept *t)
+{
+    enum { COUNT = 12, STRIDE = 3 };
+    int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
+
+    for (int block = 1; block <= STRIDE; ++block) {
+        long double out[COUNT * STRIDE], in[COUNT * STRIDE];
+        MPI_Request request;
+        MPI_Datatype type;
+
+        for (int i = 0; i < COUNT * STRIDE; ++i) {
+            out[i] = long_value(t->rank, i);
+            in[i] = -1;
+        }
+        EPT_OK(t, MPI_Type_vector(COUNT, block, STRIDE, MPI_LONG_DOUBLE, &type));
+        EPT_OK(t, MPI_Type_commit(&type));
+        EPT_OK(t, MPI_Isend(out, 1, type, to, 5, comm, &request));
+        EPT_OK(t, MPI_Recv(in, 1, type, from, 5, comm, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int i = 0; i < COUNT * STRIDE; ++i) {
+            long double wanted = i % STRIDE < block ? long_value(from, i) : -1;
+
+            EPT_CHECK(t, wanted == in[i], "blocks of %d: value %d is %Lg, wanted %Lg", block, i,
+                      in[i], wanted);
+        }
+        EPT_OK(t, MPI_Type_free(&type));
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -457,5 +493,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_packed);
     EPT_CASE(t, case_freed_type);
     EPT_CASE(t, case_truncated_type);
+    EPT_CASE(t, case_long_double);
     return 0;
 }
