@@ -83,7 +83,11 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
 {
     const uint32_t idle = ++waiter->idle;
 
-    epml_lock_relax();
+    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8 bytes
+     * take; without any we are in the way of its sender, where cores share what they run on. */
+    if (0 != idle % 2) {
+        epml_lock_relax();
+    }
     if (EPML_IDLE_LONG == idle) {
         waiter->counted = true;
         atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
