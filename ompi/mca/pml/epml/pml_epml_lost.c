@@ -45,8 +45,9 @@ static struct {
     bool started;
     size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
     _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
-    _Atomic bool said;
-} lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX};
+    opal_mutex_t telling; /**< of what follows */
+    bool told;            /**< the user knows */
+} lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
 
 static uint64_t now_ns(void)
 {
@@ -146,6 +147,7 @@ void mca_pml_epml_lost_stop(void)
     free(lost.dead);
     lost.dead = NULL;
     lost.started = false;
+    lost.told = false;
     /* Alone by now. */
     atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
 }
@@ -162,16 +164,11 @@ static int describe_process(opal_vpid_t vpid, char *text, size_t size)
     return snprintf(text, size, "rank %u on host %s", vpid, NULL != host ? host : "unknown");
 }
 
-/** Tell the user which processes are dead, once. */
-static void tell(void)
+static void say_who_is_dead(void)
 {
     char text[512] = "";
     size_t used = 0;
 
-    /* Relaxed: two messages instead of one would do no harm. */
-    if (atomic_exchange_explicit(&lost.said, true, memory_order_relaxed)) {
-        return;
-    }
     for (opal_vpid_t vpid = 0; vpid < ompi_process_info.num_procs; ++vpid) {
         if (!is_dead(vpid)) {
             continue;
@@ -186,6 +183,18 @@ static void tell(void)
     }
     EPML_SHOW_HELP("process lost", true, text, (unsigned int) OMPI_PROC_MY_NAME->vpid,
                    ompi_process_info.nodename);
+}
+
+/** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
+ * that come next may be fatal, and end this process. */
+static void tell(void)
+{
+    opal_mutex_lock(&lost.telling);
+    if (!lost.told) {
+        say_who_is_dead();
+        lost.told = true;
+    }
+    opal_mutex_unlock(&lost.telling);
 }
 
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
