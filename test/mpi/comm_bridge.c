@@ -17,7 +17,8 @@
  * --limit 1: pml_epml_max_endpoints is what the run has.
  *
  * Each member is known by its rank in the run's communicator, its id.  Whoever is to be reached on
- * a communicator is told by the ids that come back.
+ * a communicator is told by the ids that come back.  One long file: all cases need what the
+ * first part of it checks of an intercommunicator.
  */
 
 #include "ept.h"

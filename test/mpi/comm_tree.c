@@ -26,6 +26,9 @@
  *   --trace 1      every rank tells what it does
  *   --without LIST steps to leave out: names as failures show them, separated by commas
  *
+ * One long file: a step is one function that all ranks work out and some carry out, and the table
+ * of steps names them all.
+ *
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  */

@@ -285,24 +285,25 @@ static void case_no_files(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&parent));
 }
 
+/** Cases that want a run set up for them, by the option that says so. */
+static const struct {
+    const char *option, *name;
+    ept_case_fn_t fn;
+} alone[] = {
+    {"files", "case_no_files", case_no_files},
+    {"unselected", "case_unselected", case_unselected},
+    {"ft", "case_fault_tolerance", case_fault_tolerance},
+    {"lacking", "case_needs", case_needs},
+};
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (0 != ept_option_long("files", 0)) {
-        EPT_CASE(t, case_no_files);
-        return 0;
-    }
-    if (0 != ept_option_long("unselected", 0)) {
-        EPT_CASE(t, case_unselected);
-        return 0;
-    }
-    if (0 != ept_option_long("ft", 0)) {
-        EPT_CASE(t, case_fault_tolerance);
-        return 0;
-    }
-    if (0 != ept_option_long("lacking", 0)) {
-        EPT_CASE(t, case_needs);
-        return 0;
+    for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); ++i) {
+        if (0 != ept_option_long(alone[i].option, 0)) {
+            ept_case(t, alone[i].name, alone[i].fn);
+            return 0;
+        }
     }
     if (!t->endpoints) {
         ept_skip(t, "all", "needs endpoints");
@@ -324,6 +325,17 @@ int test_rank(MPI_Comm comm, struct ept *t)
 }
 
 #else /* !HAVE_EP */
+
+/** Cases that want a run set up for them, by the option that says so. */
+static const struct {
+    const char *option, *name;
+    ept_case_fn_t fn;
+} alone[] = {
+    {"files", "case_no_files", case_no_files},
+    {"unselected", "case_unselected", case_unselected},
+    {"ft", "case_fault_tolerance", case_fault_tolerance},
+    {"lacking", "case_needs", case_needs},
+};
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {

@@ -15,7 +15,8 @@
  * the end of endpoints and processes, killed ones included, memory that is used again and memory
  * that runs out.
  *
- * Every case runs in two fresh processes, so that none inherits a segment.
+ * Every case runs in two fresh processes, so that none inherits a segment.  One long file: the
+ * cases are short, and share the pair of processes and its traffic.
  */
 
 #include "opal_config.h"

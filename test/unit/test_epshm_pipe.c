@@ -126,6 +126,17 @@ static void check(const epshm_pipe_message_t *message, size_t size, uint64_t num
     }
 }
 
+/** The next message must be there, and this one; it is done with. */
+static void take(epshm_pipe_in_t *in, size_t size, uint64_t number)
+{
+    unsigned char room[ROOM];
+    epshm_pipe_message_t message;
+
+    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(in, room, &message));
+    check(&message, size, number);
+    epshm_pipe_done(in, &message);
+}
+
 /* ---- one thread ------------------------------------------------------------------------------ */
 
 static void case_sizes(void)
@@ -156,9 +167,7 @@ static void case_sizes(void)
             fill(data, size, number);
             TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, size));
             TAP_CHECK(epshm_pipe_pending(&in), "a message is not seen");
-            TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-            check(&message, size, number);
-            epshm_pipe_done(&in, &message);
+            take(&in, size, number);
         }
     }
     free(data);
@@ -184,9 +193,7 @@ static void case_full(void)
         TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 8));
         TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 2000));
         for (uint64_t i = 0; i < 16; ++i) {
-            TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-            check(&message, 8, i);
-            epshm_pipe_done(&in, &message);
+            take(&in, 8, i);
         }
         TAP_EQ(EPSHM_PIPE_NOTHING, epshm_pipe_peek(&in, room, &message));
     }
@@ -195,16 +202,12 @@ static void case_full(void)
         fill(data, 1984, 1);
         TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 1984));
         TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 4096));
-        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-        check(&message, 1984, 1);
-        epshm_pipe_done(&in, &message);
+        take(&in, 1984, 1);
         /* An empty area takes what fits in it, wherever the last piece ended. */
         fill(data, 4096, 2);
         TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 4096));
         TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 441));
-        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-        check(&message, 4096, 2);
-        epshm_pipe_done(&in, &message);
+        take(&in, 4096, 2);
     }
     segment_free(&segment);
     tap_case_done();
@@ -234,13 +237,9 @@ static void case_forgotten(void)
     TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 512)); /* behind the first, not yet read */
     fill(data, 4096, 3);
     TAP_EQ(EPSHM_PIPE_NOTHING, send(&out, data, 4096));
-    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-    check(&message, 512, 2);
-    epshm_pipe_done(&in, &message);
+    take(&in, 512, 2);
     TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 4096));
-    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-    check(&message, 4096, 3);
-    epshm_pipe_done(&in, &message);
+    take(&in, 4096, 3);
     segment_free(&segment);
     tap_case_done();
 }
@@ -248,8 +247,7 @@ static void case_forgotten(void)
 static void case_end(void)
 {
     segment_t segment = segment_new();
-    unsigned char data[64], room[ROOM];
-    epshm_pipe_message_t message;
+    unsigned char data[64];
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
 
@@ -260,9 +258,7 @@ static void case_end(void)
     TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 8));
     epshm_pipe_close(&out);
     TAP_CHECK(!epshm_pipe_is_over(&in), "over with a message in it");
-    TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-    check(&message, 8, 5);
-    epshm_pipe_done(&in, &message);
+    take(&in, 8, 5);
     TAP_CHECK(epshm_pipe_is_over(&in), "not over");
     TAP_CHECK(!epshm_pipe_is_detached(out.pipe), "left too early");
     epshm_pipe_detach(in.pipe);
@@ -595,9 +591,7 @@ static void case_killed(void)
     TAP_EQ(child, waitpid(child, &status, 0));
     TAP_CHECK(WIFSIGNALED(status), "the child was not killed");
     for (uint64_t number = 0; number < 3; ++number) {
-        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
-        check(&message, sizeof(data), number);
-        epshm_pipe_done(&in, &message);
+        take(&in, sizeof(data), number);
     }
     TAP_EQ(EPSHM_PIPE_NOTHING, epshm_pipe_peek(&in, room, &message));
     TAP_CHECK(!epshm_pipe_is_over(&in), "an end that nobody wrote");

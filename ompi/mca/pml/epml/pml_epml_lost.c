@@ -388,11 +388,9 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
 static void end_send(mca_pml_epml_request_t *request)
 {
     const mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
-    const bool is_offered = EPML_SEND_RNDV == request->state
-                            || EPML_SEND_WITHDRAWN == request->state;
 
     if (mca_pml_epml_lost_is(request->ep, receiver)) {
-        if (is_offered || EPML_SEND_SYNC == request->state) {
+        if (EPML_SEND_SYNC == request->state || mca_pml_epml_send_is_offered(request)) {
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         }
     } else if (MPI_ANY_TAG > request->tag) {

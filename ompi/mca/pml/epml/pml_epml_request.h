@@ -102,6 +102,12 @@ typedef struct mca_pml_epml_request_t {
     void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
 } mca_pml_epml_request_t;
 
+/** Does a send wait for the receiver to take the data, one way or the other? */
+static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *request)
+{
+    return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
+}
+
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
 
 /** What a send returns that is done before its call returns. */

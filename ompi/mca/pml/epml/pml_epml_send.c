@@ -504,18 +504,12 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
-/** Does the request wait for the receiver to take the data, one way or the other? */
-static inline bool is_offered(const mca_pml_epml_request_t *request)
-{
-    return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
-}
-
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL == request || EPML_REQUEST_SEND != request->kind || !is_offered(request)
-        || hdr->length > request->size) {
+    if (NULL == request || EPML_REQUEST_SEND != request->kind
+        || !mca_pml_epml_send_is_offered(request) || hdr->length > request->size) {
         ++ep->dropped;
         return;
     }
@@ -542,7 +536,7 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
     }
     if (NULL == request || EPML_REQUEST_SEND != request->kind
         || !(EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC == request->state
-                                              : is_offered(request))) {
+                                              : mca_pml_epml_send_is_offered(request))) {
         ++ep->dropped;
         return;
     }
