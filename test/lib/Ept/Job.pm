@@ -382,7 +382,8 @@ sub _run_fatal
         $folder ? [!@left, "leaves nothing: @left"] : (),
     ]);
 
-    _explain($build, $job, { err => $text }, 'a fatal error did not look like one') if $failed;
+    _explain($build, $job, { %$result, err => $text }, 'a fatal error did not look like one')
+        if $failed;
     return $failed ? 1 : 0;
 }
 
@@ -441,7 +442,8 @@ sub _run_death
         ($job->{within} ? _check_survivors($job, $result->{out}) : ()),
     ]);
 
-    _explain($build, $job, { err => $text }, 'a death was not taken as it should') if $failed;
+    _explain($build, $job, { %$result, err => $text }, 'a death was not taken as it should')
+        if $failed;
     return $failed ? 1 : 0;
 }
 
@@ -457,7 +459,7 @@ sub _run_example
         [!@noise, 'and nothing else'],
     ]);
 
-    _explain($build, $job, { err => $result->{out} . $result->{err} },
+    _explain($build, $job, { %$result, err => $result->{out} . $result->{err} },
              'an example does not work as it should') if $failed;
     return $failed ? 1 : 0;
 }
