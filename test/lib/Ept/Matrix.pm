@@ -101,6 +101,7 @@ my @TABLE = (
       configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
     { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 4x4/node)] },
     { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
+    { program => 'coll_life', configs => [qw(1x4 1x8 2x2/tcp 2x2/node)], quick => ['1x4'] },
     # Threads that come late to locks: Open MPI's own tables, and ours.
     (map { +{ program => $_, variant => 'late', configs => [qw(1x8 2x3/tcp 2x3/node)], plain => 0,
               quick => 'handles' eq $_ ? ['1x8'] : [], args => '--seed 21', timeout => 120,

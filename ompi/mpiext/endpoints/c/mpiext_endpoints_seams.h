@@ -78,6 +78,13 @@ extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_n
     __attribute__((visibility("hidden")));
 
 /**
+ * Look a name up in Open MPI's libraries, however they have been loaded.  Any thread.
+ *
+ * @return what it names, or NULL if none of them exports it
+ */
+void *mpix_endpoints_libmpi_symbol(const char *name);
+
+/**
  * Does libmpi call our ompi_group_incl_plist?  The question is asked by calling a function of
  * libmpi that calls it, with a group that is known by its address; nothing else sees that group.
  *

@@ -43,6 +43,7 @@
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/runtime/opal_progress.h"
 
 /* The relocation types of call slots: of the procedure linkage table, and of code built without
  * one. Elsewhere nothing is rewritten, and the order of linking has to do. */
@@ -145,22 +146,36 @@ static void find_libraries(libraries_t *libraries)
     dl_iterate_phdr(note_library, libraries);
 }
 
-/** libmpi's own definition, whatever the order of linking.  @return NULL if there is none */
-static void *libmpi_definition(const libraries_t *libraries, mpix_endpoints_seam_t seam)
+/** What a name means in Open MPI's libraries, other than ours.  @return NULL if nothing */
+static void *find_definition(const libraries_t *libraries, const char *name, const void *ours)
 {
     for (int i = 0; i < libraries->count; ++i) {
         void *handle = dlopen(libraries->items[i].path, RTLD_LAZY | RTLD_NOLOAD);
 
         if (NULL != handle) {
-            void *found = dlsym(handle, seams[seam].name);
+            void *found = dlsym(handle, name);
 
             dlclose(handle);
-            if (NULL != found && seams[seam].ours != found) {
+            if (NULL != found && ours != found) {
                 return found;
             }
         }
     }
     return NULL;
+}
+
+/** libmpi's own definition, whatever the order of linking.  @return NULL if there is none */
+static void *libmpi_definition(const libraries_t *libraries, mpix_endpoints_seam_t seam)
+{
+    return find_definition(libraries, seams[seam].name, seams[seam].ours);
+}
+
+void *mpix_endpoints_libmpi_symbol(const char *name)
+{
+    libraries_t libraries;
+
+    find_libraries(&libraries);
+    return find_definition(&libraries, name, NULL);
 }
 
 void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
