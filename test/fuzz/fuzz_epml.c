@@ -93,13 +93,13 @@ static void connect_network(void)
 {
     fuzz_remote = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->peers->peer[FUZZ_REMOTE];
     remote_inbox = fuzz_remote->shm;
-    fuzz_remote->shm = NULL;
-    fuzz_remote->link = EPML_LINK_NET;
-    fuzz_remote->address_length = 8;
     fuzz_net_init();
+    fuzz_remote->shm = NULL;
+    fuzz_remote->link = fuzz_net.link;
+    fuzz_remote->address_length = 8;
     epml_lock_enter(&fuzz_ep->lock);
     FUZZ_CHECK(!mca_pml_epml_ep_has_links(fuzz_ep), "there is a network already");
-    fuzz_ep->link[EPML_LINK_NET] = &fuzz_net.module;
+    fuzz_ep->link[fuzz_net.link] = &fuzz_net.module;
     fuzz_ep->unexpected_limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -141,7 +141,7 @@ static void forget_loss(void)
 static void end(void)
 {
     forget_connections();
-    fuzz_ep->link[EPML_LINK_NET] = NULL;
+    fuzz_ep->link[fuzz_net.link] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);

@@ -239,8 +239,14 @@ static uint64_t a_uid(fuzz_input_t *input)
 static uint64_t flags(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
+    const uint8_t sound = choice & (EPML_HDR_FLAG_SYNC | EPML_HDR_FLAG_GET);
 
-    return 128 > choice ? choice & (EPML_HDR_FLAG_SYNC | EPML_HDR_FLAG_GET) : fuzz_byte(input);
+    if (128 <= choice) {
+        return fuzz_byte(input);
+    }
+    return EPML_LINK_NODE == fuzz_net.link && 0 != (sound & EPML_HDR_FLAG_GET)
+               ? sound | EPML_HDR_FLAG_NODE
+               : sound;
 }
 
 static uint64_t a_handle_size(fuzz_input_t *input)

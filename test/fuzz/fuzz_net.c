@@ -12,7 +12,8 @@
  * @file
  *
  * A network module that reaches nowhere: what is sent is looked at and forgotten, gets end when the
- * input says so, any call may fail.  Its progress is where messages of the fuzzer arrive.
+ * input says so, any call may fail.  Its progress is where messages of the fuzzer arrive.  With
+ * FUZZ_LINK=node in the environment it stands for the shared memory of a node instead.
  */
 
 #include "fuzz.h"
@@ -20,6 +21,7 @@
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/btl/base/base.h"
 
+#include <string.h>
 #include <time.h>
 
 #define GETS_MAX 64
@@ -363,6 +365,9 @@ static int net_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *e
 
 void fuzz_net_init(void)
 {
+    const char *link = getenv("FUZZ_LINK");
+
+    fuzz_net.link = NULL != link && 0 == strcmp(link, "node") ? EPML_LINK_NODE : EPML_LINK_NET;
     fuzz_net.module = (mca_btl_ep_module_t){
         .super = {.btl_eager_limit = FUZZ_EAGER_LIMIT,
                   .btl_max_send_size = FUZZ_FRAG_LIMIT,

@@ -99,9 +99,9 @@ sub _look_for_leaks
 # as shared memory is in a folder of ours.
 sub environment
 {
-    my ($build) = @_;
+    my ($build, $job) = @_;
 
-    return ('env', 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1', 'OMPI_MCA_memory=^patcher',
+    return ('env', "FUZZ_LINK=$job->{link}", 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1', 'OMPI_MCA_memory=^patcher',
             'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
             "OMPI_MCA_btl_sm_backing_directory=$build/fuzz-shm",
             "ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=32:print_legend=0"
@@ -109,14 +109,23 @@ sub environment
             "LSAN_OPTIONS=suppressions=$build/lsan.supp:print_suppressions=0");
 }
 
+# How the names of files with inputs that have failed begin.
+sub found_prefix
+{
+    my ($build, $job) = @_;
+
+    return "$build/logs/$job->{program}.$job->{link}-";
+}
+
 # The corpus of the project is read, a folder in front of it is written.
 sub command
 {
     my ($build, $job) = @_;
 
-    return (environment($build), program($build, $job), "-runs=$job->{runs}", "-seed=$job->{seed}",
-            '-len_control=0', '-max_len=512', '-timeout=20', '-print_final_stats=1',
-            "-artifact_prefix=$build/logs/$job->{program}-", "$build/fuzz-corpus",
+    return (environment($build, $job), program($build, $job),
+            "-runs=$job->{runs}", "-seed=$job->{seed}", '-len_control=0', '-max_len=512',
+            '-timeout=20', '-print_final_stats=1',
+            "-artifact_prefix=" . found_prefix($build, $job), "$build/fuzz-corpus",
             "$job->{top}/test/fuzz/corpus/$job->{program}",
             grep { /^-\w+=/ } split ' ', $ENV{EPT_ARGS} // ''); # others are for the MPI tests
 }
@@ -126,7 +135,7 @@ sub command_for_input
 {
     my ($build, $job, $file) = @_;
 
-    return (environment($build), program($build, $job), $file);
+    return (environment($build, $job), program($build, $job), $file);
 }
 
 sub prepare
@@ -136,7 +145,7 @@ sub prepare
     _look_for_leaks($build);
     remove_tree("$build/fuzz-corpus", "$build/fuzz-shm");
     make_path("$build/fuzz-corpus", "$build/fuzz-shm");
-    unlink glob "$build/logs/$job->{program}-*-*";
+    unlink glob found_prefix($build, $job) . '*';
     open my $out, '>', "$build/lsan.supp" or die "$build/lsan.supp: $!\n";
     print $out $SUPPRESSIONS;
     close $out;

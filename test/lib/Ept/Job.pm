@@ -609,7 +609,7 @@ sub _run_fuzz
     Ept::Fuzz::prepare($build, $job);
     my $result = run_command([command_of($build, $job)], $limit);
     my ($runs) = $result->{err} =~ /^Done (\d+) runs/m;
-    my ($found) = glob "$build/logs/$job->{program}-*-*";
+    my ($found) = glob Ept::Fuzz::found_prefix($build, $job) . '*';
     my $failed = _tap([
         [0 == $result->{status}, "$job->{program}: " . _status_words($result, $limit)],
         [defined $runs && $wanted <= $runs, ($runs // 'not all') . " inputs of $wanted"],

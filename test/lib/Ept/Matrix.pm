@@ -570,19 +570,20 @@ sub perf_jobs
 sub fuzz_jobs
 {
     my ($top, $options) = @_;
-    my %runs = (epml => 60_000, epofi => 500_000);
+    my @targets = ([epml => 60_000], [epml => 30_000, 'node'], [epofi => 500_000]);
 
     return () if $options->{quick};
-    return map { {
-        name => "fuzz/$_",
+    return map { my ($target, $runs, $link) = @$_; {
+        name => join('/', 'fuzz', $target, $link // ()),
         kind => 'fuzz',
         top => $top,
-        program => "fuzz_$_",
-        runs => $runs{$_},
+        program => "fuzz_$target",
+        link => $link // 'net',
+        runs => $runs,
         seed => 1,
         args => '',
         timeout => 300,
-    } } sort keys %runs;
+    } } @targets;
 }
 
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers; test/self/*.t.
