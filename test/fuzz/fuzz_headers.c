@@ -299,9 +299,12 @@ static bool fits_frag(const void *message, const mca_pml_epml_request_t *request
 
 static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
 {
-    (void) message;
     if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
-        return 0 < ((const mca_pml_epml_part_t *) request)->open;
+        const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
+
+        return 0 < part->open
+               || (OMPI_SUCCESS != ((const mca_pml_epml_hdr_done_t *) message)->status
+                   && 0 == part->granted && !part->refused);
     }
     return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN));
 }
@@ -311,6 +314,7 @@ static bool fits_part_start(const void *message, const mca_pml_epml_request_t *r
     const mca_pml_epml_hdr_part_start_t *hdr = message;
 
     return NULL != request && EPML_REQUEST_PSEND == request->kind
+           && !((const mca_pml_epml_part_t *) request)->refused
            && ((const mca_pml_epml_part_t *) request)->granted + 1 == hdr->round
            && hdr->length <= request->size;
 }

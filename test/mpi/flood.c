@@ -392,13 +392,15 @@ static void case_modes(MPI_Comm comm, struct ept *t)
 enum { LOST_BYTES = 3001 };
 
 static atomic_bool exhausted; /* messages of LOST_BYTES are not kept, for lack of memory */
+static _Thread_local bool starved; /* nor are small ones, by this thread */
 
 extern void *__libc_malloc(size_t size);
 
 void *malloc(size_t size)
 {
-    if (LOST_BYTES <= size && size < LOST_BYTES + 64
-        && atomic_load_explicit(&exhausted, memory_order_relaxed)) {
+    if ((LOST_BYTES <= size && size < LOST_BYTES + 64
+         && atomic_load_explicit(&exhausted, memory_order_relaxed))
+        || (starved && 48 <= size && size < 128)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -459,10 +461,104 @@ static void case_exhausted(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&broken));
 }
 
+enum { PARTS = 2, PART_SENDS = 8, PART_KEPT = 4 };
+
+/** Begin sends from first to last - 1, every second of which is started at once. */
+static void begin_parts(MPI_Comm comm, struct ept *t, int data[][PARTS], MPI_Request *requests,
+                        int first, int last)
+{
+    for (int i = first; i < last; ++i) {
+        EPT_OK(t, MPI_Psend_init(data[i], PARTS, 1, MPI_INT, 0, i, comm, MPI_INFO_NULL,
+                                 &requests[i]));
+        if (0 != i % 2) {
+            EPT_OK(t, MPI_Start(&requests[i]));
+        }
+    }
+}
+
+/** Rank 1's part: those that were not kept end with an error, at the last partition. */
+static void end_parts(struct ept *t, MPI_Request *requests)
+{
+    for (int i = 0; i < PART_SENDS; ++i) {
+        ept_phase(t, "end partitioned send %d", i);
+        if (0 == i % 2) {
+            EPT_OK(t, MPI_Start(&requests[i]));
+        }
+        for (int j = 0; j < PARTS; ++j) {
+            EPT_OK(t, MPI_Pready(j, requests[i]));
+        }
+        if (PART_KEPT <= i) {
+            EPT_CLASS(t, MPI_ERR_OTHER, MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+            EPT_CHECK(t, MPI_REQUEST_NULL == requests[i], "libmpi frees what has failed");
+        } else {
+            EPT_OK(t, MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+            EPT_OK(t, MPI_Request_free(&requests[i]));
+        }
+    }
+}
+
+/** Rank 0's part. */
+static void receive_parts(MPI_Comm comm, struct ept *t)
+{
+    for (int i = 0; i < PART_SENDS; ++i) {
+        int got[PARTS] = {-1, -1};
+        MPI_Request request = MPI_REQUEST_NULL;
+        int rc = MPI_Precv_init(got, PARTS, 1, MPI_INT, 1, i, comm, MPI_INFO_NULL, &request);
+
+        ept_phase(t, "partitioned receive %d", i);
+        if (PART_KEPT <= i) {
+            EPT_CLASS(t, MPI_ERR_NO_MEM, rc); /* its send might have been lost */
+            continue;
+        }
+        EPT_OK(t, rc);
+        EPT_OK(t, MPI_Start(&request));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Request_free(&request));
+        for (int j = 0; j < PARTS; ++j) {
+            EPT_EQ(t, i * PARTS + j, got[j]);
+        }
+    }
+}
+
+/** Rank 0 has no memory to keep partitioned sends: once started they end with an error. */
+static void case_exhausted_parts(MPI_Comm comm, struct ept *t)
+{
+    int data[PART_SENDS][PARTS];
+    MPI_Request requests[PART_SENDS], done;
+    MPI_Comm broken;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &broken));
+    for (int i = 0; i < PART_SENDS * PARTS; ++i) {
+        data[i / PARTS][i % PARTS] = i;
+    }
+    if (1 == t->rank) {
+        begin_parts(broken, t, data, requests, 0, PART_KEPT);
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 0, DONE, comm));
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 0, DONE, comm, MPI_STATUS_IGNORE));
+        begin_parts(broken, t, data, requests, PART_KEPT, PART_SENDS);
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 0, OTHER, comm));
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 0, OTHER, comm, MPI_STATUS_IGNORE));
+        end_parts(t, requests);
+    } else if (0 == t->rank) {
+        EPT_OK(t, MPI_Irecv(NULL, 0, MPI_BYTE, 1, OTHER, comm, &done));
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 1, DONE, comm, MPI_STATUS_IGNORE));
+        starved = true;
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 1, DONE, comm));
+        EPT_OK(t, MPI_Wait(&done, MPI_STATUS_IGNORE));
+        starved = false;
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 1, OTHER, comm));
+        receive_parts(broken, t);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_Comm_free(&broken));
+}
+
 static char attached[4 << 20];
 
 void test_process_begin(void)
 {
+    /* libmpi blames errors of partitioned communication on this one. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Buffer_attach(attached, sizeof(attached));
 }
 
@@ -477,6 +573,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     if (0 != ept_option_long("exhaust", 0)) {
         EPT_CASE(t, case_exhausted);
+        if (1 < t->nprocs) { /* otherwise a neighbour's thread may take in what arrives */
+            EPT_CASE(t, case_exhausted_parts);
+        }
         return 0;
     }
     if (0 == limit && t->endpoints) { /* in other runs a blocking send may wait for its receive */

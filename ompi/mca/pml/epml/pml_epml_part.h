@@ -17,7 +17,8 @@
  * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
  * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
  * and names the receive by its number: as PART_DATA, or as PART_RNDV for the receiver to fetch,
- * which answers with FIN.  docs/architecture.md has the reasons.
+ * which answers with FIN.  A receiver without memory to keep the init answers that with a FIN that
+ * has an error.  docs/architecture.md has the reasons.
  *
  * pml_epml_part.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
  * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
@@ -63,6 +64,7 @@ typedef struct mca_pml_epml_part_t {
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;    /**< the last round that the receiver has started */
+    bool refused;        /**< the receiver had no memory to keep it: no round can succeed */
     bool closed;         /**< a round without bytes: its one empty message has gone */
     uint8_t *is_ready;   /**< by partition; 0: not ready */
     uint32_t *ready;     /**< partitions in the order in which they became ready */

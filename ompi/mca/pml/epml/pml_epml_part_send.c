@@ -329,22 +329,34 @@ static void push(mca_pml_epml_part_t *part)
     }
 }
 
+/** Neither a grant nor answers will come.  The user may go on marking: the round ends, as any, with
+ * the last partition. */
+static void give_up(mca_pml_epml_part_t *part, int error)
+{
+    part->error = error;
+    part->granted = part->round;
+    part->open = 0;
+    if (!part->super.in_backlog) {
+        (void) mca_pml_epml_part_continue(&part->super);
+    }
+}
+
 void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
-    if (!request->comm->lost_member || is_to_nobody(part)
-        || atomic_load_explicit(&request->done, memory_order_relaxed)
-        || !mca_pml_epml_lost_is(request->ep, receiver(part))) {
-        return;
+    if (request->comm->lost_member && !is_to_nobody(part)
+        && !atomic_load_explicit(&request->done, memory_order_relaxed)
+        && mca_pml_epml_lost_is(request->ep, receiver(part))) {
+        give_up(part, MPI_ERR_PROC_FAILED);
     }
-    /* Neither a grant nor answers will come.  The user may go on marking: the round ends, as any,
-     * with the last partition. */
-    part->error = MPI_ERR_PROC_FAILED;
-    part->granted = part->round;
-    part->open = 0;
-    if (!request->in_backlog) {
-        (void) mca_pml_epml_part_continue(request);
+}
+
+/** If the receiver has said that it could not keep the send, end the round. */
+static void end_if_refused(mca_pml_epml_part_t *part)
+{
+    if (part->refused && !atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
+        give_up(part, MPI_ERR_OTHER);
     }
 }
 
@@ -362,6 +374,7 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
     } else {
         push(part); /* nothing will be marked */
     }
+    end_if_refused(part);
     mca_pml_epml_part_send_lost(part);
 }
 
@@ -388,7 +401,7 @@ void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
-        || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
+        || part->refused || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
         ++ep->dropped;
         return;
     }
@@ -442,7 +455,12 @@ void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_
 void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status)
 {
     if (0 == part->open) {
-        ++part->super.ep->dropped;
+        if (OMPI_SUCCESS == status || 0 < part->granted || part->refused) {
+            ++part->super.ep->dropped;
+        } else {
+            part->refused = true; /* the answer to the send itself, not to a piece */
+            end_if_refused(part);
+        }
         return;
     }
     --part->open;

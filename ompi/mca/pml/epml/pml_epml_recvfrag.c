@@ -44,14 +44,14 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
                                            const mca_pml_epml_hdr_match_t *match)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
-    const bool rndv = EPML_HDR_RNDV == match->common.kind;
+    const bool fin = EPML_HDR_EAGER != match->common.kind; /* what the data wait for */
     static _Atomic bool said = false;
 
     ++ep->dropped;
     comm->lost = true;
-    if (rndv || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
+    if (fin || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
         const mca_pml_epml_hdr_done_t hdr = {
-            .common = {.kind = rndv ? EPML_HDR_FIN : EPML_HDR_ACK,
+            .common = {.kind = fin ? EPML_HDR_FIN : EPML_HDR_ACK,
                        .request = match->common.request},
             .status = OMPI_ERR_OUT_OF_RESOURCE};
 
