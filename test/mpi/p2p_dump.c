@@ -293,6 +293,34 @@ static void case_partitioned(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&dup));
 }
 
+enum { TURN = 41, OVER = 42 };
+
+/* One process at a time does what comes between these two, and nobody goes on before all have: what
+ * the others send would be in the picture. */
+static void begin_turn(MPI_Comm comm, struct ept *t)
+{
+    if (0 == t->local && 0 < t->proc) {
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, (t->proc - 1) * t->nlocal, TURN, comm,
+                           MPI_STATUS_IGNORE));
+    }
+    ept_local_barrier(t);
+}
+
+static void end_turn(MPI_Comm comm, struct ept *t)
+{
+    ept_local_barrier(t);
+    if (0 == t->local && t->proc + 1 < t->nprocs) {
+        const int next = (t->proc + 1) * t->nlocal;
+
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, next, TURN, comm));
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, next, OVER, comm, MPI_STATUS_IGNORE));
+    }
+    if (0 == t->local && 0 < t->proc) {
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, (t->proc - 1) * t->nlocal, OVER, comm));
+    }
+    ept_local_barrier(t);
+}
+
 static void case_one_endpoint(MPI_Comm comm, struct ept *t)
 {
     struct traffic x = {.out = calloc(1, LARGE), .in = malloc(LARGE)};
@@ -306,13 +334,14 @@ static void case_one_endpoint(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_name(x.wild, name));
     /* Late messages of the communicators' creation are no part of the picture. */
     EPT_OK(t, MPI_Barrier(x.exact));
+    begin_turn(comm, t);
     for (int turn = 0; turn < t->nlocal; ++turn) {
-        ept_local_barrier(t);
         if (turn == t->local) {
             alone(t, &x);
         }
+        ept_local_barrier(t);
     }
-    ept_local_barrier(t);
+    end_turn(comm, t);
     EPT_OK(t, MPI_Comm_free(&x.wild));
     EPT_OK(t, MPI_Comm_free(&x.exact));
     free(x.out);
@@ -384,9 +413,29 @@ static bool seen_while(struct ept *t, MPI_Comm comm, MPI_Request *request, const
     return seen;
 }
 
-/* From the first rank of a process to the first of the next, in one piece and in many. */
+/* One transfer to or from a partner.  @return has the receiver's dump shown it? */
+static int transfer(MPI_Comm comm, struct ept *t, int partner, char *buffer, int count,
+                    MPI_Datatype type)
+{
+    MPI_Request request;
+    int seen;
+
+    if (0 == t->proc % 2) {
+        EPT_OK(t, MPI_Send(buffer, count, type, partner, 3, comm));
+        EPT_OK(t, MPI_Recv(&seen, 1, MPI_INT, partner, 4, comm, MPI_STATUS_IGNORE));
+    } else {
+        EPT_OK(t, MPI_Irecv(buffer, count, type, partner, 3, comm, &request));
+        seen = seen_while(t, comm, &request, ", transferring, ");
+        EPT_OK(t, MPI_Send(&seen, 1, MPI_INT, partner, 4, comm));
+    }
+    return seen;
+}
+
+/* From the first rank of a process to the first of the next, in one piece and in many.  Now and
+ * then all of it happens between two looks. */
 static void case_transfer(MPI_Comm comm, struct ept *t)
 {
+    enum { TRIES = 20 };
     int partner = (t->proc ^ 1) * t->nlocal;
     MPI_Datatype strided;
 
@@ -397,18 +446,14 @@ static void case_transfer(MPI_Comm comm, struct ept *t)
         ept_local_barrier(t);
         if (0 == t->local) {
             char *buffer = calloc(1, HUGE);
-            MPI_Request request;
+            int tries = 0;
 
-            if (0 == t->proc % 2) {
-                EPT_OK(t, MPI_Isend(buffer, 0 == pieces ? HUGE : 1,
-                                    0 == pieces ? MPI_BYTE : strided, partner, 3, comm, &request));
-                EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
-            } else {
-                EPT_OK(t, MPI_Irecv(buffer, 0 == pieces ? HUGE : 1,
-                                    0 == pieces ? MPI_BYTE : strided, partner, 3, comm, &request));
-                EPT_CHECK(t, seen_while(t, comm, &request, ", transferring, "),
-                          "no dump has shown the transfer");
+            while (TRIES > tries
+                   && !transfer(comm, t, partner, buffer, 0 == pieces ? HUGE : 1,
+                                0 == pieces ? MPI_BYTE : strided)) {
+                ++tries;
             }
+            EPT_CHECK(t, TRIES > tries, "no dump of %d has shown the transfer", TRIES);
             free(buffer);
         }
         ept_local_barrier(t);
