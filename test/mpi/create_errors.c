@@ -326,17 +326,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
 
 #else /* !HAVE_EP */
 
-/** Cases that want a run set up for them, by the option that says so. */
-static const struct {
-    const char *option, *name;
-    ept_case_fn_t fn;
-} alone[] = {
-    {"files", "case_no_files", case_no_files},
-    {"unselected", "case_unselected", case_unselected},
-    {"ft", "case_fault_tolerance", case_fault_tolerance},
-    {"lacking", "case_needs", case_needs},
-};
-
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;

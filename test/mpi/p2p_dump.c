@@ -295,12 +295,17 @@ static void case_partitioned(MPI_Comm comm, struct ept *t)
 
 enum { TURN = 41, OVER = 42 };
 
+static int first_rank_of(const struct ept *t, int process)
+{
+    return process * t->nlocal;
+}
+
 /* One process at a time does what comes between these two, and nobody goes on before all have: what
  * the others send would be in the picture. */
 static void begin_turn(MPI_Comm comm, struct ept *t)
 {
     if (0 == t->local && 0 < t->proc) {
-        EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, (t->proc - 1) * t->nlocal, TURN, comm,
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, first_rank_of(t, t->proc - 1), TURN, comm,
                            MPI_STATUS_IGNORE));
     }
     ept_local_barrier(t);
@@ -310,13 +315,13 @@ static void end_turn(MPI_Comm comm, struct ept *t)
 {
     ept_local_barrier(t);
     if (0 == t->local && t->proc + 1 < t->nprocs) {
-        const int next = (t->proc + 1) * t->nlocal;
+        const int next = first_rank_of(t, t->proc + 1);
 
         EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, next, TURN, comm));
         EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, next, OVER, comm, MPI_STATUS_IGNORE));
     }
     if (0 == t->local && 0 < t->proc) {
-        EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, (t->proc - 1) * t->nlocal, OVER, comm));
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, first_rank_of(t, t->proc - 1), OVER, comm));
     }
     ept_local_barrier(t);
 }
@@ -436,7 +441,7 @@ static int transfer(MPI_Comm comm, struct ept *t, int partner, char *buffer, int
 static void case_transfer(MPI_Comm comm, struct ept *t)
 {
     enum { TRIES = 20 };
-    int partner = (t->proc ^ 1) * t->nlocal;
+    int partner = first_rank_of(t, t->proc ^ 1);
     MPI_Datatype strided;
 
     EPT_OK(t, MPI_Type_vector(HUGE / 64, 32, 64, MPI_BYTE, &strided));

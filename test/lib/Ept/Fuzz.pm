@@ -101,8 +101,8 @@ sub environment
 {
     my ($build, $job) = @_;
 
-    return ('env', "FUZZ_LINK=$job->{link}", 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1', 'OMPI_MCA_memory=^patcher',
-            'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
+    return ('env', "FUZZ_LINK=$job->{link}", 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1',
+            'OMPI_MCA_memory=^patcher', 'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
             "OMPI_MCA_btl_sm_backing_directory=$build/fuzz-shm",
             "ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=32:print_legend=0"
                 . ':external_symbolizer_path=/usr/bin/addr2line',
@@ -125,7 +125,7 @@ sub command
     return (environment($build, $job), program($build, $job),
             "-runs=$job->{runs}", "-seed=$job->{seed}", '-len_control=0', '-max_len=512',
             '-timeout=20', '-print_final_stats=1',
-            "-artifact_prefix=" . found_prefix($build, $job), "$build/fuzz-corpus",
+            '-artifact_prefix=' . found_prefix($build, $job), "$build/fuzz-corpus",
             "$job->{top}/test/fuzz/corpus/$job->{program}",
             grep { /^-\w+=/ } split ' ', $ENV{EPT_ARGS} // ''); # others are for the MPI tests
 }
