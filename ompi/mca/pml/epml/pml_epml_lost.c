@@ -306,6 +306,16 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
                : -1;
 }
 
+bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
+{
+    bool lost_member;
+
+    mca_pml_epml_lock(comm->ep);
+    lost_member = comm->lost_member;
+    mca_pml_epml_unlock(comm->ep);
+    return lost_member;
+}
+
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;

@@ -244,12 +244,12 @@ int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *dataty
     if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
         return OMPI_SUCCESS;
     }
-    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
-        return mca_pml_epml_mpi_error(rc);
-    }
     if (MCA_PML_BASE_SEND_BUFFERED == mode) {
         return mca_pml_epml_send_buffered(buf, count, datatype, dst, tag, mca_pml_epml_comm(comm));
     }
+    /* Also after an error, which is the request's then.  A collective's schedule waits for what it
+     * has begun in a round only if all of the round could be begun; else it would end, and free its
+     * buffers, while a message is being fetched into one of them. */
     request = send_request(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm), false,
                            &rc);
     if (NULL != request) {

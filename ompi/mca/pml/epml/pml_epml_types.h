@@ -431,6 +431,9 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
  * member?  Under the lock.  @return the rank that is lost, or -1 */
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);
 
+/** Has this communicator lost a member, as far as its endpoint knows?  Takes the lock. */
+bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
+
 /** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 

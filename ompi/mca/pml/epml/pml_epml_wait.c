@@ -47,17 +47,29 @@ static __attribute__((noinline)) bool is_creation(const ompi_request_t *request)
     return NULL != context && 0 == strncmp(context->obj_class->cls_name, "ompi_comm_", 10);
 }
 
+/** Of a collective's schedule, or a communicator's: an endpoint's, and not about to be freed? */
+static inline bool is_of_endpoint(const ompi_request_t *request)
+{
+    const ompi_communicator_t *comm = request->req_mpi_object.comm;
+
+    return NULL != comm && mca_pml_epml_is_endpoint_comm(comm) && NULL != comm->c_pml_comm;
+}
+
+/** The schedule of a nonblocking collective on an endpoint communicator. */
+static inline bool is_collective(const ompi_request_t *request)
+{
+    return OMPI_REQUEST_COLL == request->req_type && is_of_endpoint(request);
+}
+
 /** The endpoint whose progress a request needs, or NULL if it does not tell. */
 static inline mca_pml_epml_ep_t *request_ep(const ompi_request_t *request)
 {
     if (OPAL_LIKELY(mca_pml_epml_is_request(request))) {
         return ((const mca_pml_epml_request_t *) request)->ep;
     }
-    if ((OMPI_REQUEST_COLL == request->req_type
-         || (OMPI_REQUEST_COMM == request->req_type && is_creation(request)))
-        && NULL != request->req_mpi_object.comm
-        && mca_pml_epml_is_endpoint_comm(request->req_mpi_object.comm)
-        && NULL != request->req_mpi_object.comm->c_pml_comm) {
+    if (is_collective(request)
+        || (OMPI_REQUEST_COMM == request->req_type && is_creation(request)
+            && is_of_endpoint(request))) {
         return mca_pml_epml_comm(request->req_mpi_object.comm)->ep;
     }
     return NULL;
@@ -115,6 +127,32 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
 }
 
 /**
+ * The error of a request that Open MPI's function has left in its list: persistent, or failed.
+ *
+ * A collective's may have to be put right.  Where rounds of a schedule follow each other at once,
+ * coll/libnbc makes OMPI_ERROR of the error that a message of the last one had (NBC_Start_round),
+ * which is MPI_ERR_OTHER to the user.  On a communicator with a lost member that is the reason.
+ */
+static int left_error(ompi_request_t *request)
+{
+    /* Complete, but this thread has not acquired it if only libmpi has looked. */
+    if (OPAL_LIKELY(!is_complete(request) || MPI_SUCCESS == request->req_status.MPI_ERROR)) {
+        return MPI_SUCCESS;
+    }
+    if (mca_pml_epml_is_request(request)) {
+        return request->req_status.MPI_ERROR;
+    }
+    if (!is_collective(request)) {
+        return MPI_SUCCESS;
+    }
+    if (OMPI_ERROR == request->req_status.MPI_ERROR
+        && mca_pml_epml_lost_member(mca_pml_epml_comm(request->req_mpi_object.comm))) {
+        request->req_status.MPI_ERROR = MPI_ERR_PROC_FAILED;
+    }
+    return request->req_status.MPI_ERROR;
+}
+
+/**
  * What Open MPI's function returned, of a list.  On an error libmpi looks for the requests that
  * have one, frees them, and calls an error handler: the communicator's for the PML's requests, but
  * that of MPI_COMM_WORLD for partitioned ones.  Ours pass for the PML's in their last moment.
@@ -122,21 +160,12 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
 static inline int returned(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
-        if (mca_pml_epml_part_free == requests[i]->req_free
-            && MPI_SUCCESS != requests[i]->req_status.MPI_ERROR) {
+        if (MPI_SUCCESS != left_error(requests[i])
+            && mca_pml_epml_part_free == requests[i]->req_free) {
             requests[i]->req_type = OMPI_REQUEST_PML;
         }
     }
     return rc;
-}
-
-/** The error of a request that Open MPI's function has left in its list: persistent, or failed. */
-static inline int left_error(const ompi_request_t *request)
-{
-    /* Complete, but this thread has not acquired it if only libmpi has looked. */
-    return mca_pml_epml_is_request(request) && is_complete(request)
-               ? request->req_status.MPI_ERROR
-               : MPI_SUCCESS;
 }
 
 /**
@@ -144,11 +173,31 @@ static inline int left_error(const ompi_request_t *request)
  * statuses, and MPI_Testall, overlook the errors of persistent requests, which would pass for
  * success, whatever the error handler.
  */
-static inline int returned_all(int rc, size_t count, ompi_request_t **requests)
+static inline int returned_all(int rc, size_t count, ompi_request_t **requests,
+                               ompi_status_public_t *statuses)
 {
-    for (size_t i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
-        if (OPAL_UNLIKELY(MPI_SUCCESS != left_error(requests[i]))) {
+    for (size_t i = 0; i < count; ++i) {
+        const int error = left_error(requests[i]);
+
+        if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
             rc = MPI_ERR_IN_STATUS;
+            if (MPI_STATUSES_IGNORE != statuses) {
+                statuses[i].MPI_ERROR = error;
+            }
+        }
+    }
+    return returned(rc, count, requests);
+}
+
+/** What Open MPI's function returned, of a list of which it has seen some off. */
+static inline int returned_some(int rc, size_t count, ompi_request_t **requests, int seen_off,
+                                const int *indices, ompi_status_public_t *statuses)
+{
+    for (int i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < seen_off; ++i) {
+        const int error = left_error(requests[indices[i]]);
+
+        if (MPI_SUCCESS != error && MPI_STATUSES_IGNORE != statuses) {
+            statuses[i].MPI_ERROR = error;
         }
     }
     return returned(rc, count, requests);
@@ -182,7 +231,8 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
         }
     }
     mca_pml_epml_wait_over(&waiter);
-    return returned_all(original.req_wait_all(count, requests, statuses), count, requests);
+    return returned_all(original.req_wait_all(count, requests, statuses), count, requests,
+                        statuses);
 }
 
 /** See a complete request off: ours, used once, without error.  Under its endpoint's lock, but for
@@ -337,11 +387,13 @@ static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
 static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
                           ompi_status_public_t *statuses)
 {
+    int rc;
+
     if (NONE == wait_for_one(count, requests)) {
         return original.req_wait_some(count, requests, outcount, indices, statuses);
     }
-    return returned(original.req_test_some(count, requests, outcount, indices, statuses), count,
-                    requests);
+    rc = original.req_test_some(count, requests, outcount, indices, statuses);
+    return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
 static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
@@ -387,17 +439,19 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
         mca_pml_epml_tested();
     }
     rc = original.req_test_all(count, requests, completed, statuses);
-    return *completed ? returned_all(rc, count, requests) : rc;
+    return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
 
 static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
                           ompi_status_public_t *statuses)
 {
+    int rc;
+
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
-    return returned(original.req_test_some(count, requests, outcount, indices, statuses), count,
-                    requests);
+    rc = original.req_test_some(count, requests, outcount, indices, statuses);
+    return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
 /* Plain stores: the first endpoint is being created, nobody has a request of ours yet, and either
