@@ -37,6 +37,8 @@
 #include <mpi-ext.h>
 #endif
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -48,6 +50,7 @@
 #define MOST_EP 16
 #define LARGE (1 << 20)
 #define TAG 7
+#define MARK 0x5a
 
 typedef struct survivor_t {
     MPI_Comm comm;
@@ -280,6 +283,41 @@ static int way_allreduce(survivor_t *s)
     return rc;
 }
 
+/**
+ * Rank 1 fetches from rank 0, for longer than the last rank lives, to whom it sends: the collective
+ * has failed before the fetch is over.  Takes an MPI_Alltoall whose first step is this, and
+ * test/lib/fault_fabric.c.
+ */
+static int way_shift(survivor_t *s)
+{
+    void (*fault)(const char *, int, int, int) = NULL;
+    char *from = calloc(1, LARGE);
+    int rc;
+
+    *(void **) &fault = dlsym(RTLD_DEFAULT, "ept_fault");
+    if (1 == s->rank && NULL != fault) {
+        fault("read", 0, EAGAIN, after_ms + 500);
+    }
+    if (s->is_partner) {
+        (void) pause();
+    }
+    rc = MPI_Alltoall(from, LARGE / s->size, MPI_CHAR, s->buffer, LARGE / s->size, MPI_CHAR,
+                      s->comm);
+    free(from);
+    return rc;
+}
+
+/** Steps follow each other in lockstep, each of a send and a receive. */
+static int way_ring(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = MPI_Allreduce(MPI_IN_PLACE, s->buffer, LARGE, MPI_CHAR, MPI_BOR, s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
 static int way_bcast(survivor_t *s)
 {
     int rc;
@@ -322,6 +360,7 @@ static const struct {
     {"part", way_part, false},
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},        {"late", way_late, true},
+    {"shift", way_shift, true},        {"ring", way_ring, true},
 };
 
 static int chosen = -1;
@@ -354,6 +393,27 @@ static void try_again(survivor_t *s)
     printf("rank %d: later send %s, large %s, recv %s, any %s, probe %s, %s\n", s->rank,
            class_name(send), class_name(large), class_name(recv), class_name(any),
            class_name(probe), 2 > MPI_Wtime() - start ? "at once" : "late");
+}
+
+/** A collective that has failed leaves its buffer alone: the user may have freed it. */
+static void mark_buffer(survivor_t *s)
+{
+    memset(s->buffer, MARK, LARGE);
+}
+
+static void check_buffer(const survivor_t *s)
+{
+    int written = 0, flag;
+
+    for (double start = MPI_Wtime(); 0.7 > MPI_Wtime() - start;) {
+        MPI_Iprobe(s->rank, TAG, s->comm, &flag, MPI_STATUS_IGNORE); /* what is under way goes on */
+    }
+    for (int i = 0; i < LARGE; ++i) {
+        written += MARK != s->buffer[i];
+    }
+    if (0 < written) {
+        printf("rank %d: %d bytes written after the collective had failed\n", s->rank, written);
+    }
 }
 
 /** The survivors make a communicator of their own and use it. */
@@ -438,6 +498,9 @@ static void *endpoint(void *context)
     } else {
         rc = ways[chosen].run(&s);
     }
+    if (ways[chosen].all) {
+        mark_buffer(&s);
+    }
     if (0 > s.bystander) {
         printf("rank %d: %s after %d ms\n", s.rank, class_name(rc),
                (int) (1e3 * (MPI_Wtime() - start)));
@@ -446,6 +509,9 @@ static void *endpoint(void *context)
         try_again(&s);
     }
     go_on(&s);
+    if (ways[chosen].all) {
+        check_buffer(&s);
+    }
     fflush(stdout);
     free(s.buffer);
     return NULL;

@@ -324,18 +324,22 @@ my @TABLE = (
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
-                           /^(?:recv|stream|stuck|barrier)$/ ? '3x2/node' : ()],
+                           /^(?:recv|stream|stuck|barrier|ring)$/ ? '3x2/node' : ()],
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 4000,
               args => "--how $_ --end leave", status => 0,
-              # coll/libnbc puts a code of its own in place of some errors.
-              'allreduce' eq $_ ? (class => 'MPI_ERR_PROC_FAILED|another class') : (),
-              says => 'Dead: rank 2 on host', never => 'cannot be reached' } }
+              says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
-           bcast)),
+           bcast ring)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 4000,
       args => '--how late --end leave', status => 0,
-      says => 'Dead: rank 2 on host', never => 'cannot be reached' },
+      says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
+    # What is being fetched when a collective fails is over before it returns.
+    { program => 'death', variant => 'told_shift', kind => 'death', plain => 0,
+      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 4000,
+      args => '--how shift --end leave', status => 0, preload => 'fault_fabric',
+      mca => 'coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2',
+      says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,

@@ -166,26 +166,6 @@ void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc)
     mca_pml_epml_request_done(request);
 }
 
-int mca_pml_epml_request_free(ompi_request_t **ompi_request)
-{
-    mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) *ompi_request;
-    mca_pml_epml_ep_t *ep = request->ep;
-    ompi_communicator_t *comm = NULL;
-
-    *ompi_request = MPI_REQUEST_NULL;
-    mca_pml_epml_lock(ep);
-    if (atomic_load_explicit(&request->done, memory_order_relaxed)) {
-        comm = mca_pml_epml_request_finish(request);
-    } else {
-        request->free_called = true;
-    }
-    mca_pml_epml_unlock(ep);
-    if (OPAL_UNLIKELY(NULL != comm)) {
-        OBJ_RELEASE(comm);
-    }
-    return OMPI_SUCCESS;
-}
-
 /** Receives that have not been matched can be cancelled; sends cannot, which MPI allows. */
 static int request_cancel(ompi_request_t *ompi_request, int flag)
 {
@@ -204,6 +184,46 @@ static int request_cancel(ompi_request_t *ompi_request, int flag)
         mca_pml_epml_request_done(request);
     }
     mca_pml_epml_unlock(ep);
+    return OMPI_SUCCESS;
+}
+
+/**
+ * A collective that fails frees its requests, complete or not, and then its buffers, or the user
+ * does.  What is under way must be over before that.  It will be: the communicator has lost a
+ * member, so all that belongs to its collectives ends, here and at the others' ends.  (Without a
+ * loss it need not, after a truncated message for instance; then it is left to itself.)
+ */
+static __attribute__((noinline)) void see_end(mca_pml_epml_request_t *request)
+{
+    (void) mca_pml_epml_ep_poll(request->ep); /* the endpoint may have news of a loss */
+    if (mca_pml_epml_lost_member(request->comm)) {
+        (void) request_cancel(&request->req_ompi, true);
+        mca_pml_epml_wait_done(request);
+    }
+}
+
+int mca_pml_epml_request_free(ompi_request_t **ompi_request)
+{
+    mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) *ompi_request;
+    mca_pml_epml_ep_t *ep = request->ep;
+    ompi_communicator_t *comm = NULL;
+
+    *ompi_request = MPI_REQUEST_NULL;
+    /* Acquire pairs with the release in mca_pml_epml_request_done. */
+    if (OPAL_UNLIKELY(!atomic_load_explicit(&request->done, memory_order_acquire))
+        && MPI_ANY_TAG > request->tag) {
+        see_end(request);
+    }
+    mca_pml_epml_lock(ep);
+    if (atomic_load_explicit(&request->done, memory_order_relaxed)) {
+        comm = mca_pml_epml_request_finish(request);
+    } else {
+        request->free_called = true;
+    }
+    mca_pml_epml_unlock(ep);
+    if (OPAL_UNLIKELY(NULL != comm)) {
+        OBJ_RELEASE(comm);
+    }
     return OMPI_SUCCESS;
 }
 
