@@ -25,6 +25,7 @@
  *   insert          likewise of entering an address
  *   sent, fetched, received   the next count completions of sends, reads, receives are turned into
  *                   errors with this code
+ *   left            no order: returns how often the last one is still to be carried out
  *   reset           shut down the sockets that lead to the count-th address entered (from 1): a
  *                   connection reset as the provider sees it; returns at once
  *
@@ -151,6 +152,8 @@ __attribute__((visibility("default"))) int ept_fault(const char *what, int count
     pthread_mutex_lock(&lock);
     if (0 == strcmp(what, "reset")) {
         found = 0 < count && count <= address_count ? reset(&addresses[count - 1]) : 0;
+    } else if (0 == strcmp(what, "left")) {
+        found = order.count;
     } else {
         strncpy(order.what, what, sizeof(order.what) - 1);
         order.count = count;

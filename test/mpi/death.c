@@ -41,6 +41,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ static const char *way = "recv";
 static const char *errors = "return";
 static const char *end = "finalize";
 static int after_ms = 500;
+static atomic_int started; /**< endpoints of this process whose traffic has begun */
 
 static int exchange(survivor_t *s, int count)
 {
@@ -487,6 +489,7 @@ static void *endpoint(void *context)
         s.bystander = 0 == process ? s.rank + endpoints : 1 == process ? s.rank - endpoints : -1;
     }
     MPI_Barrier(s.comm);
+    atomic_fetch_add(&started, 1);
 
     start = MPI_Wtime();
     if (s.is_partner && local == endpoints - 1 && 2 < processes && 1 < endpoints
@@ -547,7 +550,7 @@ int main(int argc, char **argv)
     pthread_t threads[MOST_EP];
     int provided;
 
-    alarm(60);
+    alarm(110);
     arguments(argc, argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
@@ -561,6 +564,9 @@ int main(int argc, char **argv)
         pthread_create(&threads[i], NULL, endpoint, &comms[i]);
     }
     if (process == processes - 1) {
+        while (endpoints > atomic_load(&started)) {
+            usleep(1000);
+        }
         usleep(1000u * (unsigned int) after_ms);
         kill(getpid(), SIGKILL);
     }

@@ -474,7 +474,8 @@ static void case_silence(const pair_t *pair)
     TAP_EQ(OPAL_SUCCESS,
            side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
     start = mca_btl_epofi_now();
-    while (mca_btl_epofi_now() - start < 1500000000u) {
+    while (mca_btl_epofi_now() - start < 1500000000u
+           || (!side.peer->warned && mca_btl_epofi_now() - start < 30000000000u)) {
         TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
                side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0,
                                     MCA_BTL_EP_TAG));
@@ -485,7 +486,7 @@ static void case_silence(const pair_t *pair)
     start = mca_btl_epofi_now();
     side_disconnect(&side);
     side_close(&side);
-    TAP_CHECK(mca_btl_epofi_now() - start < 500000000u, "the end takes too long");
+    TAP_CHECK(mca_btl_epofi_now() - start < 5000000000u, "the end takes too long");
 }
 
 /** Who asks, is told that nobody is there (tcp: any more), and not of one that is; who is given up
@@ -516,7 +517,7 @@ static void case_ask(const pair_t *pair)
     if (0 == strcmp(provider, "tcp")) {
         side_close(&other);
         start = mca_btl_epofi_now();
-        while (0 == losses && mca_btl_epofi_now() - start < 5000000000u) {
+        while (0 == losses && mca_btl_epofi_now() - start < 30000000000u) {
             side.module->ep_ask(side.module, side.peer, true);
             (void) side_progress(&side);
         }

@@ -260,6 +260,15 @@ static int send_one(side_t *side, uint64_t number, size_t size)
                                  size - size / 2, MCA_BTL_EP_TAG);
 }
 
+/** Seconds, of a clock. */
+static double now(clockid_t clock)
+{
+    struct timespec time_of;
+
+    (void) clock_gettime(clock, &time_of);
+    return (double) time_of.tv_sec + 1e-9 * (double) time_of.tv_nsec;
+}
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static void case_traffic(const pair_t *pair)
@@ -361,8 +370,13 @@ static void end_of_receiver(const pair_t *pair, bool killed)
         tell(pair, "x", 1);
         meet(pair);
     }
-    while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8)) && tries < 100000) {
-        ++tries;
+    /* The kernel may be still at ending the process when it has closed its socket. */
+    for (const double closed = now(CLOCK_MONOTONIC);
+         OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8))
+         && now(CLOCK_MONOTONIC) - closed < 30;) {
+        if (0 == ++tries % 1000) {
+            sched_yield();
+        }
     }
     TAP_EQ(OPAL_ERR_UNREACH, rc);
     TAP_EQ(OPAL_ERR_UNREACH, send_one(&side, 1, 8));
@@ -498,14 +512,6 @@ static void case_visitors(const pair_t *pair)
     side_close(&side);
 }
 
-static double now(void)
-{
-    struct timespec time_of;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time_of);
-    return (double) time_of.tv_sec + 1e-9 * (double) time_of.tv_nsec;
-}
-
 /** So many pairs end at once, of a large communicator; the others take their time to leave.  That
  * does not cost the square, and the memory serves again. */
 static void case_many_end(const pair_t *pair)
@@ -513,23 +519,24 @@ static void case_many_end(const pair_t *pair)
     enum { MANY = 20000 };
     struct mca_btl_base_endpoint_t **peers = calloc(MANY, sizeof(*peers));
     side_t side = {.received = 0}, again = {.received = 0};
-    double connecting, ending;
+    double connecting, ending, ended;
     uint64_t taken;
     name_t theirs;
 
     mca_btl_epshm_component.pipe_cells = EPSHM_PIPE_CELLS_LEAST;
     side_begin(pair, &side, &theirs);
-    connecting = now();
+    connecting = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
         TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, theirs.bytes, theirs.length,
                                                      &peers[i]));
     }
-    ending = now();
+    ending = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
         side.module->ep_disconnect(side.module, peers[i]);
     }
-    TAP_CHECK(now() - ending < 0.1 + 10 * (ending - connecting),
-              "%g s to connect, %g s to disconnect", ending - connecting, now() - ending);
+    ended = now(CLOCK_PROCESS_CPUTIME_ID);
+    TAP_CHECK(ended - ending < 0.1 + 10 * (ending - connecting),
+              "%g s to connect, %g s to disconnect", ending - connecting, ended - ending);
     taken = memory_taken();
     meet(pair);
     side_close(&side);

@@ -46,7 +46,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
 #   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
-#   timeout seconds of one run (default 60; twice that from 32 ranks on)
+#   timeout seconds of one run (default 120; twice that from 32 ranks on)
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
@@ -66,6 +66,9 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 # status is then 0, and now and then even where a survivor has ended with another one.
 my $RECOVER = '--prtemca state_base_recoverable 1';
 my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
+
+# The transport may know of a death before the launcher, whose words are to be seen.
+my $PATIENT = 'pml_epml_launcher_wait 20000';
 
 my @TABLE = (
     # The whole matrix, all ways between processes.
@@ -132,7 +135,8 @@ my @TABLE = (
     { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME },
     { program => 'coll_neighbor', configs => \@SOME },
-    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)],
+      timeout => 120 },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
     # Point to point in full.
@@ -176,9 +180,9 @@ my @TABLE = (
     { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp 4x4/node)], args => '--keep 1' },
     # A thousand rounds; over shm a context costs a hundred times what it costs over tcp.
     { program => 'create_loop', configs => [qw(1x1 2x1/tcp 2x1/node)], quick => [],
-      timeout => 120 },
+      timeout => 120, env => $NO_CACHES },
     { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
-      args => '--rounds 100', timeout => 120, plain => 0 },
+      args => '--rounds 100', timeout => 120, env => $NO_CACHES, plain => 0 },
 
     # A thousand endpoints in a process; with a network, as many as the descriptors of most machines
     # allow. How malloc keeps memory for next time must not be mistaken for memory in use.
@@ -319,43 +323,45 @@ my @TABLE = (
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
               configs => ['2x2/tcp', 'stream' eq $_ ? qw(2x2/shm 2x2/node) : ()],
               quick => 'stream' eq $_ ? undef : [], args => "--how $_ --errors fatal",
+              mca => $PATIENT,
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
         qw(pingpong flood stream barrier any)),
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
                            /^(?:recv|stream|stuck|barrier|ring)$/ ? '3x2/node' : ()],
-              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 4000,
-              args => "--how $_ --end leave", status => 0,
+              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 10000,
+              args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
            bcast ring)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
-      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 4000,
-      args => '--how late --end leave', status => 0,
+      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 10000,
+      args => '--how late --end leave', status => 0, mca => $PATIENT,
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # What is being fetched when a collective fails is over before it returns.
     { program => 'death', variant => 'told_shift', kind => 'death', plain => 0,
-      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 4000,
+      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 10000,
       args => '--how shift --end leave', status => 0, preload => 'fault_fabric',
-      mca => 'coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2',
+      mca => "$PATIENT coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2",
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
-      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 4000,
+      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 10000,
       args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
+      mca => $PATIENT,
       says => 'Dead: rank [12] on host', never => 'cannot be reached' },
     # It leaves them alone and says nothing: they find out by themselves.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
-              configs => ['2x2'], quick => [], launcher => $RECOVER, within => 9000,
+              configs => ['2x2'], quick => [], launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
         qw(recv probe iprobe stream any barrier)),
     # The job may end before the launcher has printed who is dead; then the error alone says it.
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
       configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
-      args => '--how stream --errors fatal',
+      args => '--how stream --errors fatal', mca => $PATIENT,
       says => '(?s)Dead: rank 1 on host|\A(?!.*Dead: rank 1 on host).*MPI_ERR_PROC_FAILED',
       never => 'cannot be reached' },
 
@@ -363,7 +369,7 @@ my @TABLE = (
     (map { my ($how, $says) = @$_;
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0,
               quick => $how =~ /^(?:sent|send_again)$/ ? ['3x1/tcp'] : [],
-              args => "--how $how", says => $says, preload => 'fault_fabric',
+              args => "--how $how", says => $says, preload => 'fault_fabric', timeout => 180,
               mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4' } }
         (map { [$_, 'takes no message.*Peer: +rank 1 on host .*Seconds: +1 '] }
             qw(send_again read_again cq_again)),
@@ -373,13 +379,13 @@ my @TABLE = (
         [fetched => 'could not be fetched.*Peer: +rank 1 on host .*Error: +Input/output error'],
         [received => 'receive of an endpoint failed.*Error: +Input/output error'],
         [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],
-        [cq_recovers => undef],
         (map { [$_, 'queue of an endpoint cannot be read.*Error: +Input/output error'] }
             qw(cq_broken readerr_broken broken_before)),
         [reset => 'cannot be reached.*Peer: +rank [01] on host ']),
     (map { my ($how, $mca) = @$_;
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],
-              args => "--how $how", preload => 'fault_fabric', mca => $mca } }
+              args => "--how $how", preload => 'fault_fabric', mca => $mca, timeout => 180 } }
+        [cq_recovers => 'btl_epofi_recv_buffers 4'],
         [held_again => 'pml_epml_unexpected_limit 32k'],
         [asked => 'pml_epml_ask 200']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
@@ -499,7 +505,7 @@ sub _jobs_of_config
             rank0 => $entry->{rank0},
             leaves => $entry->{leaves},
             args => $entry->{args} // '',
-            timeout => ($entry->{timeout} // 60) * (32 <= $np * $ep ? 2 : 1),
+            timeout => ($entry->{timeout} // 120) * (32 <= $np * $ep ? 2 : 1),
         };
     }
     return @jobs;
@@ -534,7 +540,7 @@ sub plain_jobs
                 ep => 0,
                 mca => $PLAIN_MCA{ $entry->{program} } // '',
                 args => $entry->{args} // '',
-                timeout => $entry->{timeout} // 60,
+                timeout => $entry->{timeout} // 120,
             };
         }
     }
@@ -619,7 +625,7 @@ sub unit_jobs
             top => $top,
             program => $program,
             args => '',
-            timeout => 120,
+            timeout => 600,
         };
     }
     return @jobs;

@@ -26,8 +26,8 @@ use Ept::MpichTable;
 our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
 
-my $TIMEOUT = 90;          # seconds, unless the list wants more
-my $LONGEST = 240;         # more than this it does not get
+my $TIMEOUT = 300;         # seconds, unless the list wants more
+my $LONGEST = 600;         # more than this it does not get
 my $MOST_ENDPOINTS = 8;    # that make sense on a machine with few cores
 
 # ---- MPICH's lists -----------------------------------------------------------------------------

@@ -95,6 +95,14 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.ask);
 
+    mca_pml_epml_component.launcher_wait = 1000;
+    (void) mca_base_component_var_register(
+        version, "launcher_wait",
+        "Milliseconds that the launcher is given to say that a process has died, or to end the "
+        "job, before a peer that the network cannot reach is reported as such",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.launcher_wait);
+
     mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
     (void) mca_base_component_var_register(
         version, "coll",

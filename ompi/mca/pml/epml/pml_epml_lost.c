@@ -235,23 +235,24 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     ep->lost_seen = EPML_LOST_LOOK;
 }
 
-/** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
- * or to end the job, with the cause that the transport does not know: so long it is given, ... */
-#define MOMENT_NS (UINT64_C(1000) * 1000000)
+/** The launcher is waited for in naps of so many milliseconds, ... */
+#define NAP 10
 /** ... but not for each of many peers that are lost together. */
-#define MOMENT_AGAIN_NS (UINT64_C(10000) * 1000000)
+#define WAIT_AGAIN_NS (UINT64_C(10000) * 1000000)
 
-static void give_a_moment(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
+/** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
+ * or to end the job, with the cause that the transport does not know.  Naps are counted, not time:
+ * a machine that stands still does so for the launcher, too. */
+static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
 {
-    const uint64_t start = now_ns();
-
-    if (0 != ep->moment_ns && start - ep->moment_ns < MOMENT_AGAIN_NS) {
+    if (0 != ep->launcher_ns && now_ns() - ep->launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
-    while (!is_dead(vpid) && now_ns() - start < MOMENT_NS) {
-        (void) usleep(10000);
+    for (unsigned int ms = 0; ms < mca_pml_epml_component.launcher_wait && !is_dead(vpid);
+         ms += NAP) {
+        (void) usleep(1000 * NAP);
     }
-    ep->moment_ns = now_ns();
+    ep->launcher_ns = now_ns();
 }
 
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
@@ -266,7 +267,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
             continue;
         }
         if (0 != connection->peer_id) {
-            give_a_moment(ep, connection->name.vpid);
+            wait_for_launcher(ep, connection->name.vpid);
         }
         mca_pml_epml_lost_note(ep, connection);
         return !is_dead(connection->name.vpid); /* which the user is told by tell */

@@ -204,7 +204,7 @@ typedef struct mca_pml_epml_ep_t {
     bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
-    uint64_t moment_ns; /**< when the launcher was last given a moment to tell of a death */
+    uint64_t launcher_ns; /**< when the launcher was last waited for, to tell of a death */
     uint32_t ask_next;  /**< with whom to go on where all members of a communicator are looked at */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
     struct {
