@@ -457,7 +457,7 @@ void fuzz_net_lose(void)
 
     /* No waiting for a launcher that knows of no death. */
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    fuzz_ep->moment_ns = (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    fuzz_ep->launcher_ns = (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
     next.what = LOSS;
     turn();
 }

@@ -56,7 +56,7 @@ sub _end_session
 
     # mpirun first: it takes its processes along and cleans up after them.
     kill 'TERM', $mpirun;
-    for (1 .. 30) {
+    for (1 .. 100) {
         return if !_session_members($session);
         sleep 0.1;
     }
@@ -141,7 +141,7 @@ sub run_command
     }
     $on_line->("$partial{out}\n") if $on_line && '' ne $partial{out};
     # Its pipes are closed, but it may still be ending.
-    for (1 .. 50) {
+    for (1 .. 300) {
         last if $pid == waitpid $pid, WNOHANG and defined($result{status} = $?);
         sleep 0.1;
     }

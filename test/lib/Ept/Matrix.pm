@@ -330,25 +330,25 @@ my @TABLE = (
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
                            /^(?:recv|stream|stuck|barrier|ring)$/ ? '3x2/node' : ()],
-              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 10000,
+              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
-           bcast ring)),
+           bcast ring alltoallw)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
-      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 10000,
+      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 30000,
       args => '--how late --end leave', status => 0, mca => $PATIENT,
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # What is being fetched when a collective fails is over before it returns.
     { program => 'death', variant => 'told_shift', kind => 'death', plain => 0,
-      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 10000,
+      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 30000,
       args => '--how shift --end leave', status => 0, preload => 'fault_fabric',
       mca => "$PATIENT coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2",
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
-      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 10000,
+      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 30000,
       args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
       mca => $PATIENT,
       says => 'Dead: rank [12] on host', never => 'cannot be reached' },

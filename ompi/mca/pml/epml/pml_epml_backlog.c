@@ -143,6 +143,27 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t 
     }
 }
 
+void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
+{
+    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
+         backlog = backlog->next) {
+        mca_pml_epml_pending_t **link = &backlog->first;
+
+        while (NULL != *link) {
+            mca_pml_epml_pending_t *pending = *link;
+
+            if (NULL != pending->request && mca_pml_epml_send_is_unheard_in_vain(pending->request)) {
+                *link = pending->next;
+                mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
+                free(pending);
+            } else {
+                backlog->last = pending;
+                link = &pending->next;
+            }
+        }
+    }
+}
+
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_backlog_t **link = &ep->backlogs;

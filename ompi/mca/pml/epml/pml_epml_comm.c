@@ -295,6 +295,23 @@ int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
     return OMPI_SUCCESS == rc ? mca_pml_epml_hints_subscribe(newcomm) : rc;
 }
 
+/** Throw away a message that nobody will receive.  Where somebody is lost, its sender waits for an
+ * answer that otherwise nobody would give any more. */
+static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message)
+{
+    mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
+    mca_pml_epml_peer_t *sender = comm->peers->peer[epml_match_queue_of(message)->source];
+    const mca_pml_epml_hdr_done_t fin = {
+        .common = {.kind = EPML_HDR_FIN, .request = kept->common.request},
+        .status = OMPI_ERR_UNREACH};
+
+    if (comm->lost_member && EPML_HDR_RNDV == kept->common.kind) {
+        (void) mca_pml_epml_send_control(comm->ep, sender, &fin, sizeof(fin));
+    }
+    epml_match_remove(&comm->ep->match, message);
+    mca_pml_epml_unexpected_free(comm->ep, kept);
+}
+
 int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
@@ -309,8 +326,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     (void) opal_hash_table_remove_value_uint64(&ep->comms, comm->context);
     ep->recent_comm = NULL;
     while (NULL != (message = epml_match_first_of_context(&ep->match, comm->context))) {
-        epml_match_remove(&ep->match, message);
-        mca_pml_epml_unexpected_free(ep, (mca_pml_epml_unexpected_t *) message);
+        throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
     (void) epml_match_promise(&ep->match, comm->context, 0);

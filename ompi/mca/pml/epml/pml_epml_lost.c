@@ -259,7 +259,9 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_pml_epml_ep_t *ep = module->ep_context;
+    bool unknown = false;
 
+    /* Several, where another endpoint has the address of one that is gone. */
     for (uint32_t i = 0; NULL != ep && i < ep->connection_size; ++i) {
         mca_pml_epml_connection_t *connection = &ep->connections[i];
 
@@ -270,9 +272,9 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
             wait_for_launcher(ep, connection->name.vpid);
         }
         mca_pml_epml_lost_note(ep, connection);
-        return !is_dead(connection->name.vpid); /* which the user is told by tell */
+        unknown = unknown || !is_dead(connection->name.vpid); /* else the user is told by tell */
     }
-    return false; /* nobody's who is still there */
+    return unknown;
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -292,6 +294,17 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     return NULL != connection && peer->id == connection->lost_id;
 }
 
+bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    if (!mca_pml_epml_lost_is(ep, peer)) {
+        return false;
+    }
+    if (is_dead(peer->proc->super.proc_name.vpid)) {
+        tell(); /* mca_pml_epml_lost_look may not have come to it yet */
+    }
+    return true;
+}
+
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG) {
@@ -307,16 +320,6 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
                : -1;
 }
 
-bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
-{
-    bool lost_member;
-
-    mca_pml_epml_lock(comm->ep);
-    lost_member = comm->lost_member;
-    mca_pml_epml_unlock(comm->ep);
-    return lost_member;
-}
-
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
@@ -330,6 +333,8 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 
 /** Looks at the network before anything is given up: what had arrived is received. */
 #define DRAIN_MOST 10000
+/** So many calls in a row must find nothing: half a message is no event. */
+#define DRAIN_EMPTY 64
 
 static void drain(mca_pml_epml_ep_t *ep)
 {
@@ -339,7 +344,8 @@ static void drain(mca_pml_epml_ep_t *ep)
         if (NULL == module || (EPML_LINK_NET == link && ep->net_broken)) {
             continue;
         }
-        for (int i = 0; i < DRAIN_MOST && 0 < module->ep_progress(module); ++i) {
+        for (int i = 0, empty = 0; i < DRAIN_MOST && empty < DRAIN_EMPTY; ++i) {
+            empty = 0 < module->ep_progress(module) ? 0 : empty + 1;
         }
     }
 }
@@ -494,8 +500,22 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     if (0 < news) {
         tell();
     }
+    mca_pml_epml_backlog_end_in_vain(ep);
     end_numbered(ep);
     end_posted(ep);
+}
+
+bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
+{
+    bool lost_member;
+
+    mca_pml_epml_lock(comm->ep);
+    if (mca_pml_epml_lost_has_news(comm->ep)) {
+        mca_pml_epml_lost_look(comm->ep);
+    }
+    lost_member = comm->lost_member;
+    mca_pml_epml_unlock(comm->ep);
+    return lost_member;
 }
 
 /* ---- are they still there? ------------------------------------------------------------------- */
@@ -513,22 +533,24 @@ static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool look_only
 }
 
 /** Look after some members, the next ones in the next round: they may be many. */
-static void ask_some(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers)
+static void ask_some(mca_pml_epml_comm_t *comm)
 {
+    const mca_pml_epml_peers_t *peers = comm->peers;
+
     for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(ep, peers->peer[ep->ask_next++ % (uint32_t) peers->count], true);
+        ask(comm->ep, peers->peer[comm->ask_next++ % (uint32_t) peers->count], true);
     }
 }
 
 /** Ask those whom a message of this kind is awaited from, or sent to. */
-static void ask_for(const mca_pml_epml_comm_t *comm, int rank, int tag)
+static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 {
     if (0 <= rank) {
         ask(comm->ep, comm->peers->peer[rank], false);
     }
     if (0 > rank || MPI_ANY_TAG > tag) {
         /* It may be any of them; a collective waits for one who waits for another one. */
-        ask_some(comm->ep, comm->peers);
+        ask_some(comm);
     }
 }
 
@@ -545,7 +567,7 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
 /** Ask those whom a thread waits for that probes. */
 static void ask_for_probe(mca_pml_epml_ep_t *ep)
 {
-    const mca_pml_epml_comm_t *comm
+    mca_pml_epml_comm_t *comm
         = 0 == ep->probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->probed.context);
 
     if (NULL != comm) { /* else it has been freed since */
@@ -573,10 +595,14 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
                                                                      posted)));
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
+        mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
 
-        if (NULL != request && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
-            ask_for_request(request);
+        if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            continue;
+        }
+        ask_for_request(request);
+        if (EPML_REQUEST_SEND == request->kind && EPML_SEND_WITHDRAWN == request->state) {
+            mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
         }
     }
     ask_for_probe(ep);

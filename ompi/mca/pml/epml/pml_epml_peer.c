@@ -362,7 +362,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     if (NULL == module || 0 == peer->address_length) {
         return MPI_ERR_OTHER;
     }
-    if (mca_pml_epml_lost_is(ep, peer)) {
+    if (mca_pml_epml_lost_refuses(ep, peer)) {
         return MPI_ERR_PROC_FAILED;
     }
     rc = connections_grow(ep);

@@ -182,6 +182,11 @@ static int request_cancel(ompi_request_t *ompi_request, int flag)
         request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
         request->req_ompi.req_status._ucount = 0;
         mca_pml_epml_request_done(request);
+    } else if (MPI_ANY_TAG > request->tag
+               && atomic_load_explicit(&request->done, memory_order_relaxed)) {
+        /* A collective that has taken note of an error cancels the request and waits for it, where
+         * others would free it; but waiting leaves requests that have an error. */
+        request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     }
     mca_pml_epml_unlock(ep);
     return OMPI_SUCCESS;
@@ -195,7 +200,6 @@ static int request_cancel(ompi_request_t *ompi_request, int flag)
  */
 static __attribute__((noinline)) void see_end(mca_pml_epml_request_t *request)
 {
-    (void) mca_pml_epml_ep_poll(request->ep); /* the endpoint may have news of a loss */
     if (mca_pml_epml_lost_member(request->comm)) {
         (void) request_cancel(&request->req_ompi, true);
         mca_pml_epml_wait_done(request);
@@ -209,8 +213,8 @@ int mca_pml_epml_request_free(ompi_request_t **ompi_request)
     ompi_communicator_t *comm = NULL;
 
     *ompi_request = MPI_REQUEST_NULL;
-    /* Acquire pairs with the release in mca_pml_epml_request_done. */
-    if (OPAL_UNLIKELY(!atomic_load_explicit(&request->done, memory_order_acquire))
+    /* Relaxed: a hint; what is done is looked at under the lock. */
+    if (OPAL_UNLIKELY(!atomic_load_explicit(&request->done, memory_order_relaxed))
         && MPI_ANY_TAG > request->tag) {
         see_end(request);
     }

@@ -108,6 +108,14 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
     return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
 }
 
+/** A send of a collective that cannot succeed, because somebody is lost; nothing of it has been
+ * sent. */
+static inline bool mca_pml_epml_send_is_unheard_in_vain(const mca_pml_epml_request_t *request)
+{
+    return EPML_REQUEST_SEND == request->kind && EPML_SEND_START == request->state
+           && MPI_ANY_TAG > request->tag && request->comm->lost_member;
+}
+
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
 
 /** What a send returns that is done before its call returns. */
@@ -222,6 +230,10 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
 /** The peer is lost: end what waits for it.  The backlog goes at the next
  * mca_pml_epml_backlog_progress. */
 void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
+/** Ends the sends of collectives in all backlogs that cannot succeed, because somebody is lost, and
+ * that nobody has heard of. */
+void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep);
 
 /** Forget it all. */
 void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep);

@@ -540,7 +540,8 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
         ++ep->dropped;
         return;
     }
-    if (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state) {
+    if (OMPI_ERR_UNREACH == hdr->status
+        || (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         return;
     }

@@ -205,7 +205,6 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
     uint64_t launcher_ns; /**< when the launcher was last waited for, to tell of a death */
-    uint32_t ask_next;  /**< with whom to go on where all members of a communicator are looked at */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
     struct {
         uint64_t context; /**< 0: none since the last questions */
@@ -237,6 +236,7 @@ typedef struct mca_pml_epml_comm_t {
     int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
     bool lost_member;  /**< there is such a one in peers or in local; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
+    uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
@@ -427,11 +427,15 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep);
 /** Has this endpoint lost this peer?  Under its lock. */
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
+/** Likewise, for an operation that is about to fail: the user has been told of a death first. */
+bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
 /** May a receive or probe of this source and tag never be served, on a communicator with a lost
  * member?  Under the lock.  @return the rank that is lost, or -1 */
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);
 
-/** Has this communicator lost a member, as far as its endpoint knows?  Takes the lock. */
+/** Has this communicator lost a member, as far as this process knows?  Takes the lock, and looks at
+ * what the endpoint has not seen yet. */
 bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
 
 /** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */

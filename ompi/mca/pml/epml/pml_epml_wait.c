@@ -180,7 +180,8 @@ static inline int returned_all(int rc, size_t count, ompi_request_t **requests,
         const int error = left_error(requests[i]);
 
         if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
-            rc = MPI_ERR_IN_STATUS;
+            /* Open MPI's collectives return the code as it is: MPI_ERR_PROC_FAILED, for one. */
+            rc = OMPI_SUCCESS == rc ? MPI_ERR_IN_STATUS : rc;
             if (MPI_STATUSES_IGNORE != statuses) {
                 statuses[i].MPI_ERROR = error;
             }
@@ -201,6 +202,18 @@ static inline int returned_some(int rc, size_t count, ompi_request_t **requests,
         }
     }
     return returned(rc, count, requests);
+}
+
+/** Before a list is seen off, in which all will be inactive: an inactive persistent collective may
+ * still have the error of its memory's earlier user, which must not be taken for one of its own. */
+static inline void forget_old_errors(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (OMPI_REQUEST_INACTIVE == requests[i]->req_state
+            && OMPI_REQUEST_COLL == requests[i]->req_type) {
+            requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
+        }
+    }
 }
 
 static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
@@ -231,6 +244,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
         }
     }
     mca_pml_epml_wait_over(&waiter);
+    forget_old_errors(count, requests);
     return returned_all(original.req_wait_all(count, requests, statuses), count, requests,
                         statuses);
 }
@@ -438,6 +452,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
     if (0 == turn_list(count, requests)) {
         mca_pml_epml_tested();
     }
+    forget_old_errors(count, requests);
     rc = original.req_test_all(count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
