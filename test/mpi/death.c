@@ -341,6 +341,29 @@ static int way_alltoallw(survivor_t *s)
     return rc;
 }
 
+/** Between two groups, one of which loses a member. */
+static int way_inter(survivor_t *s)
+{
+    const int half = s->size / 2;
+    const bool left = s->rank < half;
+    MPI_Comm side = MPI_COMM_NULL, inter = MPI_COMM_NULL;
+    int rc = MPI_Comm_split(s->comm, left, s->rank, &side);
+
+    if (MPI_SUCCESS == rc) {
+        rc = MPI_Intercomm_create(side, 0, s->comm, left ? half : 0, TAG, &inter);
+    }
+    while (MPI_SUCCESS == rc) {
+        rc = MPI_Allreduce(s->buffer, s->buffer + LARGE / 2, 1000, MPI_CHAR, MPI_BOR, inter);
+    }
+    if (MPI_COMM_NULL != inter) {
+        MPI_Comm_free(&inter);
+    }
+    if (MPI_COMM_NULL != side) {
+        MPI_Comm_free(&side);
+    }
+    return rc;
+}
+
 static int way_bcast(survivor_t *s)
 {
     int rc;
@@ -383,7 +406,7 @@ static const struct {
     {"part", way_part, false},
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},        {"late", way_late, true},
-    {"alltoallw", way_alltoallw, true},
+    {"alltoallw", way_alltoallw, true}, {"inter", way_inter, true},
     {"shift", way_shift, true},        {"ring", way_ring, true},
 };
 

@@ -144,6 +144,31 @@ void mca_pml_epml_comm_finalize(void)
 
 /* ---- our state ------------------------------------------------------------------------------- */
 
+/** Note which communicator an intercommunicator uses within its group.  Under the lock. */
+static void link_inner(mca_pml_epml_comm_t *comm, const ompi_communicator_t *newcomm)
+{
+    mca_pml_epml_comm_t *inner = NULL;
+
+    if (comm->is_inter && NULL != newcomm->c_local_comm
+        && mca_pml_epml_is_endpoint_comm(newcomm->c_local_comm)) {
+        inner = mca_pml_epml_comm(newcomm->c_local_comm);
+    }
+    if (NULL != inner && inner->ep == comm->ep) {
+        comm->inner = inner;
+        inner->outer = comm;
+    }
+}
+
+static void unlink_inner(mca_pml_epml_comm_t *comm)
+{
+    if (NULL != comm->inner) {
+        comm->inner->outer = NULL;
+    }
+    if (NULL != comm->outer) {
+        comm->outer->inner = NULL;
+    }
+}
+
 int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
                              mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)
 {
@@ -165,6 +190,9 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     mca_pml_epml_lock(ep);
     mca_pml_epml_lost_attach(comm);
     rc = opal_hash_table_set_value_uint64(&ep->comms, context, comm);
+    if (OPAL_SUCCESS == rc) {
+        link_inner(comm, newcomm);
+    }
     mca_pml_epml_unlock(ep);
     if (OPAL_SUCCESS != rc) {
         free(comm);
@@ -329,6 +357,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
+    unlink_inner(comm);
     (void) epml_match_promise(&ep->match, comm->context, 0);
     mca_pml_epml_unlock(ep);
 

@@ -309,7 +309,7 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG) {
         /* Of a collective, which cannot succeed any more, whoever is next in it. */
-        return 0 > src ? comm->lost_peer : comm->lost_member ? src : -1;
+        return !comm->lost_member ? -1 : 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
     }
     if (MPI_ANY_SOURCE == src) {
         return comm->lost_peer;
@@ -399,6 +399,23 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
         any = any || comm->lost_member;
     }
     return any;
+}
+
+/** A collective on an intercommunicator fails in its group's own communicator, too. */
+static void look_within(mca_pml_epml_ep_t *ep)
+{
+    uint64_t context;
+    void *value, *node;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        mca_pml_epml_comm_t *comm = value;
+
+        if (comm->lost_member && NULL != comm->inner) {
+            comm->inner->lost_member = true;
+        }
+    }
 }
 
 /** A send that has been heard of at the other side.  (One that goes on sending is in a backlog.) */
@@ -497,6 +514,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     if (!look_at_comms(ep)) {
         return;
     }
+    look_within(ep);
     if (0 < news) {
         tell();
     }

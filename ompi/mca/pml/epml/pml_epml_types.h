@@ -233,8 +233,11 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
+    /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use beside
+     * it; of that one, the intercommunicator's.  Or NULL; likewise. */
+    struct mca_pml_epml_comm_t *inner, *outer;
     int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
-    bool lost_member;  /**< there is such a one in peers or in local; likewise */
+    bool lost_member;  /**< there is such a one in peers or in local, or in outer; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
     uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;
