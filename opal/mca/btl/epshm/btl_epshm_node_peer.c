@@ -212,24 +212,15 @@ static void lose(epshm_node_peer_t *peer)
     }
 }
 
-/** The consumer will not read any more. */
-static int peer_is_gone(epshm_node_peer_t *peer)
-{
-    peer->gone = true;
-    return OPAL_ERR_UNREACH;
-}
-
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                             bool look_only)
 {
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
 
+    (void) module;
+    (void) look_only; /* there is nothing to send */
     if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
         lose(peer);
-    } else if (!look_only && !peer->gone && epshm_pipe_is_detached(peer->out.pipe)) {
-        /* Its endpoint is gone: whoever waits for that one waits in vain.  No news to the user. */
-        (void) peer_is_gone(peer);
-        (void) (NULL != module->ep_lost && module->ep_lost(module, endpoint));
     }
 }
 
@@ -238,6 +229,13 @@ void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
 {
     (void) module;
     ((epshm_node_peer_t *) endpoint)->gone = true; /* nothing is ever under way */
+}
+
+/** The consumer will not read any more. */
+static int peer_is_gone(epshm_node_peer_t *peer)
+{
+    peer->gone = true;
+    return OPAL_ERR_UNREACH;
 }
 
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
