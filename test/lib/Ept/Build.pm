@@ -291,4 +291,13 @@ sub build
     return make_tasks([map { $tasks{$_} } sort keys %tasks], $verbose);
 }
 
+# Run a shell command that builds something.  Returns undef, or what is wrong.
+sub make_logged
+{
+    my ($command, $log) = @_;
+
+    return undef if 0 == system("{ $command; } >'$log' 2>&1");
+    return "no build, see $log; its errors:\n" . `grep -i -B1 -A3 'error:' '$log' || tail '$log'`;
+}
+
 1;

@@ -72,8 +72,7 @@ sub build
         && (-M "$tree/config.status" > -M "$top/configure"
             || -M "$tree/config.status" > -M "$top/test/lib/Ept/Fuzz.pm");
     my $command = -f "$tree/config.status" ? $make : "($configure) && $make";
-    return undef if 0 == system("{ $command; } >'$log' 2>&1");
-    return "no build, see $log; its errors:\n" . `grep -i -B1 -A3 'error:' '$log' || tail '$log'`;
+    return Ept::Build::make_logged($command, $log);
 }
 
 sub program

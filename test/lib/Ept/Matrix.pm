@@ -135,8 +135,7 @@ my @TABLE = (
     { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME },
     { program => 'coll_neighbor', configs => \@SOME },
-    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)],
-      timeout => 120 },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
     # Point to point in full.

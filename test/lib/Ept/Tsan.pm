@@ -52,8 +52,7 @@ sub build
     unlink "$tree/config.status"
         if -f "$tree/config.status" && -M "$tree/config.status" > -M "$top/configure";
     my $command = -f "$tree/config.status" ? $make : "($configure) && $make";
-    return undef if 0 == system("{ $command; } >'$log' 2>&1");
-    return "no build, see $log; its errors:\n" . `grep -i -B1 -A3 'error:' '$log' || tail '$log'`;
+    return Ept::Build::make_logged($command, $log);
 }
 
 # Environment and command of a job: ob1 as the base, because Open MPI's hooks into mmap, which UCX

@@ -143,6 +143,13 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t 
     }
 }
 
+/** A send of which nothing has been sent, and that nobody needs any more? */
+static bool is_unheard_in_vain(const mca_pml_epml_request_t *request)
+{
+    return NULL != request && EPML_REQUEST_SEND == request->kind
+           && EPML_SEND_START == request->state && mca_pml_epml_send_is_in_vain(request);
+}
+
 void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
 {
     for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
@@ -152,7 +159,7 @@ void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
         while (NULL != *link) {
             mca_pml_epml_pending_t *pending = *link;
 
-            if (NULL != pending->request && mca_pml_epml_send_is_unheard_in_vain(pending->request)) {
+            if (is_unheard_in_vain(pending->request)) {
                 *link = pending->next;
                 mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
                 free(pending);

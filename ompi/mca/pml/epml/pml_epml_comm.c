@@ -328,13 +328,11 @@ int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
 static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message)
 {
     mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
-    mca_pml_epml_peer_t *sender = comm->peers->peer[epml_match_queue_of(message)->source];
-    const mca_pml_epml_hdr_done_t fin = {
-        .common = {.kind = EPML_HDR_FIN, .request = kept->common.request},
-        .status = OMPI_ERR_UNREACH};
 
     if (comm->lost_member && EPML_HDR_RNDV == kept->common.kind) {
-        (void) mca_pml_epml_send_control(comm->ep, sender, &fin, sizeof(fin));
+        mca_pml_epml_withdraw_answer(comm->ep,
+                                     comm->peers->peer[epml_match_queue_of(message)->source],
+                                     kept->common.request);
     }
     epml_match_remove(&comm->ep->match, message);
     mca_pml_epml_unexpected_free(comm->ep, kept);

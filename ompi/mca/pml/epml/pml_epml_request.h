@@ -108,12 +108,10 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
     return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
 }
 
-/** A send of a collective that cannot succeed, because somebody is lost; nothing of it has been
- * sent. */
-static inline bool mca_pml_epml_send_is_unheard_in_vain(const mca_pml_epml_request_t *request)
+/** Of a collective that cannot succeed, because somebody is lost? */
+static inline bool mca_pml_epml_send_is_in_vain(const mca_pml_epml_request_t *request)
 {
-    return EPML_REQUEST_SEND == request->kind && EPML_SEND_START == request->state
-           && MPI_ANY_TAG > request->tag && request->comm->lost_member;
+    return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
 }
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
@@ -349,6 +347,10 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
 /** Take back a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
  * the peer says so, or as usual if it receives the message.  Under the lock. */
 void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
+
+/** Tell the sender of a rendezvous that nobody fetches it, now or later.  Under the lock. */
+void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
+                                  uint32_t number);
 
 /** A sender takes a message back.  Under the lock.
  *

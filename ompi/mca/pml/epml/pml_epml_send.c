@@ -453,12 +453,6 @@ static int send_frags(mca_pml_epml_request_t *request)
     return rc;
 }
 
-/** Of a collective that cannot succeed, because somebody is lost? */
-static inline bool is_in_vain(const mca_pml_epml_request_t *request)
-{
-    return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
-}
-
 int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
 {
     int rc;
@@ -466,7 +460,7 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
     if (EPML_SEND_FRAGS == request->state) {
         rc = send_frags(request);
     } else {
-        rc = is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
+        rc = mca_pml_epml_send_is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
     }
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
@@ -493,7 +487,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_START;
     request->sent = 0;
-    if (is_in_vain(request)) {
+    if (mca_pml_epml_send_is_in_vain(request)) {
         return MPI_ERR_PROC_FAILED;
     }
     if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {

@@ -95,19 +95,25 @@ static bool throw_away(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
     return true;
 }
 
+void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
+                                  uint32_t number)
+{
+    const mca_pml_epml_hdr_done_t fin = {.common = {.kind = EPML_HDR_FIN, .request = number},
+                                         .status = OMPI_ERR_UNREACH};
+
+    (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
+}
+
 void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_withdraw_t *hdr,
                                    bool is_neighbour)
 {
-    const mca_pml_epml_hdr_done_t fin = {
-        .common = {.kind = EPML_HDR_FIN, .request = hdr->common.request},
-        .status = OMPI_ERR_UNREACH};
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
 
     /* Off the network it must not pass for a neighbour's. */
     if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
         ++ep->dropped;
     } else if (throw_away(ep, sender, hdr)) {
-        (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
+        mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
     }
     if (NULL != sender) {
         mca_pml_epml_peer_release(sender);
