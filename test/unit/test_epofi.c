@@ -471,7 +471,7 @@ static void send_raw(side_t *side, const void *bytes, size_t length)
 /** Messages that are not ours are dropped, counted, and do no harm. */
 static void case_strangers(const pair_t *pair)
 {
-    const mca_btl_epofi_wire_t good = {EPOFI_WIRE_MAGIC, EPOFI_WIRE_VERSION, MCA_BTL_EP_TAG, 8};
+    mca_btl_epofi_wire_t good;
     uint64_t next = 0;
     side_t side = {.on_message = expect_numbered, .state = &next};
     unsigned char bytes[64] = {0};
@@ -483,6 +483,7 @@ static void case_strangers(const pair_t *pair)
     if (0 == pair->rank) {
         mca_btl_epofi_wire_t bad;
 
+        mca_btl_epofi_wire_init(side.peer->pair, &good, MCA_BTL_EP_TAG, 8);
         send_raw(&side, bytes, 3);
         send_raw(&side, bytes, sizeof(bytes));
         bad = good;
@@ -497,12 +498,16 @@ static void case_strangers(const pair_t *pair)
         memcpy(bytes, &bad, sizeof(bad));
         send_raw(&side, bytes, sizeof(bad) + 8);
         bad = good;
+        bad.length = 8;
         bad.tag = MCA_BTL_EP_TAG + 1;
         memcpy(bytes, &bad, sizeof(bad));
         send_raw(&side, bytes, sizeof(bad) + 8);
-        bad.tag = 255;
+        mca_btl_epofi_pair_sent(side.peer->pair); /* these two are taken for ours, and numbered */
+        ++bad.sequence;
+        bad.tag = 0xFC;
         memcpy(bytes, &bad, sizeof(bad));
         send_raw(&side, bytes, sizeof(bad) + 8);
+        mca_btl_epofi_pair_sent(side.peer->pair);
     }
     send_numbered(&side, 1, payload, sizeof(payload));
     side_wait(&side, 2);

@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 2
+#define MCA_BTL_EP_ABI 3
 
 /** The longest address blob that a module may publish, in bytes. */
 #define MCA_BTL_EP_ADDRESS_MAX 256
@@ -160,6 +160,14 @@ typedef void (*mca_btl_ep_describe_fn_t)(struct mca_btl_ep_module_t *module,
                                          size_t size);
 
 /**
+ * Owner's: a peer that this module has no endpoint for must be told something.  If the owner knows
+ * it, it calls ep_connect.  Called inside any module call but ep_abandon.
+ *
+ * @param[in] source  as in ep_source
+ */
+typedef void (*mca_btl_ep_meet_fn_t)(struct mca_btl_ep_module_t *module, uint64_t source);
+
+/**
  * A BTL module that serves one MPI endpoint.
  *
  * Of the stock interface (member super) these are provided: btl_eager_limit and btl_max_send_size
@@ -200,6 +208,12 @@ typedef struct mca_btl_ep_module_t {
     /* Set by the owner after ep_create, or NULL. */
     mca_btl_ep_lost_fn_t ep_lost;
     mca_btl_ep_describe_fn_t ep_describe;
+    mca_btl_ep_meet_fn_t ep_meet;
+
+    /** Whose message is being delivered: the first 8 bytes of its module's address, which are its
+     * alone and which it has proved to have.  0: the transport does not tell, and need not, because
+     * it is memory that only this job's processes can write to. */
+    uint64_t ep_source;
 
     /** The blob by which other modules of this component reach this one; constant. */
     size_t ep_address_length;

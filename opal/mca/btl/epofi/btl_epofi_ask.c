@@ -57,19 +57,12 @@ static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
     mca_btl_epofi_op_ended(module, endpoint);
 }
 
-/** Send one of our own messages, if there is room. */
+/** Send one of our own messages, which have no payload, if there is room. */
 static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_t tag)
 {
     mca_btl_epofi_module_t *module = endpoint->module;
-    const size_t length = module->super.ep_address_length;
-    unsigned char buffer[sizeof(mca_btl_epofi_wire_t) + MCA_BTL_EP_ADDRESS_MAX];
-    const mca_btl_epofi_wire_t wire = {
-        .magic = EPOFI_WIRE_MAGIC,
-        .version = EPOFI_WIRE_VERSION,
-        .tag = tag,
-        .length = (uint32_t) length,
-    };
-    struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(wire) + length};
+    unsigned char buffer[sizeof(mca_btl_epofi_wire_t)];
+    struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(buffer)};
     struct fi_msg message = {
         .msg_iov = &iov,
         .iov_count = 1,
@@ -82,10 +75,10 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         || iov.iov_len > module->inject_size) {
         return;
     }
-    memcpy(buffer, &wire, sizeof(wire));
-    memcpy(buffer + sizeof(wire), module->super.ep_address, length);
+    mca_btl_epofi_wire_init(endpoint->pair, buffer, tag, 0);
     endpoint->ask_op.complete = ask_complete;
     if (0 == fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION)) {
+        mca_btl_epofi_pair_sent(endpoint->pair);
         endpoint->asking = true;
         /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
         ++module->inflight;
@@ -98,35 +91,30 @@ void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint)
     send_own(endpoint, EPOFI_TAG_GONE);
 }
 
-bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, const mca_btl_epofi_wire_t *wire,
-                               const unsigned char *payload)
+void mca_btl_epofi_ask_answer(mca_btl_epofi_pair_t *pair)
 {
-    const size_t fixed = offsetof(mca_btl_epofi_address_t, bytes);
-    struct mca_btl_base_endpoint_t *endpoint;
-    mca_btl_epofi_address_t address;
-    void *known;
+    if (NULL != pair->endpoint) {
+        send_own(pair->endpoint,
+                 pair->endpoint->failed ? EPOFI_TAG_GONE : EPOFI_TAG_HERE);
+    }
+}
 
-    if ((EPOFI_TAG_ASK != wire->tag && EPOFI_TAG_GONE != wire->tag) || wire->length <= fixed
-        || wire->length > sizeof(address)) {
+bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                               mca_btl_base_tag_t tag)
+{
+    switch (tag) {
+    case EPOFI_TAG_ASK:
+        mca_btl_epofi_ask_answer(pair);
+        return true;
+    case EPOFI_TAG_HERE:
+        return true; /* its number was all it had to say */
+    case EPOFI_TAG_GONE:
+        mca_btl_epofi_pair_lose(module, pair,
+                                "the peer has lost its connection to this endpoint");
+        return true;
+    default:
         return false;
     }
-    memcpy(&address, payload, wire->length);
-    if (EPOFI_ADDRESS_MAGIC != address.magic || fixed + address.length != wire->length) {
-        return false;
-    }
-    if (OPAL_SUCCESS
-        != opal_hash_table_get_value_ptr(&module->endpoints, address.bytes, address.length,
-                                         &known)) {
-        return true; /* nobody here talks to it */
-    }
-    endpoint = known;
-    if (EPOFI_TAG_GONE == wire->tag) {
-        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNABORTED,
-                                    "the peer has lost its connection to this endpoint");
-    } else if (endpoint->failed) {
-        send_own(endpoint, EPOFI_TAG_GONE);
-    }
-    return true;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
  *
  * Peers: addresses, connecting and disconnecting, and what happens when a peer is gone.
  *
- * A peer is known by the bytes of its libfabric address.  Connecting twice gives the same endpoint
+ * A peer is known by the id in its address.  Connecting twice gives the same endpoint
  * with one more reference; an endpoint without references stays until the provider is done with
  * what was sent to it.
  */
@@ -31,30 +31,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS_FIXED (offsetof(mca_btl_epofi_address_t, bytes))
-
 int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
 {
-    mca_btl_epofi_address_t address = {
-        .magic = EPOFI_ADDRESS_MAGIC,
-        .version = EPOFI_ADDRESS_VERSION,
-        .format = module->fabric->info->addr_format,
-        .provider = module->fabric->provider_hash,
-    };
-    size_t length = sizeof(address.bytes);
-    int result = fi_getname(&module->fi.ep->fid, address.bytes, &length);
+    mca_btl_epofi_address_t *address = (mca_btl_epofi_address_t *) module->super.ep_address;
+    size_t length = sizeof(address->bytes);
+    int result = fi_getname(&module->fi.ep->fid, address->bytes, &length);
 
-    if (0 != result || length > sizeof(address.bytes)) {
+    if (0 != result || length > sizeof(address->bytes)) {
         EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
                         module->fabric->info->fabric_attr->prov_name, "address of an endpoint",
                         module->fabric->info->domain_attr->name,
                         0 != result ? fi_strerror(-result) : "it is too long");
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    address.length = (uint16_t) length;
-    module->super.ep_address_length = ADDRESS_FIXED + length;
-    memcpy(module->super.ep_address, &address, module->super.ep_address_length);
-    return OPAL_SUCCESS;
+    address->magic = EPOFI_ADDRESS_MAGIC;
+    address->version = EPOFI_ADDRESS_VERSION;
+    address->format = module->fabric->info->addr_format;
+    address->provider = module->fabric->provider_hash;
+    address->length = (uint16_t) length;
+    module->super.ep_address_length = EPOFI_ADDRESS_FIXED + length;
+    return mca_btl_epofi_pairs_init(module);
 }
 
 /** Check an address that somebody sent us, as far as that can be done without using it. */
@@ -65,12 +61,12 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     memset(address, 0, sizeof(*address));
-    if (length <= ADDRESS_FIXED || length > sizeof(*address)) {
+    if (length <= EPOFI_ADDRESS_FIXED || length > sizeof(*address)) {
         return OPAL_ERR_BAD_PARAM;
     }
     memcpy(address, blob, length);
     if (EPOFI_ADDRESS_MAGIC != address->magic || EPOFI_ADDRESS_VERSION != address->version
-        || ADDRESS_FIXED + address->length != length) {
+        || (size_t) EPOFI_ADDRESS_FIXED + address->length != length) {
         return OPAL_ERR_BAD_PARAM;
     }
     if (own->provider != address->provider || own->format != address->format) {
@@ -129,6 +125,11 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
     }
     endpoint->module = module;
     endpoint->name = *address;
+    endpoint->pair = mca_btl_epofi_pair_get(module, address);
+    if (NULL == endpoint->pair) {
+        goto err_free_endpoint;
+    }
+    endpoint->failed = endpoint->pair->lost;
     endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
     result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
@@ -137,18 +138,12 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
         *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
         goto err_free_endpoint;
     }
-    if (OPAL_SUCCESS
-        != opal_hash_table_set_value_ptr(&module->endpoints, endpoint->name.bytes,
-                                         endpoint->name.length, endpoint)) {
-        goto err_remove_address;
-    }
+    endpoint->pair->endpoint = endpoint;
     endpoint->next = module->endpoint_list;
     module->endpoint_list = endpoint;
     *rc_p = OPAL_SUCCESS;
     return endpoint;
 
-err_remove_address:
-    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
 err_free_endpoint:
     free(endpoint);
     return NULL;
@@ -159,17 +154,16 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
 {
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     struct mca_btl_base_endpoint_t *endpoint;
+    const mca_btl_epofi_pair_t *pair;
     mca_btl_epofi_address_t address;
-    void *known;
     int rc = address_check(module, blob, length, &address);
 
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
-    if (OPAL_SUCCESS
-        == opal_hash_table_get_value_ptr(&module->endpoints, address.bytes, address.length,
-                                         &known)) {
-        endpoint = known;
+    pair = mca_btl_epofi_pair_find(module, address.id);
+    if (NULL != pair && NULL != pair->endpoint) {
+        endpoint = pair->endpoint;
     } else {
         mca_btl_epofi_parking_connect(module, blob, length);
         endpoint = endpoint_new(module, &address, &rc);
@@ -194,8 +188,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
         link = &(*link)->next;
     }
     *link = endpoint->next;
-    (void) opal_hash_table_remove_value_ptr(&module->endpoints, endpoint->name.bytes,
-                                            endpoint->name.length);
+    endpoint->pair->endpoint = NULL;
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
     mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);

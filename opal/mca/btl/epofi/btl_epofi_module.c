@@ -127,7 +127,7 @@ static int context_open(const mca_btl_epofi_fabric_t *fabric, mca_btl_epofi_cont
 static void module_free(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_endpoint_free_all(module);
-    OBJ_DESTRUCT(&module->endpoints);
+    mca_btl_epofi_pairs_fini(module);
     mca_btl_epofi_recv_stop(module);
     mca_btl_epofi_pool_fini(&module->eager_pool);
     mca_btl_epofi_pool_fini(&module->max_pool);
@@ -288,9 +288,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
                             component->send_buffers);
     mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),
                             component->max_send_buffers);
-    OBJ_CONSTRUCT(&module->endpoints, opal_hash_table_t);
-    if (NULL == module->inject_buffer
-        || OPAL_SUCCESS != opal_hash_table_init(&module->endpoints, 64)) {
+    if (NULL == module->inject_buffer) {
         module_free(module);
         return NULL;
     }

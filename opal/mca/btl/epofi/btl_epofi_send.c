@@ -33,18 +33,6 @@
 
 #include <string.h>
 
-static inline void wire_init(void *buffer, mca_btl_base_tag_t tag, size_t length)
-{
-    const mca_btl_epofi_wire_t wire = {
-        .magic = EPOFI_WIRE_MAGIC,
-        .version = EPOFI_WIRE_VERSION,
-        .tag = tag,
-        .length = (uint32_t) length,
-    };
-
-    memcpy(buffer, &wire, sizeof(wire));
-}
-
 /** May another operation to this peer be started? */
 static inline int admit(const mca_btl_epofi_module_t *module,
                         struct mca_btl_base_endpoint_t *endpoint)
@@ -98,6 +86,7 @@ static inline int inject(mca_btl_epofi_module_t *module, struct mca_btl_base_end
         result = fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION);
         if (OPAL_LIKELY(0 == result)) {
             mca_btl_epofi_op_started(module, endpoint);
+            mca_btl_epofi_pair_sent(endpoint->pair);
             return OPAL_SUCCESS;
         }
     } else {
@@ -105,6 +94,7 @@ static inline int inject(mca_btl_epofi_module_t *module, struct mca_btl_base_end
         result = fi_inject(module->fi.ep, buffer, size, endpoint->address);
         if (OPAL_LIKELY(0 == result)) {
             endpoint->stalled_ns = 0;
+            mca_btl_epofi_pair_sent(endpoint->pair);
             return OPAL_SUCCESS;
         }
     }
@@ -125,6 +115,7 @@ static int frag_post(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoin
                      frag->desc, endpoint->address, &frag->op.context);
     if (OPAL_LIKELY(0 == result)) {
         mca_btl_epofi_op_started(module, endpoint);
+        mca_btl_epofi_pair_sent(endpoint->pair);
         return OPAL_SUCCESS;
     }
     module->refused = true;
@@ -181,7 +172,7 @@ static int send_buffered(mca_btl_epofi_module_t *module, struct mca_btl_base_end
     if (OPAL_UNLIKELY(NULL == frag)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    wire_init(frag->buffer, tag, length);
+    mca_btl_epofi_wire_init(endpoint->pair, frag->buffer, tag, length);
     place = frag->buffer + sizeof(mca_btl_epofi_wire_t);
     memcpy(place, header, header_size);
     if (0 < payload_size) {
@@ -209,7 +200,7 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (sizeof(mca_btl_epofi_wire_t) + length > module->inject_size) {
         return send_buffered(module, endpoint, header, header_size, payload, payload_size, tag);
     }
-    wire_init(module->inject_buffer, tag, length);
+    mca_btl_epofi_wire_init(endpoint->pair, module->inject_buffer, tag, length);
     place = module->inject_buffer + sizeof(mca_btl_epofi_wire_t);
     memcpy(place, header, header_size);
     if (0 < payload_size) {
@@ -239,7 +230,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     if (OPAL_UNLIKELY(NULL == frag)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    wire_init(frag->buffer, tag, length);
+    mca_btl_epofi_wire_init(endpoint->pair, frag->buffer, tag, length);
     place = frag->buffer + sizeof(mca_btl_epofi_wire_t);
     memcpy(place, header, header_size);
     iov.iov_base = place + header_size;
@@ -302,7 +293,7 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
     }
-    wire_init(frag->buffer, tag, length);
+    mca_btl_epofi_wire_init(endpoint->pair, frag->buffer, tag, length);
     if (0 != (flags & MCA_BTL_DES_SEND_ALWAYS_CALLBACK)
         || sizeof(mca_btl_epofi_wire_t) + length > module->inject_size) {
         return frag_post(module, endpoint, frag, length, descriptor_complete);

@@ -24,7 +24,8 @@
 
 #include "btl_epofi.h"
 
-#include "opal/class/opal_hash_table.h"
+#include "btl_epofi_keyed.h"
+
 #include "opal/mca/threads/mutex.h"
 
 #include <rdma/fabric.h>
@@ -37,6 +38,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 BEGIN_C_DECLS
 
@@ -47,32 +49,50 @@ struct mca_btl_epofi_op_t;
 
 /** First bytes of every message of a stranger with the other byte order read as something else. */
 #define EPOFI_WIRE_MAGIC   0xE90F
-#define EPOFI_WIRE_VERSION 1
+#define EPOFI_WIRE_VERSION 2
 
-/** In front of every message; 8 bytes, so that what follows keeps its alignment. */
+/**
+ * In front of every message, our own included; a multiple of 8 bytes, so that what follows keeps its
+ * alignment.
+ *
+ *      0       2         3     4        8        16        24         32
+ *      | magic | version | tag | length | sender | proof   | sequence |
+ *
+ * Proof and sequence belong to a pair: to one direction between two modules, for as long as both
+ * live.  btl_epofi_pair.c has the rules.
+ */
 typedef struct mca_btl_epofi_wire_t {
-    uint16_t magic;   /**< EPOFI_WIRE_MAGIC in the sender's byte order */
-    uint8_t version;  /**< EPOFI_WIRE_VERSION */
-    uint8_t tag;      /**< active message tag */
-    uint32_t length;  /**< bytes that follow */
+    uint16_t magic;    /**< EPOFI_WIRE_MAGIC in the sender's byte order */
+    uint8_t version;   /**< EPOFI_WIRE_VERSION */
+    uint8_t tag;       /**< active message tag */
+    uint32_t length;   /**< bytes that follow */
+    uint64_t sender;   /**< the sender's id, from its address */
+    uint64_t proof;    /**< that the sender knows the addressee's secret */
+    uint64_t sequence; /**< which message of this pair it is, from 1 on */
 } mca_btl_epofi_wire_t;
 
-_Static_assert(8 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
+_Static_assert(32 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
 
 #define EPOFI_ADDRESS_MAGIC   0x49464F45
-#define EPOFI_ADDRESS_VERSION 1
-#define EPOFI_ADDRESS_BYTES   (MCA_BTL_EP_ADDRESS_MAX - 16)
+#define EPOFI_ADDRESS_VERSION 2
+#define EPOFI_ADDRESS_FIXED   40
+#define EPOFI_ADDRESS_BYTES   (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
 
-/** A module's published address.  Only the first 16 + length bytes are published. */
+/** A module's published address: for those who may talk to it, and for nobody else, because of the
+ * secret.  Only the first EPOFI_ADDRESS_FIXED + length bytes are published. */
 typedef struct mca_btl_epofi_address_t {
+    uint64_t id;       /**< random, as long as the module lives; not secret.  See ep_source. */
     uint32_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
     uint16_t version;  /**< EPOFI_ADDRESS_VERSION */
     uint16_t length;   /**< of bytes, bytes */
     uint32_t format;   /**< libfabric's FI_SOCKADDR_IN and so on */
     uint32_t provider; /**< hash of the provider's name: contexts of two providers never meet */
+    mca_btl_epofi_secret_t secret; /**< what messages to it are proven with */
     unsigned char bytes[EPOFI_ADDRESS_BYTES]; /**< what fi_getname gave */
 } mca_btl_epofi_address_t;
 
+_Static_assert(EPOFI_ADDRESS_FIXED == offsetof(mca_btl_epofi_address_t, bytes), "no padding");
+_Static_assert(0 == offsetof(mca_btl_epofi_address_t, id), "the contract of ep_source");
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX == sizeof(mca_btl_epofi_address_t), "fits the contract");
 
 /** A registration handle as it travels: what fi_read needs to name memory of a peer. */
@@ -123,12 +143,38 @@ typedef struct mca_btl_epofi_op_t {
 #define EPOFI_CONTAINER(pointer, type, member) \
     ((type *) ((char *) (pointer) - offsetof(type, member)))
 
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/** What a module knows of another one: both directions between them.  One per module that has been
+ * connected to or heard of; kept until our module ends, because numbers go on. */
+typedef struct mca_btl_epofi_pair_t {
+    /* One line: all that a message needs. */
+    uint64_t id;       /**< of the other module */
+    uint64_t proof;    /**< in the headers of its messages to us */
+    uint64_t expected; /**< sequence of its next message; 0: some are lost, take no more */
+    struct mca_btl_base_endpoint_t *endpoint; /**< NULL: not connected at present */
+    mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
+
+    bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
+} mca_btl_epofi_pair_t;
+
+/** Pairs by id: open addressing, at most half full; ids are random, and need no hashing. */
+typedef struct mca_btl_epofi_pairs_t {
+    struct {
+        uint64_t id;
+        mca_btl_epofi_pair_t *pair; /**< NULL: free */
+    } *slots;
+    uint32_t mask; /**< number of slots less 1 */
+    uint32_t used;
+} mca_btl_epofi_pairs_t;
+
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
-/** A peer's module as one of ours sees it; one per address, however often it is connected to. */
+/** A peer's module as one of ours sees it while it is connected to; one, however often. */
 struct mca_btl_base_endpoint_t {
     fi_addr_t address;
     struct mca_btl_epofi_module_t *module;
+    mca_btl_epofi_pair_t *pair;
     uint32_t references; /**< ep_connect less ep_disconnect */
     uint32_t inflight;   /**< operations to this peer that the provider has not finished */
     bool failed;         /**< the peer is gone; said already */
@@ -270,9 +316,10 @@ typedef struct mca_btl_epofi_module_t {
     mca_btl_epofi_get_t *free_gets;
     mca_btl_epofi_region_t regions; /**< head of a ring: what is registered now */
     mca_btl_epofi_region_t *free_regions;
-    uint64_t next_key; /**< where we choose the keys */
+    mca_btl_epofi_secret_t key_secret; /**< where we choose the keys: what they are made of, ... */
+    uint64_t next_key;                 /**< ... and how many we have made */
 
-    opal_hash_table_t endpoints;             /**< by address bytes */
+    mca_btl_epofi_pairs_t pairs;
     struct mca_btl_base_endpoint_t *endpoint_list;
 
     uint64_t dropped; /**< messages thrown away */
@@ -404,10 +451,67 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
 /** The OPAL code for a positive libfabric error. */
 int mca_btl_epofi_status(int error);
 
+/* ---- btl_epofi_pair.c ------------------------------------------------------------------------ */
+
+/** A module's id, secret and table of pairs.  @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE;
+ * OPAL_ERR_NOT_AVAILABLE: no random numbers, which has been said */
+int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module);
+void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
+
+/** The pair with the module of an address that has been checked, able to send.
+ * @return NULL: no memory */
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
+                                             const mca_btl_epofi_address_t *address);
+
+/** The pair of a header whose sender is not known yet: entered, if its proof is right.  Slow path.
+ * @return NULL: a stranger's, or no memory; counted, and said once */
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
+                                              const mca_btl_epofi_wire_t *wire);
+
+/** A message of a pair that is not the next one.  Slow path; the message is not to be used. */
+void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                            const mca_btl_epofi_wire_t *wire);
+
+/** Messages of a pair are lost, of either direction: tell the owner, the user and the peer. */
+void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                             const char *detail);
+
+/** The pair of an id, or NULL. */
+static inline mca_btl_epofi_pair_t *mca_btl_epofi_pair_find(const mca_btl_epofi_module_t *module,
+                                                            uint64_t id)
+{
+    const mca_btl_epofi_pairs_t *pairs = &module->pairs;
+    uint32_t at = (uint32_t) id & pairs->mask;
+
+    while (OPAL_UNLIKELY(id != pairs->slots[at].id) && NULL != pairs->slots[at].pair) {
+        at = (at + 1) & pairs->mask;
+    }
+    return pairs->slots[at].pair;
+}
+
+/** Write the header of the next message of a pair.  It counts once it is sent. */
+static inline void mca_btl_epofi_wire_init(const mca_btl_epofi_pair_t *pair, void *buffer,
+                                           mca_btl_base_tag_t tag, size_t length)
+{
+    mca_btl_epofi_wire_t wire = pair->out;
+
+    wire.tag = tag;
+    wire.length = (uint32_t) length;
+    ++wire.sequence;
+    memcpy(buffer, &wire, sizeof(wire));
+}
+
+/** The message whose header was written last has been taken by the provider. */
+static inline void mca_btl_epofi_pair_sent(mca_btl_epofi_pair_t *pair)
+{
+    ++pair->out.sequence;
+}
+
 /* ---- btl_epofi_ask.c ------------------------------------------------------------------------- */
 
 /** Tags of messages between modules, which no owner sees; no active message has them. */
 enum {
+    EPOFI_TAG_HERE = 0xFD, /**< answers ASK; its sequence tells whether anything is lost */
     EPOFI_TAG_ASK = 0xFE, /**< are you there, and do you still know me? */
     EPOFI_TAG_GONE = 0xFF /**< I have given you up */
 };
@@ -419,10 +523,12 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint
 /** Tell a peer that it has been given up, if it can be told. */
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
 
-/** A message of these tags has come; its payload is the sender's address.
- * @return false: it is none of these */
-bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, const mca_btl_epofi_wire_t *wire,
-                               const unsigned char *payload);
+/** Somebody asks: answer. */
+void mca_btl_epofi_ask_answer(mca_btl_epofi_pair_t *pair);
+
+/** A message of these tags has come.  @return false: it is none of these */
+bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                               mca_btl_base_tag_t tag);
 
 /** The endpoint goes: give up what asking holds. */
 void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);
@@ -514,6 +620,9 @@ int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module);
 
 /** Post what could not be posted before. */
 void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module);
+
+/** Count a message that is thrown away, and tell the first time. */
+void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why);
 
 /** Free the buffers; the libfabric endpoint is closed, or never was. */
 void mca_btl_epofi_recv_stop(mca_btl_epofi_module_t *module);

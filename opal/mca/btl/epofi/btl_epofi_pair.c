@@ -1,0 +1,223 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+/**
+ * @file
+ *
+ * Pairs: who may send to a module, and which message is the next.
+ *
+ * A module has a random id and a random secret, both in its address.  Who has got the address, and
+ * so belongs to the job, makes of the secret and of its own id the proof that is in the headers of
+ * all its messages: nobody else can, and with another one's proof a sender that is mistaken about
+ * itself gets nowhere.  Only who reads along on the network learns a proof; docs/security.md says
+ * what that means.  A message without proof takes no memory and has no effect.
+ *
+ * The messages of a pair are numbered, each direction for itself, and a provider delivers them in
+ * the order in which they were sent.  So a number that is too high says that messages are lost: the
+ * provider has made a connection again, without telling, that broke between two that live.  A
+ * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
+ * owns the module next goes on where the last one ended.
+ *
+ * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_pair.c,
+ * test/mpi/fault.c.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SLOTS_FIRST 64
+#define LINE        64
+
+_Static_assert(LINE == offsetof(mca_btl_epofi_pair_t, lost), "what a message needs is one line");
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void enter(mca_btl_epofi_pairs_t *pairs, mca_btl_epofi_pair_t *pair)
+{
+    uint32_t at = (uint32_t) pair->id & pairs->mask;
+
+    while (NULL != pairs->slots[at].pair) {
+        at = (at + 1) & pairs->mask;
+    }
+    pairs->slots[at].id = pair->id;
+    pairs->slots[at].pair = pair;
+}
+
+/** Make sure that one more keeps the table at most half full. */
+static int grow(mca_btl_epofi_pairs_t *pairs)
+{
+    mca_btl_epofi_pairs_t old = *pairs;
+
+    if (2 * (pairs->used + 1) <= pairs->mask + 1) {
+        return OPAL_SUCCESS;
+    }
+    pairs->slots = calloc(2 * ((size_t) old.mask + 1), sizeof(*pairs->slots));
+    if (NULL == pairs->slots) {
+        pairs->slots = old.slots;
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    pairs->mask = 2 * old.mask + 1;
+    for (uint32_t i = 0; i <= old.mask; ++i) {
+        if (NULL != old.slots[i].pair) {
+            enter(pairs, old.slots[i].pair);
+        }
+    }
+    free(old.slots);
+    return OPAL_SUCCESS;
+}
+
+/** A pair with the module of this id, which the table does not have.  @return NULL: no memory */
+static mca_btl_epofi_pair_t *pair_new(mca_btl_epofi_module_t *module, uint64_t id)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    mca_btl_epofi_pair_t *pair;
+    void *memory;
+
+    if (OPAL_SUCCESS != grow(&module->pairs)
+        || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
+        return NULL;
+    }
+    pair = memory;
+    *pair = (mca_btl_epofi_pair_t){
+        .id = id,
+        .proof = mca_btl_epofi_keyed(&own->secret, id),
+        .expected = 1,
+        .out = {.magic = EPOFI_WIRE_MAGIC, .version = EPOFI_WIRE_VERSION, .sender = own->id},
+    };
+    enter(&module->pairs, pair);
+    ++module->pairs.used;
+    return pair;
+}
+
+int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_address_t *own = (mca_btl_epofi_address_t *) module->super.ep_address;
+
+    module->pairs.mask = SLOTS_FIRST - 1;
+    module->pairs.slots = calloc(SLOTS_FIRST, sizeof(*module->pairs.slots));
+    if (NULL == module->pairs.slots) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    if (OPAL_SUCCESS != mca_btl_epofi_random(&own->id, sizeof(own->id))
+        || OPAL_SUCCESS != mca_btl_epofi_random(&own->secret, sizeof(own->secret))
+        || OPAL_SUCCESS != mca_btl_epofi_random(&module->key_secret, sizeof(module->key_secret))) {
+        EPOFI_SHOW_HELP("no random numbers", true, opal_process_info.nodename, strerror(errno));
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    return OPAL_SUCCESS;
+}
+
+void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module)
+{
+    for (uint32_t i = 0; NULL != module->pairs.slots && i <= module->pairs.mask; ++i) {
+        free(module->pairs.slots[i].pair);
+    }
+    free(module->pairs.slots);
+    module->pairs.slots = NULL;
+}
+
+/* ---- who ------------------------------------------------------------------------------------- */
+
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
+                                             const mca_btl_epofi_address_t *address)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    mca_btl_epofi_pair_t *pair = mca_btl_epofi_pair_find(module, address->id);
+
+    if (NULL == pair) {
+        pair = pair_new(module, address->id);
+    }
+    if (NULL != pair) {
+        pair->out.proof = mca_btl_epofi_keyed(&address->secret, own->id);
+    }
+    return pair;
+}
+
+/** Count the message of somebody who does not belong to the job, and tell the first time. */
+static void drop_strangers(mca_btl_epofi_module_t *module)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    ++module->dropped;
+    if (!module->closing && mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("stranger", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name);
+    }
+}
+
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
+                                              const mca_btl_epofi_wire_t *wire)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    mca_btl_epofi_pair_t *pair = NULL;
+
+    /* A sender that is known has had its proof compared, in vain. */
+    if (NULL != mca_btl_epofi_pair_find(module, wire->sender)
+        || mca_btl_epofi_keyed(&own->secret, wire->sender) != wire->proof) {
+        drop_strangers(module);
+        return NULL;
+    }
+    pair = pair_new(module, wire->sender);
+    if (NULL == pair) {
+        mca_btl_epofi_drop(module, "there is no memory to remember its sender");
+    }
+    return pair;
+}
+
+/* ---- which ----------------------------------------------------------------------------------- */
+
+void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                             const char *detail)
+{
+    if (pair->lost) {
+        return;
+    }
+    if (NULL == pair->endpoint && NULL != module->super.ep_meet && !module->closing) {
+        /* We have only listened to it so far. */
+        module->super.ep_meet(&module->super, pair->id);
+    }
+    pair->lost = true;
+    if (NULL != pair->endpoint) {
+        mca_btl_epofi_endpoint_fail(pair->endpoint, FI_ECONNABORTED, detail);
+    }
+}
+
+void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                            const mca_btl_epofi_wire_t *wire)
+{
+    char detail[128];
+
+    if (0 == pair->expected) {
+        ++module->dropped; /* what follows what is lost */
+        if (EPOFI_TAG_ASK == wire->tag) {
+            mca_btl_epofi_ask_answer(pair);
+        }
+        return;
+    }
+    if (wire->sequence < pair->expected) {
+        mca_btl_epofi_drop(module, "it came before");
+        return;
+    }
+    (void) snprintf(detail, sizeof(detail),
+                    "messages of it are lost: number %llu came after number %llu",
+                    (unsigned long long) wire->sequence,
+                    (unsigned long long) pair->expected - 1);
+    ++module->dropped;
+    pair->expected = 0;
+    mca_btl_epofi_pair_lose(module, pair, detail);
+}
