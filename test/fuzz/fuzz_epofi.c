@@ -150,7 +150,8 @@ static bool is_sound(const unsigned char *buffer, size_t size, bool *own_p)
     sound = EPOFI_WIRE_MAGIC == wire.magic && EPOFI_WIRE_VERSION == wire.version
             && size - sizeof(wire) == wire.length && SENDER == wire.sender
             && sender->proof == wire.proof && sender->expected == wire.sequence;
-    *own_p = sound && EPOFI_TAG_HERE <= wire.tag;
+    *own_p = sound && EPOFI_TAG_HERE <= wire.tag
+             && (EPOFI_TAG_HERE != wire.tag || sizeof(uint64_t) == wire.length);
     return sound && MCA_BTL_EP_TAG == wire.tag;
 }
 

@@ -215,6 +215,10 @@ typedef struct mca_btl_ep_module_t {
      * it is memory that only this job's processes can write to. */
     uint64_t ep_source;
 
+    /** Messages between this module and another one that lives are lost, and the two are lost to each
+     * other for good: not to be given to another endpoint. */
+    bool ep_worn;
+
     /** The blob by which other modules of this component reach this one; constant. */
     size_t ep_address_length;
     unsigned char ep_address[MCA_BTL_EP_ADDRESS_MAX];

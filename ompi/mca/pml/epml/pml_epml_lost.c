@@ -277,6 +277,46 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
     return unknown;
 }
 
+/** The member of a list whose network module this is, or NULL. */
+static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, uint64_t source)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = peers->peer[i];
+
+        if (EPML_LINK_NET == peer->link && sizeof(source) <= peer->address_length
+            && 0 == memcmp(&source, peer->address, sizeof(source))) {
+            return peer;
+        }
+    }
+    return NULL;
+}
+
+void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source)
+{
+    mca_pml_epml_ep_t *ep = module->ep_context;
+    mca_pml_epml_connection_t *connection;
+    mca_pml_epml_peer_t *peer = NULL;
+    uint64_t context;
+    void *value, *node;
+
+    if (NULL == ep) {
+        return; /* a kept network module: its endpoint is gone */
+    }
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc && NULL == peer;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        const mca_pml_epml_comm_t *comm = value;
+
+        peer = member_of_module(comm->peers, source);
+        if (NULL == peer && comm->local != comm->peers) {
+            peer = member_of_module(comm->local, source);
+        }
+    }
+    if (NULL != peer) {
+        (void) mca_pml_epml_peer_connect(ep, peer, &connection);
+    }
+}
+
 /* ---- questions ------------------------------------------------------------------------------- */
 
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)

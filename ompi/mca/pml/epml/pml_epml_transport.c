@@ -146,6 +146,7 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
         (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
         (*module_p)->ep_lost = mca_pml_epml_lost_upcall;
         (*module_p)->ep_describe = mca_pml_epml_lost_describe;
+        (*module_p)->ep_meet = mca_pml_epml_lost_meet;
     }
     return rc;
 }
@@ -158,14 +159,18 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
 /** A module of the network. */
 static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
+    kept_module_t **link = &transports.kept;
     kept_module_t *kept;
     int rc;
 
     opal_mutex_lock(&transports.lock);
     rc = transport_open(&transports.net);
-    kept = transports.kept;
+    while (NULL != *link && (*link)->module->ep_worn) {
+        link = &(*link)->next;
+    }
+    kept = *link;
     if (NULL != kept) {
-        transports.kept = kept->next;
+        *link = kept->next;
         atomic_fetch_sub_explicit(&transports.kept_count, 1, memory_order_relaxed);
     }
     opal_mutex_unlock(&transports.lock);

@@ -453,6 +453,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);
+void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source);
 
 /* ---- pml_epml_handle.c ----------------------------------------------------------------------- */
 

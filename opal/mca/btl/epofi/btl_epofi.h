@@ -51,6 +51,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int get_depth;
     unsigned int linger;
     unsigned int stall_warning;
+    unsigned int confirm;
 } mca_btl_epofi_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epofi_component_t mca_btl_epofi_component;

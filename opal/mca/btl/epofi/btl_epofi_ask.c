@@ -21,7 +21,9 @@
  * And a connection may break between two that live.  The side that notices gives the other one up,
  * and tells it (EPOFI_TAG_GONE); the other one may have nothing under way, and might wait for ever
  * for messages that were lost.  Should that word get lost as well, it asks (EPOFI_TAG_ASK) and is
- * told then.
+ * told then.  Nobody may have noticed, if the provider has connected again by itself: then what was
+ * lost shows by the number of the next message (btl_epofi_pair.c), be it the question of who waits,
+ * or of who has sent something and nothing since, or the answer (EPOFI_TAG_HERE).
  *
  * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_life.c,
  * test/mpi/death.c, test/mpi/fault.c.
@@ -53,16 +55,20 @@ static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
     endpoint->asking = false;
     if (OPAL_SUCCESS != status && !endpoint->failed) {
         mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
+    } else if (OPAL_SUCCESS == status && endpoint->parting) {
+        module->super.ep_worn = true; /* it lives, and has been given up */
     }
     mca_btl_epofi_op_ended(module, endpoint);
 }
 
-/** Send one of our own messages, which have no payload, if there is room. */
-static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_t tag)
+/** Send one of our own messages, if there is room. */
+static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_t tag,
+                     const void *payload, size_t length)
 {
     mca_btl_epofi_module_t *module = endpoint->module;
-    unsigned char buffer[sizeof(mca_btl_epofi_wire_t)];
-    struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(buffer)};
+    mca_btl_epofi_pair_t *pair = endpoint->pair;
+    unsigned char buffer[sizeof(mca_btl_epofi_wire_t) + sizeof(uint64_t)];
+    struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(mca_btl_epofi_wire_t) + length};
     struct fi_msg message = {
         .msg_iov = &iov,
         .iov_count = 1,
@@ -75,11 +81,18 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         || iov.iov_len > module->inject_size) {
         return;
     }
-    mca_btl_epofi_wire_init(endpoint->pair, buffer, tag, 0);
+    mca_btl_epofi_wire_init(pair, buffer, tag, length);
+    if (0 < length) {
+        memcpy(buffer + sizeof(mca_btl_epofi_wire_t), payload, length);
+    }
     endpoint->ask_op.complete = ask_complete;
     if (0 == fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION)) {
-        mca_btl_epofi_pair_sent(endpoint->pair);
+        if (pair->settled == pair->out.sequence) {
+            ++pair->settled; /* whether this one arrives is nobody's concern */
+        }
+        mca_btl_epofi_pair_sent(pair);
         endpoint->asking = true;
+        endpoint->parting = EPOFI_TAG_GONE == tag;
         /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
         ++module->inflight;
         ++endpoint->inflight;
@@ -88,32 +101,119 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
 
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint)
 {
-    send_own(endpoint, EPOFI_TAG_GONE);
+    send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
 }
 
-void mca_btl_epofi_ask_answer(mca_btl_epofi_pair_t *pair)
+/** The endpoint of a pair, to send one message of our own to. */
+static struct mca_btl_base_endpoint_t *endpoint_for_own(mca_btl_epofi_module_t *module,
+                                                        const mca_btl_epofi_pair_t *pair)
 {
-    if (NULL != pair->endpoint) {
-        send_own(pair->endpoint,
-                 pair->endpoint->failed ? EPOFI_TAG_GONE : EPOFI_TAG_HERE);
+    return NULL != pair->endpoint || NULL == pair->address
+               ? mca_btl_epofi_pair_endpoint(module, pair)
+               : mca_btl_epofi_endpoint_again(module, pair);
+}
+
+void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
+{
+    struct mca_btl_base_endpoint_t *endpoint = endpoint_for_own(module, pair);
+    const uint64_t heard = pair->expected - 1;
+
+    if (NULL == endpoint) {
+        return; /* nobody here knows it any more */
+    }
+    if (endpoint->failed || pair->lost) {
+        send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
+    } else {
+        send_own(endpoint, EPOFI_TAG_HERE, &heard, sizeof(heard));
+    }
+    if (0 == endpoint->references) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
+}
+
+/** So much of what we have sent has arrived, says the other side. */
+static void settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
+{
+    pair->asked = 0;
+    pair->next_look = 0;
+    if (heard > pair->settled && heard <= pair->out.sequence) {
+        pair->settled = heard;
     }
 }
 
 bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                               mca_btl_base_tag_t tag)
+                               mca_btl_base_tag_t tag, const void *payload, size_t length)
 {
+    uint64_t heard;
+
     switch (tag) {
     case EPOFI_TAG_ASK:
-        mca_btl_epofi_ask_answer(pair);
+        mca_btl_epofi_ask_answer(module, pair);
         return true;
     case EPOFI_TAG_HERE:
-        return true; /* its number was all it had to say */
+        /* Its own number was looked at already. */
+        if (sizeof(heard) != length) {
+            return false;
+        }
+        memcpy(&heard, payload, sizeof(heard));
+        settle(pair, heard);
+        return true;
     case EPOFI_TAG_GONE:
         mca_btl_epofi_pair_lose(module, pair,
                                 "the peer has lost its connection to this endpoint");
         return true;
     default:
         return false;
+    }
+}
+
+/* ---- has it arrived? ------------------------------------------------------------------------- */
+
+/** Questions in one look; who is left is asked at the next one. */
+#define CONFIRM_MOST 64
+/** The time between two questions doubles so often: a peer that computes need not be asked on. */
+#define CONFIRM_DOUBLED 6
+
+/** Is it time to ask whether all of a pair has arrived? */
+static bool is_due(const mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
+{
+    const bool quiet = pair->noticed == pair->out.sequence;
+
+    pair->noticed = pair->out.sequence;
+    return quiet && pair->settled != pair->out.sequence && !pair->lost
+           && (NULL == pair->endpoint || !pair->endpoint->failed)
+           && 0 <= (int32_t) (module->confirm_looks - pair->next_look);
+}
+
+void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
+{
+    const uint64_t interval = (uint64_t) mca_btl_epofi_component.confirm * 1000000u;
+    const uint64_t now = mca_btl_epofi_now();
+    unsigned int left = CONFIRM_MOST;
+
+    if (0 == interval || now - module->confirm_ns < interval || module->closing) {
+        return;
+    }
+    module->confirm_ns = now;
+    ++module->confirm_looks;
+    for (uint32_t i = 0; i <= module->pairs.mask && 0 < left; ++i) {
+        mca_btl_epofi_pair_t *pair = module->pairs.slots[i].pair;
+        struct mca_btl_base_endpoint_t *endpoint;
+
+        if (NULL == pair || !is_due(module, pair)) {
+            continue;
+        }
+        --left;
+        pair->next_look = module->confirm_looks + (UINT32_C(1) << pair->asked);
+        pair->asked += CONFIRM_DOUBLED > pair->asked ? 1 : 0;
+        endpoint = endpoint_for_own(module, pair);
+        if (NULL != endpoint) {
+            send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
+            pair->noticed = pair->out.sequence;
+            if (0 == endpoint->references) {
+                mca_btl_epofi_endpoint_retire(endpoint);
+            }
+        }
     }
 }
 
@@ -207,6 +307,6 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
         return;
     }
     if (!look_only) {
-        send_own(endpoint, EPOFI_TAG_ASK);
+        send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
     }
 }

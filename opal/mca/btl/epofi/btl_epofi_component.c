@@ -83,6 +83,10 @@ static const parameter_t parameters[] = {
     {UINT_PARAMETER(stall_warning), 60, false, 0, 86400, OPAL_INFO_LVL_6,
      "Seconds after which a peer that takes nothing, or answers nothing, is reported, once; 0: "
      "never"},
+    {UINT_PARAMETER(confirm), 2000, true, 10, 3600000, OPAL_INFO_LVL_6,
+     "Milliseconds after which an endpoint that has sent something, and nothing since, asks whether "
+     "it has arrived; by a connection that breaks it may get lost without a word. For this number 0 "
+     "means never"},
 };
 
 enum { PARAMETER_COUNT = sizeof(parameters) / sizeof(parameters[0]) };

@@ -149,6 +149,16 @@ err_free_endpoint:
     return NULL;
 }
 
+struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_module_t *module,
+                                                             const mca_btl_epofi_pair_t *pair)
+{
+    mca_btl_epofi_address_t address = {0};
+    int rc;
+
+    memcpy(&address, pair->address, pair->address_length);
+    return endpoint_new(module, &address, &rc);
+}
+
 int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
                           struct mca_btl_base_endpoint_t **endpoint_p)
 {

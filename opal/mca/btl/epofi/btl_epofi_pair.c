@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * Pairs: who may send to a module, and which message is the next.
@@ -125,7 +124,10 @@ int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module)
 void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module)
 {
     for (uint32_t i = 0; NULL != module->pairs.slots && i <= module->pairs.mask; ++i) {
-        free(module->pairs.slots[i].pair);
+        if (NULL != module->pairs.slots[i].pair) {
+            free(module->pairs.slots[i].pair->address);
+            free(module->pairs.slots[i].pair);
+        }
     }
     free(module->pairs.slots);
     module->pairs.slots = NULL;
@@ -142,10 +144,26 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
     if (NULL == pair) {
         pair = pair_new(module, address->id);
     }
-    if (NULL != pair) {
-        pair->out.proof = mca_btl_epofi_keyed(&address->secret, own->id);
+    if (NULL == pair || NULL != pair->address) {
+        return pair;
     }
+    pair->address_length = EPOFI_ADDRESS_FIXED + address->length;
+    pair->address = malloc(pair->address_length);
+    if (NULL == pair->address) {
+        return NULL; /* the pair stays for the next time */
+    }
+    memcpy(pair->address, address, pair->address_length);
+    pair->out.proof = mca_btl_epofi_keyed(&address->secret, own->id);
     return pair;
+}
+
+struct mca_btl_base_endpoint_t *mca_btl_epofi_pair_endpoint(mca_btl_epofi_module_t *module,
+                                                            const mca_btl_epofi_pair_t *pair)
+{
+    if (NULL == pair->endpoint && NULL != module->super.ep_meet && !module->closing) {
+        module->super.ep_meet(&module->super, pair->id);
+    }
+    return pair->endpoint;
 }
 
 /** Count the message of somebody who does not belong to the job, and tell the first time. */
@@ -184,16 +202,16 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
 void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
                              const char *detail)
 {
+    struct mca_btl_base_endpoint_t *endpoint;
+
     if (pair->lost) {
         return;
     }
-    if (NULL == pair->endpoint && NULL != module->super.ep_meet && !module->closing) {
-        /* We have only listened to it so far. */
-        module->super.ep_meet(&module->super, pair->id);
-    }
+    endpoint = mca_btl_epofi_pair_endpoint(module, pair); /* we may only have listened so far */
     pair->lost = true;
-    if (NULL != pair->endpoint) {
-        mca_btl_epofi_endpoint_fail(pair->endpoint, FI_ECONNABORTED, detail);
+    module->super.ep_worn = true;
+    if (NULL != endpoint) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNABORTED, detail);
     }
 }
 
@@ -205,7 +223,7 @@ void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t
     if (0 == pair->expected) {
         ++module->dropped; /* what follows what is lost */
         if (EPOFI_TAG_ASK == wire->tag) {
-            mca_btl_epofi_ask_answer(pair);
+            mca_btl_epofi_ask_answer(module, pair);
         }
         return;
     }

@@ -34,6 +34,9 @@
 /** Looks at the completion queue that find nothing, between looks at the clock. */
 #define IDLE_LONG 1024
 
+/** Of those, in a row or not, between looks whether what was sent has arrived. */
+#define EMPTY_MANY 4096
+
 /** So long a queue that cannot be read is tried again before it is given up. */
 #define BROKEN_NS (UINT64_C(3) * 1000000000)
 
@@ -135,6 +138,9 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
         module->broken_ns = 0;
         if (OPAL_UNLIKELY(0 == ++module->idle % IDLE_LONG)) {
             idle_long(module);
+        }
+        if (OPAL_UNLIKELY(0 == ++module->empty % EMPTY_MANY)) {
+            mca_btl_epofi_ask_confirm(module);
         }
         return 0;
     }

@@ -115,7 +115,8 @@ static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_
     ++pair->expected;
     if (OPAL_UNLIKELY(MCA_BTL_TAG_MAX <= wire.tag
                       || NULL == mca_btl_base_active_message_trigger[wire.tag].cbfunc)) {
-        if (mca_btl_epofi_ask_arrived(module, pair, wire.tag)) {
+        if (mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire),
+                                      wire.length)) {
             return;
         }
         mca_btl_epofi_drop(module, "nobody has registered for its tag");

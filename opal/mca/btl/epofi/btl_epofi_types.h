@@ -156,6 +156,14 @@ typedef struct mca_btl_epofi_pair_t {
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
+    /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
+     * side has said that it has it, or it is such a question itself. */
+    uint64_t settled;
+    uint64_t noticed;       /**< out.sequence when that was looked at last */
+    uint32_t asked;         /**< questions since the last answer */
+    uint32_t next_look;     /**< the module's look at which to ask again */
+    unsigned char *address; /**< the other module's, once it has been connected to, ... */
+    size_t address_length;  /**< ... and its length, bytes */
 } mca_btl_epofi_pair_t;
 
 /** Pairs by id: open addressing, at most half full; ids are random, and need no hashing. */
@@ -180,7 +188,8 @@ struct mca_btl_base_endpoint_t {
     bool failed;         /**< the peer is gone; said already */
     bool warned;         /**< the peer's silence has been reported */
     bool ended;          /**< what was under way has been ended after it was given up */
-    bool asking;         /**< a question, or the word that it is given up, is under way */
+    bool asking;         /**< a message of our own (btl_epofi_ask.c) is under way, ... */
+    bool parting;        /**< ... which says that the peer is given up */
     int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
@@ -292,6 +301,9 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t idle;            /**< looks at the completion queue since the last completion */
     uint32_t idle_start;      /**< idle at the last look at the clock */
     uint64_t idle_ns;         /**< time of the first look since the last completion */
+    uint32_t empty;           /**< looks at the completion queue that found nothing */
+    uint32_t confirm_looks;   /**< looks at what has been sent, whether it has arrived, ... */
+    uint64_t confirm_ns;      /**< ... and when the last one was */
     uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
     bool abandons;            /**< peers have been given up whose gets may not have ended */
     bool closing;             /**< finalize runs: deliver nothing any more */
@@ -407,6 +419,11 @@ void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
 
+/** An endpoint that the owner does not know of, to send something to a peer that it has been
+ * connected to before; forget it with mca_btl_epofi_endpoint_retire.  @return NULL: cannot be had */
+struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_module_t *module,
+                                                             const mca_btl_epofi_pair_t *pair);
+
 /** An operation to the peer ended: forget the peer if that is what was waited for. */
 void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint);
 
@@ -462,6 +479,10 @@ void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
  * @return NULL: no memory */
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
                                              const mca_btl_epofi_address_t *address);
+
+/** The peer's endpoint: if there is none at present, the owner is asked for it. */
+struct mca_btl_base_endpoint_t *mca_btl_epofi_pair_endpoint(mca_btl_epofi_module_t *module,
+                                                            const mca_btl_epofi_pair_t *pair);
 
 /** The pair of a header whose sender is not known yet: entered, if its proof is right.  Slow path.
  * @return NULL: a stranger's, or no memory; counted, and said once */
@@ -524,11 +545,16 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
 
 /** Somebody asks: answer. */
-void mca_btl_epofi_ask_answer(mca_btl_epofi_pair_t *pair);
+void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair);
 
-/** A message of these tags has come.  @return false: it is none of these */
+/** A message of these tags has come.
+ * @param[in] payload  length bytes, aligned to 8
+ * @return false: it is none of these, or not of the right size */
 bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                               mca_btl_base_tag_t tag);
+                               mca_btl_base_tag_t tag, const void *payload, size_t length);
+
+/** Ask whether what was sent some time ago has arrived.  Slow path, for now and then. */
+void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module);
 
 /** The endpoint goes: give up what asking holds. */
 void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);

@@ -1,0 +1,458 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and missing
+ * messages, questions and answers, keys of memory.  Two processes over tcp on the loopback
+ * interface.  What a stranger could send is sent by the other process past btl/epofi.
+ */
+
+#include "test_epofi.h"
+
+static int losses;
+
+static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    TAP_CHECK(NULL != endpoint, "nobody is lost");
+    ++losses;
+    return false; /* the user is not told */
+}
+
+static name_t met; /**< whom ep_meet knows */
+static int meetings;
+
+static void meet(mca_btl_ep_module_t *module, uint64_t source)
+{
+    side_t *side = module->ep_context;
+
+    TAP_CHECK(0 == memcmp(&source, met.bytes, sizeof(source)), "somebody else is met");
+    TAP_EQ(OPAL_SUCCESS, module->ep_connect(module, met.bytes, met.length, &side->peer));
+    ++meetings;
+}
+
+static mca_btl_epofi_module_t *module_of(const side_t *side)
+{
+    return (mca_btl_epofi_module_t *) side->module;
+}
+
+static mca_btl_epofi_pair_t *pair_of(const side_t *side)
+{
+    return side->peer->pair;
+}
+
+static void start(const pair_t *pair, side_t *side)
+{
+    losses = 0;
+    side_open(side);
+    side->module->ep_lost = count_loss;
+    side_connect(pair, side);
+}
+
+/** Send 8 bytes with this header past btl/epofi. */
+static void send_raw(side_t *side, const mca_btl_epofi_wire_t *wire)
+{
+    mca_btl_epofi_module_t *module = module_of(side);
+    unsigned char bytes[sizeof(*wire) + 8] = {0};
+
+    memcpy(bytes, wire, sizeof(*wire));
+    while (-FI_EAGAIN
+           == fi_inject(module->fi.ep, bytes, sizeof(*wire) + wire->length, side->peer->address)) {
+        (void) side_progress(side);
+    }
+}
+
+static void send_number(side_t *side, uint64_t number)
+{
+    TAP_EQ(OPAL_SUCCESS, side_send(side, &number, sizeof(number), NULL, 0));
+}
+
+/** As if the next message had been lost on its way. */
+static void skip(side_t *side)
+{
+    ++pair_of(side)->out.sequence;
+}
+
+static void expect_next(side_t *side, const unsigned char *data, size_t length)
+{
+    uint64_t *next = side->state;
+    uint64_t number = 0;
+
+    TAP_EQ(sizeof(number), length);
+    memcpy(&number, data, sizeof(number));
+    TAP_EQ(*next, number);
+    ++*next;
+}
+
+static void end(side_t *side)
+{
+    if (NULL != side->peer) {
+        side_disconnect(side);
+    }
+    side_close(side);
+}
+
+/** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to 15. */
+static void case_keyed(const pair_t *pair)
+{
+    const mca_btl_epofi_secret_t secret = {
+        {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
+
+    (void) pair;
+    TAP_CHECK(UINT64_C(0x93f5f5799a932462)
+                  == mca_btl_epofi_keyed(&secret, UINT64_C(0x0706050403020100)),
+              "not SipHash-2-4");
+}
+
+/** Headers that are right but for their origin, with each of the tags that do something. */
+static uint64_t forge(side_t *side)
+{
+    const uint8_t tags[] = {MCA_BTL_EP_TAG, EPOFI_TAG_GONE, EPOFI_TAG_ASK, EPOFI_TAG_HERE};
+    mca_btl_epofi_wire_t good, bad;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < sizeof(tags); ++i) {
+        mca_btl_epofi_wire_init(pair_of(side), &good, tags[i], 8);
+        bad = good;
+        bad.proof ^= 1; /* nearly */
+        send_raw(side, &bad);
+        bad.proof = 0;
+        send_raw(side, &bad);
+        bad = good;
+        bad.sender += 1; /* somebody else, with a member's proof */
+        send_raw(side, &bad);
+        bad.sender = 0;
+        bad.proof = 0;
+        bad.sequence = 1;
+        send_raw(side, &bad);
+        count += 4;
+    }
+    return count;
+}
+
+/** A stranger's messages take no memory, have no effect and are counted; the member's go on. */
+static void case_forged(const pair_t *pair)
+{
+    uint64_t next = 0;
+    uint64_t mine = 0;
+    uint64_t theirs;
+    side_t side = {.on_message = expect_next, .state = &next};
+
+    start(pair, &side);
+    send_number(&side, 0);
+    side_wait(&side, 1);
+    if (0 == pair->rank) {
+        mine = forge(&side);
+    }
+    send_number(&side, 1);
+    side_wait(&side, 2);
+    pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
+    TAP_EQ(theirs, mca_btl_epofi_dropped(side.module));
+    TAP_EQ(1, module_of(&side)->pairs.used);
+    TAP_EQ(0, losses);
+    end(&side);
+}
+
+/** A member cannot pass for another one: two modules of one process, each with the other's id. */
+static void case_mistaken(const pair_t *pair)
+{
+    uint64_t next[2] = {0, 0};
+    side_t side = {.on_message = expect_next, .state = &next[0]};
+    side_t other = {.on_message = expect_next, .state = &next[1]};
+    mca_btl_epofi_wire_t wire;
+
+    start(pair, &side);
+    side_open(&other);
+    side_connect(pair, &other);
+    for (uint64_t i = 0; i < 2; ++i) {
+        send_number(&side, i);
+        send_number(&other, i);
+        while (i == side.received || i == other.received) {
+            (void) side_progress(&side);
+            (void) side_progress(&other);
+        }
+        TAP_EQ(pair_of(&side)->id, side.module->ep_source);
+        TAP_EQ(pair_of(&other)->id, other.module->ep_source);
+        if (0 == pair->rank && 0 == i) {
+            mca_btl_epofi_wire_init(pair_of(&side), &wire, MCA_BTL_EP_TAG, 8);
+            wire.sender = pair_of(&other)->out.sender; /* "I am the other one" */
+            send_raw(&side, &wire);
+        }
+    }
+    pair_barrier(pair, &side);
+    TAP_EQ(0 == pair->rank ? 0 : 1, mca_btl_epofi_dropped(side.module));
+    end(&other);
+    end(&side);
+}
+
+/** What comes again is dropped. */
+static void case_repeated(const pair_t *pair)
+{
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+    mca_btl_epofi_wire_t first;
+
+    start(pair, &side);
+    mca_btl_epofi_wire_init(pair_of(&side), &first, MCA_BTL_EP_TAG, 8);
+    send_number(&side, 0);
+    send_number(&side, 1);
+    if (0 == pair->rank) {
+        send_raw(&side, &first);
+        first.sequence = 2;
+        send_raw(&side, &first);
+        first.sequence = 0;
+        send_raw(&side, &first);
+    }
+    send_number(&side, 2);
+    side_wait(&side, 3);
+    pair_barrier(pair, &side);
+    TAP_EQ(0 == pair->rank ? 0 : 3, mca_btl_epofi_dropped(side.module));
+    TAP_EQ(0, losses);
+    end(&side);
+}
+
+/** Both sides learn that something is lost; nothing that came after it is delivered. */
+static void expect_loss(const pair_t *pair, side_t *side, uint64_t received)
+{
+    uint64_t number = 0;
+
+    while (0 == losses) {
+        (void) side_progress(side);
+    }
+    /* The rest of it, a turn each way: once, and no more. */
+    for (int i = 0; i < 3; ++i) {
+        pair_barrier(pair, side);
+        (void) side_progress(side);
+    }
+    TAP_EQ(received, side->received);
+    TAP_EQ(1, losses);
+    TAP_CHECK(side->module->ep_worn, "the module would be used again");
+    TAP_EQ(OPAL_ERR_UNREACH, side->module->ep_send(side->module, side->peer, &number,
+                                                   sizeof(number), NULL, 0, MCA_BTL_EP_TAG));
+    pair_barrier(pair, side);
+}
+
+/** A message is missing, as the next one tells. */
+static void case_missing(const pair_t *pair)
+{
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+
+    start(pair, &side);
+    send_number(&side, 0);
+    side_wait(&side, 1);
+    if (0 == pair->rank) {
+        skip(&side);
+        send_number(&side, 2);
+    }
+    expect_loss(pair, &side, 1);
+    end(&side);
+}
+
+/** Likewise the first one, at a side that has only listened: it must be told of whom, and tell. */
+static void case_missing_unmet(const pair_t *pair)
+{
+    side_t side = {0};
+    name_t mine;
+
+    losses = 0;
+    meetings = 0;
+    side_open(&side);
+    side.module->ep_lost = count_loss;
+    side.module->ep_meet = meet;
+    name_of(&side, &mine);
+    pair_exchange(pair, NULL, &mine, &met, sizeof(mine));
+    if (0 == pair->rank) {
+        meet(side.module, *(const uint64_t *) met.bytes);
+        skip(&side);
+        send_number(&side, 1);
+    }
+    expect_loss(pair, &side, 0);
+    TAP_EQ(1, meetings);
+    end(&side);
+}
+
+/** The last one is missing: who waits asks, and the answer tells; also if the sender's owner has
+ * forgotten the peer by then. */
+static void last_missing(const pair_t *pair, bool forgotten)
+{
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+
+    mca_btl_epofi_component.confirm = 0;
+    start(pair, &side);
+    send_number(&side, 0);
+    side_wait(&side, 1);
+    pair_barrier(pair, &side);
+    if (0 == pair->rank) {
+        skip(&side);
+        if (forgotten) {
+            side_disconnect(&side);
+        }
+    }
+    pair_barrier(pair, &side);
+    if (1 == pair->rank) {
+        side.module->ep_ask(side.module, side.peer, false);
+        while (0 == losses) {
+            (void) side_progress(&side);
+        }
+    }
+    if (forgotten) {
+        pair_barrier(pair, &side);
+    } else {
+        expect_loss(pair, &side, 1);
+    }
+    end(&side);
+}
+
+static void case_last_missing(const pair_t *pair)
+{
+    last_missing(pair, false);
+}
+
+static void case_last_forgotten(const pair_t *pair)
+{
+    last_missing(pair, true);
+}
+
+/** Nobody waits: the sender asks by itself. */
+static void case_confirmed(const pair_t *pair)
+{
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+    const mca_btl_epofi_pair_t *known;
+
+    mca_btl_epofi_component.confirm = 10;
+    start(pair, &side);
+    known = pair_of(&side);
+    for (uint64_t i = 0; i < 5; ++i) {
+        send_number(&side, i);
+    }
+    /* All has arrived: one question each, and then quiet for good. */
+    while (5 > side.received || 5 > known->settled || known->settled != known->out.sequence) {
+        (void) side_progress(&side);
+    }
+    pair_barrier(pair, &side);
+    for (uint32_t looks = module_of(&side)->confirm_looks;
+         module_of(&side)->confirm_looks < looks + 10;) {
+        (void) side_progress(&side);
+    }
+    TAP_CHECK(known->out.sequence <= 5 + 4, "%llu messages to confirm 5",
+              (unsigned long long) known->out.sequence);
+    pair_barrier(pair, &side);
+    if (0 == pair->rank) {
+        skip(&side);
+    }
+    expect_loss(pair, &side, 5);
+    end(&side);
+}
+
+static int read_status;
+
+static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                    void *local_address, struct mca_btl_base_registration_handle_t *local_handle,
+                    void *context, void *data, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    (void) context;
+    (void) data;
+    read_status = status;
+}
+
+/** Try to read the other side's memory with a guessed key.  @return has it been read? */
+static bool is_read(side_t *side, uint64_t key, uint64_t address)
+{
+    mca_btl_base_module_t *btl = &side->module->super;
+    struct mca_btl_base_registration_handle_t guess = {.key = key};
+    struct mca_btl_base_registration_handle_t *local;
+    char copy[8] = "";
+    int rc;
+
+    local = btl->btl_register_mem(btl, side->peer, copy, sizeof(copy),
+                                  MCA_BTL_REG_FLAG_LOCAL_WRITE);
+    read_status = 1;
+    do {
+        (void) side_progress(side);
+        rc = btl->btl_get(btl, side->peer, copy, address, local, &guess, sizeof(copy), 0,
+                          MCA_BTL_NO_ORDER, on_read, NULL, NULL);
+    } while (OPAL_ERR_OUT_OF_RESOURCE == rc);
+    while (OPAL_SUCCESS == rc && 1 == read_status) {
+        (void) side_progress(side);
+    }
+    (void) btl->btl_deregister_mem(btl, local);
+    return OPAL_SUCCESS == rc && OPAL_SUCCESS == read_status;
+}
+
+/** Keys cannot be guessed: not 1, 2, 3, ..., and no two alike. */
+static void case_keys(const pair_t *pair)
+{
+    enum { REGIONS = 4, GUESSES = 6 };
+    static char memory[REGIONS][64] = {"secret", "secret", "secret", "secret"};
+    struct mca_btl_base_registration_handle_t *handles[REGIONS];
+    uint64_t mine = (uint64_t) (uintptr_t) memory[0];
+    uint64_t theirs;
+    side_t side = {0};
+    mca_btl_base_module_t *btl;
+
+    start(pair, &side);
+    btl = &side.module->super;
+    for (int i = 0; i < REGIONS; ++i) {
+        handles[i] = btl->btl_register_mem(btl, side.peer, memory[i], sizeof(memory[i]),
+                                           MCA_BTL_REG_FLAG_REMOTE_READ);
+        TAP_CHECK(UINT32_MAX < handles[i]->key, "key %llu",
+                  (unsigned long long) handles[i]->key);
+        for (int j = 0; j < i; ++j) {
+            TAP_CHECK(handles[i]->key != handles[j]->key, "keys %d and %d are alike", i, j);
+        }
+    }
+    mine -= handles[0]->base;
+    pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
+    for (uint64_t key = 1; key <= GUESSES && 1 == pair->rank; ++key) {
+        side_t guesser = {0};
+        name_t name;
+
+        /* Of a module of its own: a wrong key may cost it the connection. */
+        name.length = pair_of(&side)->address_length;
+        memcpy(name.bytes, pair_of(&side)->address, name.length);
+        side_open(&guesser);
+        TAP_EQ(OPAL_SUCCESS, guesser.module->ep_connect(guesser.module, name.bytes, name.length,
+                                                        &guesser.peer));
+        guesser.module->ep_lost = count_loss;
+        TAP_CHECK(!is_read(&guesser, key, theirs), "memory was read with key %llu",
+                  (unsigned long long) key);
+        end(&guesser);
+    }
+    pair_barrier(pair, &side);
+    for (int i = 0; i < REGIONS; ++i) {
+        TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, handles[i]));
+    }
+    end(&side);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epofi_pair", 60);
+    run_single("SipHash", case_keyed);
+    run_pair("forged messages", case_forged);
+    run_pair("the name of another one", case_mistaken);
+    run_pair("repeated messages", case_repeated);
+    run_pair("a missing message", case_missing);
+    run_pair("a missing message to one who only listens", case_missing_unmet);
+    run_pair("the last message is missing", case_last_missing);
+    run_pair("the last message is missing, its sender gone", case_last_forgotten);
+    run_pair("questions of the sender", case_confirmed);
+    run_pair("keys", case_keys);
+    return tap_end();
+}
