@@ -110,8 +110,69 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep, uint64_t conte
     mca_pml_epml_flow_kept(ep, sender, message);
 }
 
+/** Does a message come from where it says?  The network tells whose it is (ep_source); others are
+ * memory of this job's. */
+static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_peer_t *peer)
+{
+    const uint64_t source = ((const mca_btl_ep_module_t *) btl)->ep_source;
+
+    return 0 == source
+           || (sizeof(source) <= peer->address_length
+               && 0 == memcmp(&source, peer->address, sizeof(source)));
+}
+
+/** Is an answer from the peer of the request that it names?  Also true if there is none. */
+static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                            uint32_t number)
+{
+    const mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, number);
+
+    if (NULL == request) {
+        return true;
+    }
+    return is_from(btl, EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
+                            ? request->comm->peers->peer[request->peer]
+                            : request->source);
+}
+
+/** Is it from the endpoint of this uid?  Also true if nobody here knows that. */
+static bool is_from_uid(const mca_btl_base_module_t *btl, uint64_t uid)
+{
+    mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(uid);
+    const bool is = NULL == peer || is_from(btl, peer);
+
+    if (NULL != peer) {
+        mca_pml_epml_peer_release(peer);
+    }
+    return is;
+}
+
+/** Does a message off the network that is not to be matched come from where it says? */
+static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, const void *message,
+                      size_t size)
+{
+    const mca_pml_epml_hdr_common_t *common = message;
+
+    switch (common->kind) {
+    case EPML_HDR_EAGER:
+    case EPML_HDR_RNDV:
+    case EPML_HDR_PART_INIT:
+        return true; /* is_sound will tell */
+    case EPML_HDR_HOLD:
+    case EPML_HDR_GO:
+        return sizeof(mca_pml_epml_hdr_flow_t) != size
+               || is_from_uid(btl, ((const mca_pml_epml_hdr_flow_t *) message)->uid);
+    case EPML_HDR_WITHDRAW:
+        return sizeof(mca_pml_epml_hdr_withdraw_t) != size
+               || is_from_uid(btl, ((const mca_pml_epml_hdr_withdraw_t *) message)->uid);
+    default:
+        return is_from_partner(ep, btl, common->request);
+    }
+}
+
 /** Does the header of a message off the network make sense?  Otherwise it is dropped. */
-static bool is_sound(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_match_t *match)
+static bool is_sound(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                     const mca_pml_epml_hdr_match_t *match)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
 
@@ -132,6 +193,10 @@ static bool is_sound(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_match_t *matc
         drop(ep, "its source is not reached by the transport that it came by");
         return false;
     }
+    if (OPAL_UNLIKELY(!is_from(btl, comm->peers->peer[match->source]))) {
+        drop(ep, "it is not from the source that it names");
+        return false;
+    }
     return true;
 }
 
@@ -150,7 +215,7 @@ static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_modul
 
     /* A neighbour's header is our own code's, and a context without communicator
      * matches nothing. */
-    if (OPAL_UNLIKELY(btl != &ep->shm->super) && !is_sound(ep, match)) {
+    if (OPAL_UNLIKELY(btl != &ep->shm->super) && !is_sound(ep, btl, match)) {
         return;
     }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
@@ -169,7 +234,7 @@ static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t
     const uint64_t context = match->context | EPML_PART_CONTEXT;
     epml_match_posted_t *posted;
 
-    if (btl != &ep->shm->super && !is_sound(ep, match)) {
+    if (btl != &ep->shm->super && !is_sound(ep, btl, match)) {
         return;
     }
     posted = epml_match_arrive(&ep->match, context, match->source, match->tag);
@@ -236,6 +301,10 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     const mca_pml_epml_hdr_common_t *common = message;
     const unsigned char *bytes = message;
 
+    if (btl != &ep->shm->super && !is_honest(ep, btl, message, size)) {
+        drop(ep, "it is not from the endpoint that it has to be from");
+        return;
+    }
     switch (common->kind) {
     case EPML_HDR_RNDV:
         if (size < sizeof(mca_pml_epml_hdr_rndv_t)
