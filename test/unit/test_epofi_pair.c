@@ -184,7 +184,8 @@ static void case_mistaken(const pair_t *pair)
         TAP_EQ(pair_of(&other)->id, other.module->ep_source);
         if (0 == pair->rank && 0 == i) {
             mca_btl_epofi_wire_init(pair_of(&side), &wire, MCA_BTL_EP_TAG, 8);
-            wire.sender = pair_of(&other)->out.sender; /* "I am the other one" */
+            wire.sender = pair_of(&other)->out.sender; /* "I am the other one", ... */
+            wire.sequence = 1;                         /* ... "and new here" */
             send_raw(&side, &wire);
         }
     }
