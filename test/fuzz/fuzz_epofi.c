@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t choice = 0 < size ? data[0] : 0;
     const int status = 0xf0 == (choice & 0xf0) ? OPAL_ERROR : OPAL_SUCCESS;
-    mca_btl_epofi_recv_t *recv = &module.recvs[(choice >> 4) % BUFFERS];
+    mca_btl_epofi_recv_t *recv = &module.recvs->recv[(choice >> 4) % BUFFERS];
     unsigned char *buffer = recv->buffer;
     const uint64_t dropped = module.dropped;
     size_t length = 0 < size ? size - 1 : 0;

@@ -12,11 +12,15 @@
  * @file
  *
  * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and missing
- * messages, questions and answers, keys of memory.  Two processes over tcp on the loopback
- * interface.  What a stranger could send is sent by the other process past btl/epofi.
+ * messages, questions and answers, keys of memory, buffers that strangers hold.  Two processes over
+ * tcp on the loopback interface.  What a stranger could send is sent by the other process past
+ * btl/epofi.
  */
 
 #include "test_epofi.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
 
 static int losses;
 
@@ -442,6 +446,74 @@ static void case_keys(const pair_t *pair)
     end(&side);
 }
 
+/** Connect to a module's port as tcp's provider would (libfabric 2.1), announce a message, and stop.
+ * @return the socket */
+static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
+{
+    struct {
+        uint8_t version, type;
+        uint16_t size;
+        uint32_t unused[5];
+        uint64_t order;
+        uint8_t rdm_version, rdm_unused;
+        uint16_t rdm_port; /**< the connection is known by it */
+        uint32_t rdm_pid;
+    } hello = {.version = 3, .size = htons(8), .order = 1, .rdm_version = 1,
+               .rdm_port = htons(port), .rdm_pid = htonl(1)};
+    struct {
+        uint8_t version, what, unused[4], size, id;
+        uint64_t length;
+    } header = {.version = 3, .size = 16, .length = 16 + 200};
+    int fd = socket(((const struct sockaddr *) address->bytes)->sa_family, SOCK_STREAM, 0);
+    char answer[40];
+
+    TAP_EQ(40, sizeof(hello));
+    TAP_EQ(16, sizeof(header));
+    TAP_EQ(0, connect(fd, (const struct sockaddr *) address->bytes, address->length));
+    TAP_EQ(sizeof(hello), send(fd, &hello, sizeof(hello), 0));
+    TAP_EQ(sizeof(answer), recv(fd, answer, sizeof(answer), MSG_WAITALL));
+    TAP_EQ(sizeof(header), send(fd, &header, sizeof(header), 0));
+    return fd;
+}
+
+/** Strangers begin messages and stop, until all receive buffers are taken: more are made, it is
+ * said, and a member's message gets through. */
+static void case_held(const pair_t *pair)
+{
+    enum { BUFFERS = 4 };
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+    mca_btl_epofi_address_t address = {0};
+    int fds[BUFFERS];
+
+    mca_btl_epofi_component.recv_buffers = BUFFERS;
+    start(pair, &side);
+    memcpy(&address, pair_of(&side)->address, pair_of(&side)->address_length);
+    for (int i = 0; i < BUFFERS && 1 == pair->rank; ++i) {
+        fds[i] = begin_message(&address, (uint16_t) (i + 1));
+    }
+    pair_barrier(pair, &side);
+    send_number(&side, 0);
+    side_wait(&side, 1);
+    pair_barrier(pair, &side);
+    if (1 == pair->rank) {
+        for (int i = 0; i < BUFFERS; ++i) {
+            close(fds[i]);
+        }
+    } else {
+        TAP_EQ(2 * BUFFERS, module_of(&side)->recv_count);
+        while (BUFFERS > mca_btl_epofi_dropped(side.module)) {
+            (void) side_progress(&side); /* until it knows that nothing will come of them */
+        }
+    }
+    pair_barrier(pair, &side);
+    send_number(&side, 1);
+    side_wait(&side, 2);
+    pair_barrier(pair, &side);
+    TAP_EQ(0, losses);
+    end(&side);
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi_pair", 60);
@@ -455,5 +527,6 @@ int main(int argc, char **argv)
     run_pair("the last message is missing, its sender gone", case_last_forgotten);
     run_pair("questions of the sender", case_confirmed);
     run_pair("keys", case_keys);
+    run_pair("receive buffers held by strangers", case_held);
     return tap_end();
 }

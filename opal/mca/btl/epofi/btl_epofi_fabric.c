@@ -313,6 +313,8 @@ static void describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool 
     fabric->mr_virtual = 0 != (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR);
     fabric->mr_prov_key = 0 != (info->domain_attr->mr_mode & FI_MR_PROV_KEY);
     fabric->mr_endpoint = 0 != (info->domain_attr->mr_mode & FI_MR_ENDPOINT);
+    /* Its queue of receives is first in, first out, and fi_cancel takes out what still waits. */
+    fabric->recv_watched = 0 == strcmp(info->fabric_attr->prov_name, "tcp");
     fabric->wants_context = 0 != (info->mode & (FI_CONTEXT | FI_CONTEXT2));
     fabric->needs_parking = 0 == strcmp(info->fabric_attr->prov_name, "shm");
 }

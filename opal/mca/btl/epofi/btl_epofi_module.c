@@ -142,9 +142,11 @@ static void close_regions(mca_btl_epofi_module_t *module)
     mca_btl_epofi_slab_t *slab;
 
     mca_btl_epofi_get_stop(module);
-    if (NULL != module->recv_mr) {
-        (void) fi_close(&module->recv_mr->fid);
-        module->recv_mr = NULL;
+    for (mca_btl_epofi_recvs_t *recvs = module->recvs; NULL != recvs; recvs = recvs->next) {
+        if (NULL != recvs->mr) {
+            (void) fi_close(&recvs->mr->fid);
+            recvs->mr = NULL;
+        }
     }
     for (int i = 0; i < 2; ++i) {
         slab = 0 == i ? module->eager_pool.slabs : module->max_pool.slabs;

@@ -34,7 +34,8 @@
 /** Looks at the completion queue that find nothing, between looks at the clock. */
 #define IDLE_LONG 1024
 
-/** Of those, in a row or not, between looks whether what was sent has arrived. */
+/** Of those, in a row or not, between looks whether what was sent has arrived, and at
+ * the receive buffers. */
 #define EMPTY_MANY 4096
 
 /** So long a queue that cannot be read is tried again before it is given up. */
@@ -141,6 +142,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
         }
         if (OPAL_UNLIKELY(0 == ++module->empty % EMPTY_MANY)) {
             mca_btl_epofi_ask_confirm(module);
+            mca_btl_epofi_recv_watch(module);
         }
         return 0;
     }

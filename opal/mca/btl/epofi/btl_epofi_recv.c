@@ -40,10 +40,13 @@ static void report(const mca_btl_epofi_module_t *module, int error, const char *
 
 static void recv_post(mca_btl_epofi_module_t *module, mca_btl_epofi_recv_t *recv)
 {
-    ssize_t result = fi_recv(module->fi.ep, recv->buffer, module->recv_size, module->recv_desc,
+    ssize_t result = fi_recv(module->fi.ep, recv->buffer, module->recv_size, recv->desc,
                              FI_ADDR_UNSPEC, &recv->op.context);
 
-    if (OPAL_UNLIKELY(0 != result)) {
+    if (OPAL_LIKELY(0 == result)) {
+        module->recv_last = recv;
+        ++module->recv_posts;
+    } else {
         recv->next = module->unposted;
         module->unposted = recv;
         if (OPAL_UNLIKELY(-FI_EAGAIN != result)) {
@@ -139,7 +142,10 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
 {
     mca_btl_epofi_recv_t *recv = EPOFI_CONTAINER(op, mca_btl_epofi_recv_t, op);
 
-    if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != status && FI_ECANCELED == module->error
+                      && recv == module->recv_probed)) {
+        module->recv_probed = NULL; /* it waited */
+    } else if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
         /* A peer that vanished in the middle of a message, or a message longer than ours are. */
         ++module->dropped;
         report(module, module->error, module->error_detail);
@@ -151,47 +157,108 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
     recv_post(module, recv);
 }
 
-int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module)
+/** Make count receive buffers and post them. */
+static int recvs_add(mca_btl_epofi_module_t *module, unsigned int count)
 {
     /* One line more than needed: buffers a power of two apart would all want the same cache sets.
      */
-    const size_t stride = ((sizeof(mca_btl_epofi_wire_t) + module->max_pool.size
-                            + BUFFER_ALIGNMENT - 1)
+    const size_t stride = ((module->recv_size + BUFFER_ALIGNMENT - 1)
                            & ~(size_t) (BUFFER_ALIGNMENT - 1))
                           + BUFFER_ALIGNMENT;
-    const unsigned int count = mca_btl_epofi_component.recv_buffers;
+    mca_btl_epofi_recvs_t *recvs = calloc(1, sizeof(*recvs) + count * sizeof(recvs->recv[0]));
     void *memory;
 
-    module->recvs = calloc(count, sizeof(*module->recvs));
-    if (NULL == module->recvs
-        || 0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+    if (NULL == recvs) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    module->recv_memory = memory;
-    module->recv_count = count;
-    module->recv_size = sizeof(mca_btl_epofi_wire_t) + module->max_pool.size;
-    if (module->fabric->mr_local) {
-        int rc = mca_btl_epofi_mr_open(module, memory, count * stride, FI_RECV, &module->recv_mr);
-
-        if (OPAL_SUCCESS != rc) {
-            return rc;
-        }
-        module->recv_desc = fi_mr_desc(module->recv_mr);
+    if (0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+        goto err_free_recvs;
     }
+    recvs->memory = memory;
+    if (module->fabric->mr_local
+        && OPAL_SUCCESS
+               != mca_btl_epofi_mr_open(module, memory, count * stride, FI_RECV, &recvs->mr)) {
+        goto err_free_memory;
+    }
+    recvs->next = module->recvs;
+    module->recvs = recvs;
+    module->recv_count += count;
     for (unsigned int i = 0; i < count; ++i) {
-        mca_btl_epofi_recv_t *recv = &module->recvs[i];
+        mca_btl_epofi_recv_t *recv = &recvs->recv[i];
 
         recv->op.complete = recv_complete;
-        recv->buffer = module->recv_memory + i * stride;
+        recv->buffer = recvs->memory + i * stride;
+        recv->desc = NULL == recvs->mr ? NULL : fi_mr_desc(recvs->mr);
         recv_post(module, recv);
     }
     return OPAL_SUCCESS;
+
+err_free_memory:
+    free(memory);
+err_free_recvs:
+    free(recvs);
+    return OPAL_ERR_OUT_OF_RESOURCE;
+}
+
+int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module)
+{
+    module->recv_size = sizeof(mca_btl_epofi_wire_t) + module->max_pool.size;
+    return recvs_add(module, mca_btl_epofi_component.recv_buffers);
+}
+
+/** No receive waits: all are being filled, and nothing has come of it since the last look. */
+static void held(mca_btl_epofi_module_t *module)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const unsigned int count = module->recv_count;
+    const size_t most = module->fabric->info->rx_attr->size;
+    unsigned int more = mca_btl_epofi_component.recv_buffers;
+
+    if (count + more > most || count >= EPOFI_RECVS_MOST * more
+        || OPAL_SUCCESS != recvs_add(module, more)) {
+        more = 0;
+    }
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("receive buffers held", true, opal_process_info.nodename,
+                        module->fabric->info->fabric_attr->prov_name, count, more);
+    }
+}
+
+/** Nanoseconds between two looks: so long half a message may hold the last buffer unnoticed. */
+#define WATCH_NS (UINT64_C(1) * 1000000000)
+
+void mca_btl_epofi_recv_watch(mca_btl_epofi_module_t *module)
+{
+    const uint64_t now = mca_btl_epofi_now();
+
+    if (!module->fabric->recv_watched || module->closing || now - module->watch_ns < WATCH_NS) {
+        return;
+    }
+    module->watch_ns = now;
+    if (NULL != module->recv_probed) {
+        /* It has not come back, and nothing was posted behind it: whatever was, is being filled. */
+        if (module->recv_probed_posts == module->recv_posts) {
+            held(module);
+        }
+        module->recv_probed = NULL;
+        return;
+    }
+    /* The last one in the queue is asked to come back, which it does in the next progress if it
+     * waits.  It is posted again then. */
+    module->recv_probed = module->recv_last;
+    module->recv_probed_posts = module->recv_posts;
+    if (NULL != module->recv_last) {
+        (void) fi_cancel(&module->fi.ep->fid, &module->recv_last->op.context);
+    }
 }
 
 void mca_btl_epofi_recv_stop(mca_btl_epofi_module_t *module)
 {
-    free(module->recv_memory);
-    free(module->recvs);
-    module->recv_memory = NULL;
-    module->recvs = NULL;
+    while (NULL != module->recvs) {
+        mca_btl_epofi_recvs_t *next = module->recvs->next;
+
+        free(module->recvs->memory);
+        free(module->recvs);
+        module->recvs = next;
+    }
 }

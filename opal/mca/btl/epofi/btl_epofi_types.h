@@ -115,6 +115,7 @@ typedef struct mca_btl_epofi_fabric_t {
     bool mr_virtual;   /**< remote memory is named by address, not by offset */
     bool mr_prov_key;  /**< the provider chooses keys */
     bool mr_endpoint;  /**< regions are bound to an endpoint */
+    bool recv_watched; /**< receives that wait can be told from those that are being filled */
     bool wants_context; /**< every operation lends the provider a struct fi_context2 */
     /** Contexts of one process reach into each other's memory without asking whether it is still
      * there (btl_epofi_parking.c). */
@@ -235,8 +236,20 @@ typedef struct mca_btl_epofi_frag_t {
 typedef struct mca_btl_epofi_recv_t {
     struct mca_btl_epofi_recv_t *next; /**< in the list of those that could not be posted */
     unsigned char *buffer;
+    void *desc; /**< libfabric's local descriptor */
     mca_btl_epofi_op_t op;
 } mca_btl_epofi_recv_t;
+
+/** Receive buffers that were made together. */
+typedef struct mca_btl_epofi_recvs_t {
+    struct mca_btl_epofi_recvs_t *next;
+    unsigned char *memory;
+    struct fid_mr *mr; /**< NULL unless the provider wants local buffers registered */
+    mca_btl_epofi_recv_t recv[];
+} mca_btl_epofi_recvs_t;
+
+/** So many times its receive buffers a module may have when all of them are held. */
+#define EPOFI_RECVS_MOST 16
 
 /** Most reads that one get may have under way; bound of the parameter get_depth. */
 #define EPOFI_GET_DEPTH 8
@@ -304,6 +317,7 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t empty;           /**< looks at the completion queue that found nothing */
     uint32_t confirm_looks;   /**< looks at what has been sent, whether it has arrived, ... */
     uint64_t confirm_ns;      /**< ... and when the last one was */
+    uint64_t watch_ns;        /**< likewise of the receive buffers */
     uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
     bool abandons;            /**< peers have been given up whose gets may not have ended */
     bool closing;             /**< finalize runs: deliver nothing any more */
@@ -317,12 +331,13 @@ typedef struct mca_btl_epofi_module_t {
     mca_btl_epofi_pool_t eager_pool;
     mca_btl_epofi_pool_t max_pool;
 
-    mca_btl_epofi_recv_t *recvs;
+    mca_btl_epofi_recvs_t *recvs;
     unsigned int recv_count;
     size_t recv_size; /**< of a receive buffer, wire header included, bytes */
-    unsigned char *recv_memory;
-    struct fid_mr *recv_mr;
-    void *recv_desc;
+    mca_btl_epofi_recv_t *recv_last;   /**< the last one that was posted */
+    uint64_t recv_posts;               /**< how often one was */
+    mca_btl_epofi_recv_t *recv_probed; /**< one that was asked to come back, ... */
+    uint64_t recv_probed_posts;        /**< ... and recv_posts then */
 
     mca_btl_epofi_get_t *gets; /**< all of them */
     mca_btl_epofi_get_t *free_gets;
@@ -646,6 +661,12 @@ int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module);
 
 /** Post what could not be posted before. */
 void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module);
+
+/**
+ * Are all receive buffers held by messages that have begun and do not go on?  Then nothing else can
+ * be received: say so, and make more.  Slow path, for now and then.
+ */
+void mca_btl_epofi_recv_watch(mca_btl_epofi_module_t *module);
 
 /** Count a message that is thrown away, and tell the first time. */
 void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why);
