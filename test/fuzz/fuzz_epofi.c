@@ -86,7 +86,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static struct fi_fabric_attr attr = {.prov_name = name};
     static struct fi_info info = {.fabric_attr = &attr};
     static mca_btl_epofi_fabric_t fabric = {.info = &info};
-    const mca_btl_epofi_address_t address = {.id = SENDER};
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module.super.ep_address;
+    mca_btl_epofi_wire_t hello = {.sender = SENDER};
 
     (void) argc;
     (void) argv;
@@ -97,7 +98,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     module.fi.ep = &ep;
     module.max_pool.size = BYTES_MAX;
     CHECK(OPAL_SUCCESS == mca_btl_epofi_pairs_init(&module));
-    sender = mca_btl_epofi_pair_get(&module, &address);
+    hello.proof = mca_btl_epofi_keyed(&own->secret, SENDER);
+    sender = mca_btl_epofi_pair_meet(&module, &hello);
     CHECK(NULL != sender);
     CHECK(OPAL_SUCCESS == mca_btl_epofi_recv_start(&module));
     return 0;
