@@ -23,11 +23,11 @@ use Ept::Job;
 
 # The tables in MpichTable.pm were written for the MPICH of the first, 4.0.2.
 my @SUITES = qw(bookworm trixie);
-my $DEFAULT_MIRROR = 'http://deb.debian.org/debian';
 my $APT_HELPER = '/usr/lib/apt/apt-helper';
 my $TIMEOUT = 300;
 
-# Where packages may come from: what ./ep found out, what apt is set up with, Debian's own.
+# Where packages may come from: what ./ep found out, what apt is set up with.  No other place is known
+# here: the machine's own settings say it.
 sub _mirrors
 {
     my ($top) = @_;
@@ -36,7 +36,7 @@ sub _mirrors
     my $result = Ept::Job::run_command([qw(apt-get --print-uris update)], 30);
     my %seen;
 
-    push @mirrors, $result->{out} =~ m{^'(https?://[^']*/debian)/dists/}mg, $DEFAULT_MIRROR;
+    push @mirrors, $result->{out} =~ m{^'(https?://[^']*/debian)/dists/}mg;
     return grep { !$seen{$_}++ } @mirrors;
 }
 
@@ -97,8 +97,12 @@ sub get
 
     if (!-d $folder) {
         return (undef, 'it takes apt to fetch MPICH\'s source') if !Ept::Build::on_path('apt-get');
+        my @mirrors = _mirrors($top);
+        return (undef, 'apt is set up with no Debian archive to fetch MPICH\'s source from: add one to '
+                       . 'its sources, or put its address (http://HOST/debian) into .ep/mirror')
+            if !@mirrors;
         print STDERR "# fetching MPICH's source from Debian\n";
-        ATTEMPT: for my $mirror (_mirrors($top)) {
+        ATTEMPT: for my $mirror (@mirrors) {
             for my $suite (@SUITES) {
                 my $archive = _download($work, $mirror, $suite) // next;
                 remove_tree("$folder.part");
