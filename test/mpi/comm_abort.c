@@ -15,7 +15,11 @@
  * handlers that end it.  The runner expects this program to fail and looks at its status and at
  * what it prints (test/lib/Ept/Job.pm); so it has a main() of its own and no TAP.
  *
- *   --way abort | fatal | errors_abort | kill
+ *   --way abort | fatal | errors_abort | kill | all | all_abort | world
+ *
+ * all: every endpoint makes the same refused call at the same time; one error ends the job and is
+ * explained, and no call returns.  all_abort: likewise MPI_Abort.  world: that on MPI_COMM_WORLD, by
+ * as many threads.
  *
  * kill: its process is killed, after a message of every endpoint to every other, so that there is
  * all that endpoints ever leave behind.
@@ -32,9 +36,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NUM_EP 3
+#define NUM_EP 3 /* the table's, too */
 
 static const char *way = "abort";
+static pthread_barrier_t together;
+
+static int is_way(const char *name)
+{
+    return 0 == strcmp(way, name);
+}
 
 /* A message of every endpoint to every other. */
 static void talk(MPI_Comm comm)
@@ -48,6 +58,21 @@ static void talk(MPI_Comm comm)
     }
 }
 
+/* All threads at once.  Not one of these calls may come back. */
+static void end_together(MPI_Comm comm)
+{
+    MPI_Win win;
+    int memory = 0;
+
+    pthread_barrier_wait(&together);
+    if (is_way("all")) {
+        MPI_Win_create(&memory, sizeof(memory), 1, MPI_INFO_NULL, comm, &win);
+    } else {
+        MPI_Abort(is_way("world") ? MPI_COMM_WORLD : comm, 42);
+    }
+    fprintf(stderr, "still here: a call has returned\n");
+}
+
 /* The endpoint of rank 1 ends it all; the others wait for a message that nobody sends. */
 static void *endpoint(void *context)
 {
@@ -55,16 +80,19 @@ static void *endpoint(void *context)
     int rank, value = 0;
 
     MPI_Comm_rank(comm, &rank);
-    if (0 == strcmp(way, "errors_abort")) {
+    if (is_way("errors_abort")) {
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT);
     }
     MPI_Barrier(comm);
-    if (0 == strcmp(way, "kill")) {
+    if (is_way("all") || is_way("all_abort") || is_way("world")) {
+        end_together(comm);
+    }
+    if (is_way("kill")) {
         talk(comm);
     }
-    if (1 == rank && 0 == strcmp(way, "kill")) {
+    if (1 == rank && is_way("kill")) {
         raise(SIGKILL);
-    } else if (1 == rank && 0 == strcmp(way, "abort")) {
+    } else if (1 == rank && is_way("abort")) {
         MPI_Abort(comm, 42);
     } else if (1 == rank) {
         MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);
@@ -86,6 +114,7 @@ int main(int argc, char **argv)
             way = argv[i + 1];
         }
     }
+    pthread_barrier_init(&together, NULL, NUM_EP);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 #if defined(HAVE_EP)
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, NUM_EP, MPI_INFO_NULL, comms);

@@ -357,33 +357,45 @@ sub _tap
     return $failed;
 }
 
-# Errors are fatal: the run must fail and say where and why.
+# One run in which errors are fatal: it must fail and say where and why.  Returns its checks.
+sub _fatal_checks
+{
+    my ($job, $result, @left) = @_;
+    my $text = $result->{out} . $result->{err};
+    my $times = defined $job->{once} ? () = $text =~ /$job->{once}/g : 0;
+
+    return ([!$result->{timed_out}, 'ends'],
+            [defined $job->{status} ? $job->{status} == $result->{status} >> 8
+                                    : 0 != $result->{status},
+             'with status ' . ($job->{status} // 'not 0')],
+            [scalar($text =~ /$job->{says}/s), "says $job->{says}"],
+            [$text !~ /still here/, 'does not go on'],
+            defined $job->{once} ? [1 == $times, "says once ($times): $job->{once}"] : (),
+            defined $job->{leaves} ? [!@left, "leaves nothing: @left"] : ());
+}
+
 sub _run_fatal
 {
     my ($build, $job) = @_;
     my $folder = defined $job->{leaves} ? "/dev/shm/ept.$$" : undef;
+    my (@checks, $result);
 
-    if ($folder) {
-        mkdir $folder or die "$folder: $!\n";
-        $job->{mca} = "btl_epshm_directory $folder";
+    $job->{mca} = "btl_epshm_directory $folder" if $folder;
+    for my $run (1 .. $job->{runs} // 1) {
+        if ($folder) {
+            mkdir $folder or die "$folder: $!\n";
+        }
+        $result = run_command([command_of($build, $job)], $job->{timeout});
+        my @left = $folder ? glob "$folder/*" : ();
+        unlink @left;
+        rmdir $folder if $folder;
+        push @checks, _fatal_checks($job, $result, @left);
+        last if grep { !$_->[0] } @checks;
     }
-    my $result = run_command([command_of($build, $job)], $job->{timeout});
-    my $text = $result->{out} . $result->{err};
-    my @left = $folder ? glob "$folder/*" : ();
-    unlink @left;
-    rmdir $folder if $folder;
-    my $failed = _tap([
-        [!$result->{timed_out}, 'ends'],
-        [defined $job->{status} ? $job->{status} == $result->{status} >> 8
-                                : 0 != $result->{status},
-         'with status ' . ($job->{status} // 'not 0')],
-        [scalar($text =~ /$job->{says}/s), "says $job->{says}"],
-        [$text !~ /still here/, 'does not go on'],
-        $folder ? [!@left, "leaves nothing: @left"] : (),
-    ]);
+    my $failed = _tap(\@checks);
 
-    _explain($build, $job, { %$result, err => $text }, 'a fatal error did not look like one')
-        if $failed;
+    _explain($build, $job, { %$result, err => $result->{out} . $result->{err} },
+             'a fatal error did not look like one') if $failed;
     return $failed ? 1 : 0;
 }
 

@@ -57,6 +57,8 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 #   status  of a job of kind "fatal": how it must end (default: any but 0)
+#   once    of a job of kind "fatal": a pattern that must be printed exactly once
+#   runs    of a job of kind "fatal": how many
 #   status  of a job of kind "death": likewise, as a pattern
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
@@ -314,6 +316,16 @@ my @TABLE = (
     { program => 'comm_abort', variant => 'errors_abort', kind => 'fatal', plain => 0,
       configs => ['2x3/tcp'], quick => [], args => '--way errors_abort',
       says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
+    # All ranks at once: one of them ends the job, and explains it.
+    { program => 'comm_abort', variant => 'all', kind => 'fatal', plain => 0, runs => 4,
+      configs => [qw(1x3 2x3/node)], quick => ['1x3'], args => '--way all', status => 53,
+      says => 'windows yet.*MPI_ERR_WIN', once => 'MPI_ERRORS_ARE_FATAL' },
+    { program => 'comm_abort', variant => 'all_abort', kind => 'fatal', plain => 0, runs => 2,
+      configs => ['1x3'], quick => [], args => '--way all_abort', status => 42,
+      says => 'Errorcode: 42', once => 'MPI_ABORT was invoked' },
+    { program => 'comm_abort', variant => 'world', kind => 'fatal', plain => 0, runs => 2,
+      configs => ['1x3'], quick => [], args => '--way world', status => 42,
+      says => 'Errorcode: 42', once => 'MPI_ABORT was invoked' },
     { program => 'comm_abort', variant => 'kill', kind => 'fatal', configs => ['2x3/node'],
       plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
       says => 'exited on\s+signal 9' },
@@ -494,6 +506,8 @@ sub _jobs_of_config
             mca => $mca,
             says => $entry->{says},
             status => $entry->{status},
+            once => $entry->{once},
+            runs => $entry->{runs},
             launcher => $entry->{launcher},
             preload => $entry->{preload},
             never => $entry->{never} // '(?!)',

@@ -100,6 +100,14 @@ int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc);
  * @param[in] in_use  pml/epml is selected */
 void mpix_endpoints_help_init(bool in_use);
 
+/** The first thread that calls this goes on, as often as it calls, and is the one to end the job;
+ * any other stays in here for good.  To be called with no lock that the first one might need. */
+void mpix_endpoints_end_alone(void);
+
+/** Is this message, of libmpi's, the one that explains the end of the job, which its thread brings
+ * about next? */
+bool mpix_endpoints_is_last_word(const char *file, const char *topic);
+
 /**
  * Show the user a message of our help file.  Any thread, once MPI is being initialized.
  *
@@ -107,6 +115,11 @@ void mpix_endpoints_help_init(bool in_use);
  * @param[in] argument  what the message's %s stands for, or NULL if it has none
  */
 void mpix_endpoints_show_help(const char *topic, const char *argument);
+
+/** The same for the first caller only; the others come back when it has been said.
+ *
+ * @param[in,out] said  the message's own, false at first */
+void mpix_endpoints_show_help_once(const char *topic, bool *said);
 
 END_C_DECLS
 

@@ -29,22 +29,19 @@
 
 /**
  * Must a call on comm be refused?  Then the user is told why, once per process and kind: the MPI
- * functions for windows replace every error by MPI_ERR_WIN, which alone says nothing.
+ * functions for windows replace every error by MPI_ERR_WIN, which alone says nothing.  It has been
+ * said before anybody gets the error, which may end the job.
  */
-static bool refuse(const ompi_communicator_t *comm, const char *topic, atomic_flag *said)
+static bool refuse(const ompi_communicator_t *comm, const char *topic, bool *said)
 {
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return false;
     }
-    if (!atomic_flag_test_and_set_explicit(said, memory_order_relaxed)) {
-        mpix_endpoints_show_help(topic, NULL);
-    }
+    mpix_endpoints_show_help_once(topic, said);
     return true;
 }
 
-static atomic_flag said_window = ATOMIC_FLAG_INIT;
-static atomic_flag said_file = ATOMIC_FLAG_INIT;
-static atomic_flag said_connect = ATOMIC_FLAG_INIT;
+static bool said_window, said_file, said_connect;
 
 static const char windows[] = "no windows";
 static const char files[] = "no files";

@@ -60,6 +60,9 @@ static int show_vhelp(const char *file, const char *topic, int want_error_header
 {
     int rc;
 
+    if (mpix_endpoints_is_last_word(file, topic)) {
+        mpix_endpoints_end_alone(); /* one explanation, of the error that ends the job */
+    }
     pthread_mutex_lock(&lock);
     spare_give();
     rc = original_v(file, topic, want_error_header, arguments);
@@ -132,5 +135,15 @@ void mpix_endpoints_show_help(const char *topic, const char *argument)
     pthread_mutex_lock(&lock);
     add_directory();
     opal_show_help("help-mpiext-endpoints.txt", topic, true, argument);
+    pthread_mutex_unlock(&lock);
+}
+
+void mpix_endpoints_show_help_once(const char *topic, bool *said)
+{
+    pthread_mutex_lock(&lock);
+    if (!*said) {
+        *said = true;
+        mpix_endpoints_show_help(topic, NULL);
+    }
     pthread_mutex_unlock(&lock);
 }
