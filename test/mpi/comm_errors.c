@@ -118,6 +118,65 @@ static void case_split(MPI_Comm comm, struct ept *t)
     use_and_free(t, &c, &seen);
 }
 
+/* What an error finds in the new handle it takes away. */
+static void case_split_type(MPI_Comm comm, struct ept *t)
+{
+    struct seen seen;
+    MPI_Comm c, got;
+
+    if (!t->endpoints) {
+        return; /* libmpi leaves it */
+    }
+    c = watched_copy(t, comm, &seen);
+    got = c;
+    ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Comm_split_type(c, 12345, 0, MPI_INFO_NULL, &got));
+    EPT_CHECK(t, MPI_COMM_NULL == got, "an error left the handle (unknown type)");
+    got = c;
+    ERROR(t, MPI_ERR_INFO, c, &seen, MPI_Comm_split_type(c, MPI_COMM_TYPE_SHARED, 0, NULL, &got));
+    EPT_CHECK(t, MPI_COMM_NULL == got, "an error left the handle (bad info)");
+#if defined(HAVE_EP)
+    if (1 < t->size) {
+        const int type = 0 == t->rank ? MPIX_COMM_TYPE_ADDRESS_SPACE : MPI_COMM_TYPE_SHARED;
+
+        got = c;
+        ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Comm_split_type(c, type, 0, MPI_INFO_NULL, &got));
+        EPT_CHECK(t, MPI_COMM_NULL == got, "an error left the handle (different types)");
+    }
+#endif
+    use_and_free(t, &c, &seen);
+}
+
+static int delete_if_willing(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm;
+    (void) key;
+    (void) extra;
+    return *(int *) value ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+/* An attribute that does not want to be deleted. */
+static void case_disconnect(MPI_Comm comm, struct ept *t)
+{
+    int willing = 0, key = MPI_KEYVAL_INVALID;
+    struct seen seen;
+    MPI_Comm c;
+
+    if (!t->endpoints) {
+        return; /* libmpi's says success, and has not freed it */
+    }
+    c = watched_copy(t, comm, &seen);
+    EPT_OK(t, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_if_willing, &key, NULL));
+    EPT_OK(t, MPI_Comm_set_attr(c, key, &willing));
+    ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Comm_disconnect(&c));
+    ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Comm_free(&c));
+    EPT_CHECK(t, MPI_COMM_NULL != c, "the handle is gone");
+    ept_use_comm(t, c, t->rank, t->size);
+    willing = 1;
+    EPT_OK(t, MPI_Comm_disconnect(&c));
+    EPT_CHECK(t, MPI_COMM_NULL == c, "the handle is still there");
+    EPT_OK(t, MPI_Comm_free_keyval(&key));
+}
+
 static void case_create(MPI_Comm comm, struct ept *t)
 {
     struct seen seen;
@@ -339,6 +398,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
 {
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     EPT_CASE(t, case_split);
+    EPT_CASE(t, case_split_type);
+    EPT_CASE(t, case_disconnect);
     EPT_CASE(t, case_create);
     EPT_CASE(t, case_null);
     EPT_CASE(t, case_no_topology);

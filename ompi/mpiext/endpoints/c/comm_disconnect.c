@@ -27,10 +27,16 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
+#include "ompi/errhandler/errhandler.h"
+
+static const char function_name[] = "MPI_Comm_disconnect";
+
 typedef int (*disconnect_fn_t)(MPI_Comm *comm);
 
 MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
+    int rc;
+
     if (NULL == comm || NULL == *comm || MPI_COMM_NULL == *comm || ompi_comm_invalid(*comm)
         || !mpix_endpoints_is_endpoint_comm(*comm)) {
         static _Atomic(void *) found;
@@ -39,7 +45,8 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
 
         return NULL != original ? original(comm) : MPI_ERR_INTERN;
     }
-    return ompi_comm_free(comm);
+    rc = ompi_comm_free(comm);
+    OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
 }
 
 #pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect

@@ -104,6 +104,14 @@ static int split_by_libmpi(MPI_Comm comm, int split_type, int key, MPI_Info info
     return NULL != original ? original(comm, split_type, key, info, newcomm) : MPI_ERR_INTERN;
 }
 
+/** What the caller gets unless the call succeeds: errors may find it with anything in it. */
+static void no_newcomm(MPI_Comm *newcomm)
+{
+    if (NULL != newcomm) {
+        *newcomm = MPI_COMM_NULL;
+    }
+}
+
 /* ---- communicators of endpoints -------------------------------------------------------------- */
 
 /** What members may have meant; each word is the maximum over all. */
@@ -147,6 +155,7 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info
                         [HAS_ERROR] = MPI_SUCCESS != bad};
     int rc = agree(comm, words);
 
+    no_newcomm(newcomm);
     if (MPI_SUCCESS != bad) {
         rc = bad;
     } else if (OMPI_SUCCESS == rc && 0 != words[HAS_ERROR]) {
@@ -206,10 +215,10 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, in
         return split_by_libmpi(comm, split_type, key, info, newcomm);
     }
     bad = check_arguments(info, newcomm);
+    no_newcomm(newcomm);
     if (MPI_SUCCESS != bad) {
         return OMPI_ERRHANDLER_INVOKE(comm, bad, function_name);
     }
-    *newcomm = MPI_COMM_NULL;
     if (OMPI_COMM_IS_INTER(comm)) {
         return split_by_libmpi(comm, MPI_UNDEFINED, key, info, newcomm);
     }
