@@ -401,6 +401,44 @@ static void case_concurrent(MPI_Comm comm, struct ept *t)
 }
 
 /* Nothing cached on the parent comes along. */
+/* From an intercommunicator of processes while it is being duplicated: the leaders of the sides talk
+ * for both. */
+static void case_under_idup(MPI_Comm comm, struct ept *t)
+{
+    const int side = t->proc % 2;
+    MPI_Comm half, inter;
+
+    (void) comm;
+    if (0 != t->local || 2 > t->nprocs || !t->endpoints) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_split(MPI_COMM_WORLD, side, t->proc, &half));
+    EPT_OK(t, MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 3, &inter));
+    EPT_OK(t, MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    for (int round = 0; round < 10; ++round) {
+        MPI_Comm copy, handles[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+        MPI_Request request;
+        int done = 0, size = 0;
+
+        EPT_OK(t, MPI_Comm_idup(inter, &copy, &request));
+        for (int i = 0; 0 == side && i < 20 * round; ++i) { /* one side is ahead */
+            EPT_OK(t, MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        }
+        EPT_OK(t, ept_create_endpoints(inter, 2, MPI_INFO_NULL, handles));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Comm_remote_size(copy, &size));
+        EPT_EQ(t, 0 == side ? t->nprocs / 2 : (t->nprocs + 1) / 2, size);
+        EPT_OK(t, MPI_Comm_free(&copy));
+        for (int i = 0; i < 2; ++i) {
+            EPT_OK(t, MPI_Comm_remote_size(handles[i], &size));
+            EPT_EQ(t, 2 * (0 == side ? t->nprocs / 2 : (t->nprocs + 1) / 2), size);
+            EPT_OK(t, MPI_Comm_free(&handles[i]));
+        }
+    }
+    EPT_OK(t, MPI_Comm_free(&inter));
+    EPT_OK(t, MPI_Comm_free(&half));
+}
+
 static void case_attributes(MPI_Comm comm, struct ept *t)
 {
     int key = MPI_KEYVAL_INVALID, value = 5, flag = 1;
@@ -455,6 +493,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_parents);
     EPT_CASE(t, case_over_endpoints);
     EPT_CASE(t, case_concurrent);
+    EPT_CASE(t, case_under_idup);
     EPT_CASE(t, case_attributes);
     EPT_CASE(t, case_tag_ub);
     return 0;

@@ -139,7 +139,10 @@ static void read_parent(creation_t *creation)
         creation->meeting.comm = parent->c_local_comm;
         creation->meeting.two_sided = true;
         creation->meeting.bridge = parent;
-        creation->meeting.tag = OMPI_COMM_ALLREDUCE_TAG;
+        /* Not OMPI_COMM_ALLREDUCE_TAG: by that the leaders of an MPI_Comm_idup talk, which may be
+         * under way.  This one is of blocking calls on all of the communicator, of which creation
+         * is one. */
+        creation->meeting.tag = OMPI_COMM_BARRIER_TAG;
         creation->remote.group = parent->c_remote_group;
         creation->links |= mca_pml_epml_group_links(parent->c_remote_group);
     }
