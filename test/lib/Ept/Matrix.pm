@@ -113,6 +113,10 @@ my @TABLE = (
               env => 'LATE_LOCKS_SEED=21', preload => 'late_locks' } }
         qw(handles comm_tree comm_inter create part_life)),
     { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
+    { program => 'comm_group_tag', configs => [qw(1x1 1x3 2x2/tcp 2x2/node)], quick => ['1x3'],
+      plain => 0 },
+    { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
+      preload => 'fail_alloc' },
     { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp)] },
     { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
       says => '\A(?!.*windows yet.*windows yet)(?!.*files yet.*files yet).*windows yet.*files yet' },

@@ -28,7 +28,7 @@
 
 /* ---- context ids ----------------------------------------------------------------------------- */
 
-#define EPML_CONTEXT_COUNT_BITS 40
+#define EPML_CONTEXT_COUNT_BITS 39
 #define EPML_CONTEXT_RANK_MASK 0x7fffffu
 
 /**
@@ -39,8 +39,8 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
 {
     static _Atomic uint64_t next = 1;
 
-    /* Relaxed: only the number matters.  23 bits of rank, 40 bits of count, the sign bit free: a
-     * thousand new communicators a second last for 35 years. */
+    /* Relaxed: only the number matters.  23 bits of rank, 39 bits of count, two free
+     * (EPML_AGREE_CONTEXT): a thousand new communicators a second last for 17 years. */
     return (uint64_t) (OMPI_PROC_MY_NAME->vpid & EPML_CONTEXT_RANK_MASK) << EPML_CONTEXT_COUNT_BITS
            | (atomic_fetch_add_explicit(&next, count, memory_order_relaxed)
               & ((UINT64_C(1) << EPML_CONTEXT_COUNT_BITS) - 1));
@@ -213,11 +213,14 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
     if (OPAL_LIKELY(NULL != comm && context == comm->context)) {
         return comm;
     }
-    if (OPAL_SUCCESS != opal_hash_table_get_value_uint64(&ep->comms, context, &found)) {
+    if (OPAL_SUCCESS
+        != opal_hash_table_get_value_uint64(&ep->comms, context & ~EPML_AGREE_CONTEXT, &found)) {
         return NULL;
     }
-    ep->recent_comm = found;
-    return found;
+    comm = found;
+    comm->agrees |= 0 != (context & EPML_AGREE_CONTEXT);
+    ep->recent_comm = comm;
+    return comm;
 }
 
 /**
@@ -352,6 +355,12 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     (void) opal_hash_table_remove_value_uint64(&ep->comms, comm->context);
     ep->recent_comm = NULL;
     while (NULL != (message = epml_match_first_of_context(&ep->match, comm->context))) {
+        throw_away(comm, message);
+    }
+    /* What members that gave up have not waited for. */
+    while (comm->agrees
+           && NULL != (message = epml_match_first_of_context(&ep->match, comm->context
+                                                                             | EPML_AGREE_CONTEXT))) {
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);

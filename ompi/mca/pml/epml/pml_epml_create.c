@@ -672,5 +672,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .is_endpoint_comm = mca_pml_epml_is_endpoint_comm,
     .context_ids = mca_pml_epml_context_ids,
     .comm_assign = mca_pml_epml_comm_assign,
+    .agree_send = mca_pml_epml_agree_send,
+    .agree_recv = mca_pml_epml_agree_recv,
     .intercomm_create = mca_pml_epml_intercomm_create,
 };

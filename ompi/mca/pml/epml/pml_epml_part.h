@@ -33,8 +33,8 @@
 
 BEGIN_C_DECLS
 
-/** Partitioned messages are matched under a context of their own: contexts have 63 bits
- * (mca_pml_epml_context_ids), this is the last one.  It is never sent: the kind of header
+/** Partitioned messages are matched under a context of their own: contexts have 62 bits
+ * (mca_pml_epml_context_ids), and one of agreements, this is the last one.  It is never sent: the kind of header
  * implies it. */
 #define EPML_PART_CONTEXT (UINT64_C(1) << 63)
 

@@ -48,7 +48,11 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
     static _Atomic bool said = false;
 
     ++ep->dropped;
-    comm->lost = true;
+    if (0 == (match->context & EPML_AGREE_CONTEXT)) {
+        comm->lost = true;
+    } else {
+        comm->agree_lost = true;
+    }
     if (fin || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
         const mca_pml_epml_hdr_done_t hdr = {
             .common = {.kind = fin ? EPML_HDR_FIN : EPML_HDR_ACK,

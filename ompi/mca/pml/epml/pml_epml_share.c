@@ -73,7 +73,7 @@ static void enter(mca_pml_epml_peers_t *peers, uint64_t key)
     }
 }
 
-/** Context ids have 63 bits and are never 0 (mca_pml_epml_context_ids). */
+/** Context ids have 62 bits and are never 0 (mca_pml_epml_context_ids). */
 static uint64_t key_of(uint64_t context, bool second)
 {
     return context << 1 | (second ? 1 : 0);

@@ -220,6 +220,11 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
 
+/** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members of
+ * the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
+ * matches.  The last one is EPML_PART_CONTEXT. */
+#define EPML_AGREE_CONTEXT (UINT64_C(1) << 62)
+
 /** What hangs from an endpoint communicator (c_pml_comm). */
 typedef struct mca_pml_epml_comm_t {
     mca_pml_epml_ep_t *ep;
@@ -239,6 +244,8 @@ typedef struct mca_pml_epml_comm_t {
     int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
     bool lost_member;  /**< there is such a one in peers or in local, or in outer; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
+    bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
+    bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
     uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;
 
@@ -559,7 +566,11 @@ int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
 int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
                              mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local);
 
-/** The communicator of ep with this context, or NULL.  Under ep's lock. */
+/** See agree_send and agree_recv in mpix_endpoints_pml_t. */
+int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
+int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
+
+/** The communicator of ep with this context, that of its agreements included, or NULL.  Under ep's lock. */
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
 
 /** Restrict Open MPI's choice of collective components to those that serve on endpoints. */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What the blocking (seam_cid.c) and the nonblocking (seam_cid_nb.c) agreement on context ids have
- * in common.  Neither is called by anybody but libmpi.
+ * What the blocking (seam_cid.c) and the nonblocking (seam_cid_nb.c) agreement on context ids, and
+ * the activation after it (seam_activate.c), have in common.  Neither is called by anybody but libmpi.
  */
 
 #ifndef MPIEXT_ENDPOINTS_CID_H
@@ -157,15 +157,53 @@ static inline ompi_communicator_t *mpix_endpoints_cid_null(void)
 int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
                                  const ompi_communicator_t *comm, int rank);
 
+/* ---- the tree (seam_tree.c) ------------------------------------------------------------------ */
+
+/** Those who agree, at one of them. */
+typedef struct mpix_endpoints_tree_t {
+    ompi_communicator_t *comm;    /**< whose members they are */
+    ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
+    int rank;                     /**< own, in newcomm or comm */
+    int size;
+    int tag;                      /**< the user's, or one of mpix_endpoints_cid_tag */
+} mpix_endpoints_tree_t;
+
 /**
- * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with newcomm, whose id is
- * agreed: so that the other members, who wait for it to put newcomm to use, get an error as well.
+ * From rank 0 to all.
  *
- * @param[in] tag  mode GROUP: of the user's call; otherwise NULL
- * @param[in] rc   of mpix_endpoints_cid_assign.  MPI_ERR_GROUP is an error that all members see
+ * @param[in,out] words  rank 0's; MPIX_ENDPOINTS_CID_WORDS
+ *
+ * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, who do
+ *         not know that.  All must meet, and say so
  */
-void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                                      const int *tag, int rc);
+int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words);
+
+/**
+ * All wait for all, up the tree and down again.
+ *
+ * @param[in] rc  how this member has fared
+ *
+ * @return rc if that is an error, otherwise an error if another member had one
+ */
+int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc);
+
+/**
+ * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so
+ * that the other members, who wait for it to put that to use, get an error as well.
+ *
+ * @param[in] tree  of its members
+ * @param[in] rc    MPI_ERR_GROUP is an error that all members see
+ *
+ * @return rc
+ */
+int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc);
+
+/** The tag of the activation that ends a blocking agreement in mode INTRA: one at a time, in an
+ * order that all members of comm see. */
+static inline int mpix_endpoints_activation_tag(void)
+{
+    return mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, 0);
+}
 
 /** Is newcomm to be made out of a group with endpoints alone, which cannot be done?  Any newcomm,
  * any comm. */

@@ -32,7 +32,10 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 2
+#define MPIX_ENDPOINTS_LINK_ABI 3
+
+/** What agree_send sends. */
+#define MPIX_ENDPOINTS_AGREE_WORDS 2
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -93,6 +96,26 @@ typedef struct mpix_endpoints_pml_t {
      */
     int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
                        bool member);
+
+    /**
+     * Tell another member of an endpoint communicator something that nobody but agree_recv
+     * receives, whatever its tag.  Blocks until it has been sent, which needs no receive; progresses
+     * the endpoint.  Without memory it waits for some.
+     *
+     * @param[in] rank   in comm, the remote group's if it is an intercommunicator
+     * @param[in] tag    of the user's, 0 or more
+     * @param[in] words  MPIX_ENDPOINTS_AGREE_WORDS
+     *
+     * @return OMPI_SUCCESS, or an error: it has not been sent, and will not be
+     */
+    int (*agree_send)(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
+
+    /**
+     * Wait for what a member has sent; several threads may wait for different tags.  Takes no memory.
+     *
+     * @return OMPI_SUCCESS, or an error: it will not come
+     */
+    int (*agree_recv)(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
 
     /**
      * MPI_Intercomm_create, for any two communicators; collective over both.

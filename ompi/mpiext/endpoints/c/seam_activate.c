@@ -15,8 +15,8 @@
  * other, because nobody may send on a communicator that somebody has not set up.
  *
  * libmpi does that by a request, whose steps are run by process-wide progress: all waiting threads
- * of a process walk through the requests of all of them, one at a time.  Here plain messages along
- * a tree do it, for which a thread waits on its own endpoint alone.
+ * of a process walk through the requests of all of them, one at a time.  Here messages along a tree
+ * do it (seam_tree.c), for which a thread waits on its own endpoint alone.
  */
 
 #include "ompi_config.h"
@@ -34,71 +34,23 @@
 
 #if MPIX_ENDPOINTS_PLAIN_ACTIVATION
 
-/** The word that goes up and down the tree: has anybody failed? */
-static int word_recv(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int tag,
-                     int *failed)
-{
-    int from = mpix_endpoints_cid_comm_rank(newcomm, comm, rank);
-
-    return 0 > from ? MPI_ERR_GROUP
-                    : MCA_PML_CALL(recv(failed, 1, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE));
-}
-
-static int word_send(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int tag,
-                     const int *failed)
-{
-    int to = mpix_endpoints_cid_comm_rank(newcomm, comm, rank);
-
-    return 0 > to ? MPI_ERR_GROUP
-                  : MCA_PML_CALL(send(failed, 1, MPI_INT, to, tag, MCA_PML_BASE_SEND_STANDARD,
-                                      comm));
-}
-
-/** The members of newcomm meet: up a binomial tree of messages on comm, and down again.
- *
- * @return own rc if that is an error, otherwise an error if another member had one */
-static int meet(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag, int rc)
-{
-    const int rank = newcomm->c_local_group->grp_my_rank;
-    const int size = newcomm->c_local_group->grp_proc_count;
-    int failed = OMPI_SUCCESS != rc, bit;
-
-    /* The lowest bit of a rank leads to its parent; the bits below that one, to its children. */
-    for (bit = 1; bit < size && 0 == (rank & bit); bit <<= 1) {
-        if (rank + bit < size) {
-            int theirs = 1;
-
-            if (OMPI_SUCCESS != word_recv(newcomm, comm, rank + bit, tag, &theirs)) {
-                theirs = 1;
-            }
-            failed |= theirs;
-        }
-    }
-    if (0 != rank) {
-        int up_failed = OMPI_SUCCESS != word_send(newcomm, comm, rank - bit, tag, &failed);
-
-        if (OMPI_SUCCESS != word_recv(newcomm, comm, rank - bit, tag, &failed) || up_failed) {
-            failed = 1;
-        }
-    }
-    for (bit >>= 1; 0 < bit; bit >>= 1) {
-        if (rank + bit < size
-            && OMPI_SUCCESS != word_send(newcomm, comm, rank + bit, tag, &failed)) {
-            rc = OMPI_SUCCESS == rc ? OMPI_ERROR : rc;
-        }
-    }
-    return OMPI_SUCCESS == rc && 0 != failed ? OMPI_ERROR : rc;
-}
-
-/** What libmpi's activation does for a member of an intracommunicator. */
+/** What libmpi's activation does for a member of an intracommunicator; but its collectives are chosen
+ * before the members meet, so that nothing is left that could fail at one of them alone.  Those that
+ * may serve here do not communicate when they are chosen (docs/architecture.md, "Collectives"). */
 static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *comm, int tag)
 {
     ompi_communicator_t *newcomm = *newcomm_p;
-    int rc = meet(newcomm, comm, tag, MCA_PML_CALL(add_comm(newcomm)));
+    const mpix_endpoints_tree_t tree = {.comm = comm,
+                                        .newcomm = newcomm,
+                                        .rank = newcomm->c_local_group->grp_my_rank,
+                                        .size = newcomm->c_local_group->grp_proc_count,
+                                        .tag = tag};
+    int rc = MCA_PML_CALL(add_comm(newcomm));
 
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(newcomm);
     }
+    rc = mpix_endpoints_tree_meet(&tree, rc);
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(newcomm);
         *newcomm_p = mpix_endpoints_cid_null();
@@ -106,30 +58,20 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     return rc;
 }
 
-static int activation_tag(const ompi_communicator_t *newcomm)
+int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
 {
-    return mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE,
-                                  mpix_endpoints_notes_context(newcomm));
-}
-
-void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                                      const int *tag, int rc)
-{
-    if (OMPI_SUCCESS != rc && MPI_ERR_GROUP != rc && mpix_endpoints_cid_participates(newcomm)) {
-        (void) meet(newcomm, comm, NULL != tag ? *tag : activation_tag(newcomm), rc);
-    }
+    return OMPI_SUCCESS == rc || MPI_ERR_GROUP == rc || MPI_UNDEFINED == tree->rank
+               ? rc
+               : mpix_endpoints_tree_meet(tree, rc);
 }
 
 #else
 
-void mpix_endpoints_activation_cancel(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                                      const int *tag, int rc)
+int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
 {
     /* libmpi's activation has no way to say no. */
-    (void) newcomm;
-    (void) comm;
-    (void) tag;
-    (void) rc;
+    (void) tree;
+    return rc;
 }
 
 #endif /* MPIX_ENDPOINTS_PLAIN_ACTIVATION */
@@ -163,7 +105,7 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
     }
     if (OMPI_COMM_CID_INTRA == mode) {
         return mpix_endpoints_cid_participates(*newcomm)
-                   ? activate_intra(newcomm, comm, activation_tag(*newcomm))
+                   ? activate_intra(newcomm, comm, mpix_endpoints_activation_tag())
                    : OMPI_SUCCESS; /* nothing to activate, and nobody to wait for */
     }
 #endif

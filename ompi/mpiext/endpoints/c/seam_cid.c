@@ -16,15 +16,15 @@
  * libmpi lets all members agree on one slot in their communicator tables.  Two endpoints of a
  * process share that table, so for them there is no such slot.  Here each handle takes whatever
  * slot is free (comm_assign in pml/epml does), and what the members agree on is a 64 bit id: one
- * member draws it, the others are told.  One broadcast, where libmpi needs two or more allreduces.
+ * member draws it, the others are told.  One message to each, where libmpi needs two or more allreduces.
  *
  * Who draws, and how the others are told, depends on how the communicator comes about (mode):
  *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and
- *                 broadcasts its beginning
+ *                 tells its beginning, along a tree
  *   INTER         the same on an intercommunicator, and merge: rank 0 of one side, the same side
  *                 seen from both, draws and broadcasts to both sides
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
- *                 draws; messages along a binomial tree
+ *                 draws; likewise, with the user's tag
  * MPI_Intercomm_create does not come here (seam_intercomm.c).
  * A split makes several communicators in one call.  Each takes its id from the block by the rank in
  * comm of one of its own members, which no two of them can share.
@@ -170,20 +170,32 @@ static int cid_bcast(void *buf, int words, int root, ompi_communicator_t *comm)
                                     comm->c_coll->coll_bcast_module);
 }
 
-static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+/** @param[in] rank, rc  of cid_own_group */
+static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int rc)
 {
-    uint64_t base = 0;
-    int rc;
+    mpix_endpoints_tree_t tree = {.comm = comm,
+                                  .rank = ompi_comm_rank(comm),
+                                  .size = ompi_comm_size(comm),
+                                  .tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE, 0)};
+    uint64_t words[CID_WORDS] = {0, 0};
+    int spread_rc;
 
-    if (0 == ompi_comm_rank(comm)) {
-        base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
+    if (0 == tree.rank) {
+        words[CID_ID]
+            = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
     }
-    rc = cid_bcast(&base, 1, 0, comm);
+    spread_rc = mpix_endpoints_tree_spread(&tree, words);
     if (OMPI_SUCCESS == rc) {
-        rc = mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, base, 0);
-        mpix_endpoints_activation_cancel(newcomm, comm, NULL, rc);
+        rc = spread_rc;
     }
-    return rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, words[CID_ID], 0);
+    }
+    tree.newcomm = newcomm;
+    tree.rank = rank;
+    tree.size = newcomm->c_local_group->grp_proc_count;
+    tree.tag = mpix_endpoints_activation_tag();
+    return mpix_endpoints_activation_cancel(&tree, rc);
 }
 
 /** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
@@ -224,45 +236,34 @@ static bool cid_is_part(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
     return true;
 }
 
-/** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time. */
-static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag)
+/** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time.
+ *
+ * @param[in] rank, rc  of cid_own_group */
+static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag, int rank,
+                     int rc)
 {
-    int rank = newcomm->c_local_group->grp_my_rank, size = newcomm->c_local_group->grp_proc_count;
+    const mpix_endpoints_tree_t tree = {.comm = comm,
+                                        .newcomm = newcomm,
+                                        .rank = rank,
+                                        .size = newcomm->c_local_group->grp_proc_count,
+                                        .tag = tag};
     uint64_t words[CID_WORDS] = {0, 0};
-    int bit = 1, rc = OMPI_SUCCESS;
+    int spread_rc;
 
     if (MPI_UNDEFINED == rank || !cid_is_part(newcomm, comm)) {
         return MPI_ERR_GROUP;
     }
-    /* The lowest bit of a rank leads to its parent; the bits below that one, to its children. */
-    while (bit < size && 0 == (rank & bit)) {
-        bit <<= 1;
-    }
     if (0 == rank) {
         words[CID_ID] = mpix_endpoints_table()->context_ids(1);
-    } else {
-        rc = MCA_PML_CALL(recv(words, CID_WORDS, MPI_UINT64_T,
-                               mpix_endpoints_cid_comm_rank(newcomm, comm, rank - bit), tag, comm,
-                               MPI_STATUS_IGNORE));
-        if (OMPI_SUCCESS == rc && 0 != words[CID_STATUS]) {
-            rc = OMPI_ERROR;
-        }
-        words[CID_STATUS] = OMPI_SUCCESS != rc;
     }
-    for (bit >>= 1; 0 < bit; bit >>= 1) {
-        if (rank + bit < size) {
-            int child = mpix_endpoints_cid_comm_rank(newcomm, comm, rank + bit);
-            int send_rc = MCA_PML_CALL(send(words, CID_WORDS, MPI_UINT64_T, child, tag,
-                                            MCA_PML_BASE_SEND_STANDARD, comm));
-
-            rc = OMPI_SUCCESS == rc ? send_rc : rc;
-        }
+    spread_rc = mpix_endpoints_tree_spread(&tree, words);
+    if (OMPI_SUCCESS == rc) {
+        rc = spread_rc;
     }
     if (OMPI_SUCCESS == rc) {
         rc = cid_place(newcomm, comm, words[CID_ID], 0);
-        mpix_endpoints_activation_cancel(newcomm, comm, &tag, rc);
     }
-    return rc;
+    return mpix_endpoints_activation_cancel(&tree, rc);
 }
 
 /* ---- the seam -------------------------------------------------------------------------------- */
@@ -297,23 +298,31 @@ bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
 /**
  * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
  * that another endpoint of this process made, or the process itself (MPI_COMM_WORLD's), says that
- * one's rank.  Then newcomm gets a copy that is this endpoint's.
+ * one's rank.
+ *
+ * @return own rank in newcomm, or MPI_UNDEFINED
  */
-static int cid_own_group(ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+static int cid_own_rank(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
-    ompi_group_t *group = newcomm->c_local_group, *copy;
+    const ompi_group_t *group = newcomm->c_local_group;
     const ompi_proc_t *me = mpix_endpoints_group_owner(comm->c_local_group);
-    int rank;
 
     if (MPI_UNDEFINED == group->grp_my_rank && MPI_UNDEFINED != newcomm->c_my_rank) {
-        return OMPI_SUCCESS; /* a split's sign for who stays out; the group is newcomm's alone */
+        return MPI_UNDEFINED; /* a split's sign for who stays out; the group is newcomm's alone */
     }
     if (OPAL_LIKELY(group == comm->c_local_group || me == mpix_endpoints_group_owner(group))) {
-        return OMPI_SUCCESS;
+        return group->grp_my_rank;
     }
-    rank = mpix_endpoints_group_rank_of(group, me);
-    if (rank == group->grp_my_rank) {
-        return OMPI_SUCCESS; /* no member, as the group says */
+    return mpix_endpoints_group_rank_of(group, me);
+}
+
+/** If the group says another rank, newcomm gets a copy that says this one. */
+static int cid_own_group(ompi_communicator_t *newcomm, int rank)
+{
+    ompi_group_t *group = newcomm->c_local_group, *copy;
+
+    if (OPAL_LIKELY(rank == group->grp_my_rank)) {
+        return OMPI_SUCCESS;
     }
     copy = ompi_group_allocate(group, group->grp_proc_count);
     if (NULL == copy) {
@@ -340,7 +349,7 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
                                             ompi_communicator_t *bridgecomm, const void *arg0,
                                             const void *arg1, bool send_first, int mode)
 {
-    int rc;
+    int rank, rc;
 
     if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -349,17 +358,15 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid)(newcomm, comm, bridgecomm, arg0, arg1,
                                                           send_first, mode);
     }
-    rc = cid_own_group(newcomm, comm);
-    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        return rc;
-    }
+    rank = cid_own_rank(newcomm, comm);
+    rc = cid_own_group(newcomm, rank);
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
-        return cid_intra(newcomm, comm);
+        return cid_intra(newcomm, comm, rank, rc);
     case OMPI_COMM_CID_INTER:
-        return cid_inter(newcomm, comm);
+        return OMPI_SUCCESS == rc ? cid_inter(newcomm, comm) : rc;
     case OMPI_COMM_CID_GROUP:
-        return cid_group(newcomm, comm, *(const int *) arg0);
+        return cid_group(newcomm, comm, *(const int *) arg0, rank, rc);
     default:
         /* Connected and spawned jobs, and what survives a failed member: not with endpoints. */
         return MPI_ERR_UNSUPPORTED_OPERATION;

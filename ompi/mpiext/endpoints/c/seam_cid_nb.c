@@ -329,6 +329,15 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
                      request_p);
 }
 
+/** What tells this activation from others under way.  Ids of groups are drawn by different processes,
+ * whose counts may be equal. */
+static uint64_t cid_key(const ompi_communicator_t *newcomm)
+{
+    const uint64_t context = mpix_endpoints_notes_context(newcomm);
+
+    return context + (context >> 39) * UINT32_C(2654435761);
+}
+
 /** Activate for an endpoint.  Who is no member has nothing to activate and nobody to wait for. */
 static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
                         ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
@@ -343,9 +352,9 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
     }
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
+    case OMPI_COMM_CID_GROUP: /* blocking; not with the user's tag, which his messages may have */
         /* As if by a group, which is along a tree of messages with this tag. */
-        tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE,
-                                     mpix_endpoints_notes_context(*newcomm));
+        tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, cid_key(*newcomm));
         arg0 = &tag;
         mode = OMPI_COMM_CID_GROUP;
         break;
@@ -354,8 +363,6 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
             return cid_activate_inter(newcomm, comm, request);
         }
         break; /* a merge, which is blocking */
-    case OMPI_COMM_CID_GROUP:
-        break; /* blocking, and with a tag of the user's */
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

@@ -1,0 +1,118 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What members of a communicator tell each other while they make another one out of it, by
+ * MPI_Comm_create_group: a few words, with a tag of the user's, which the standard keeps apart from
+ * that of his messages (MPI 4.1, section 7.4.2).  They travel like any small message, under a
+ * context of their own, in which no receive is ever posted: who waits looks among the messages that
+ * wait.  So neither side takes memory that it might not get halfway through.
+ *
+ * Called by the extension's seam_cid.c and seam_activate.c; test/mpi/comm_group_tag.c,
+ * test/mpi/comm_nomem.c.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_flow.h"
+#include "pml_epml_request_inline.h"
+
+#include "ompi/constants.h"
+
+#define AGREE_BYTES (MPIX_ENDPOINTS_AGREE_WORDS * sizeof(uint64_t))
+
+int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words)
+{
+    const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    const mca_pml_epml_hdr_match_t hdr = {.common = {.kind = EPML_HDR_EAGER},
+                                          .context = epml_comm->context | EPML_AGREE_CONTEXT,
+                                          .source = epml_comm->rank,
+                                          .tag = tag};
+    mca_pml_epml_peer_t *peer = epml_comm->peers->peer[rank];
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_waiter_t waiter = {0};
+
+    for (;;) {
+        int rc;
+
+        mca_pml_epml_lock(ep);
+        /* Past the backlog, if there is one: nothing before it has this context. */
+        rc = mca_pml_epml_lost_is(ep, peer)
+                 ? MPI_ERR_PROC_FAILED
+                 : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
+        mca_pml_epml_unlock(ep);
+        if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            mca_pml_epml_wait_over(&waiter);
+            return mca_pml_epml_mpi_error(rc);
+        }
+        /* Also without memory: who gave up here would leave the others waiting. */
+        if (0 == mca_pml_epml_ep_poll(ep)) {
+            mca_pml_epml_idle(&waiter);
+        }
+    }
+}
+
+/** Look once.  Under the lock.
+ * @return OMPI_SUCCESS; OMPI_ERR_WOULD_BLOCK: not yet; or an error: there is none to come */
+static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+    epml_match_queue_t *queue;
+    mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *)
+        epml_match_first(&ep->match, comm->context | EPML_AGREE_CONTEXT, rank, tag, &queue);
+    bool is_sound;
+
+    if (comm->agree_lost) {
+        return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
+    }
+    if (NULL != message) {
+        is_sound = EPML_HDR_EAGER == message->common.kind && AGREE_BYTES == message->size;
+        if (is_sound) {
+            memcpy(words, message->data, AGREE_BYTES);
+        }
+        epml_match_remove(&ep->match, &message->match);
+        mca_pml_epml_unexpected_free(ep, message);
+        return is_sound ? OMPI_SUCCESS : OMPI_ERROR;
+    }
+    /* No request says whom this thread waits for; mca_pml_epml_lost_ask asks. */
+    ep->probed.context = comm->context;
+    ep->probed.source = rank;
+    ep->probed.tag = tag;
+    return comm->lost_member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
+               ? MPI_ERR_PROC_FAILED
+               : OMPI_ERR_WOULD_BLOCK;
+}
+
+int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_waiter_t waiter = {0};
+
+    for (;;) {
+        int rc;
+
+        mca_pml_epml_lock(ep);
+        rc = take(epml_comm, rank, tag, words);
+        mca_pml_epml_unlock(ep);
+        if (OMPI_ERR_WOULD_BLOCK != rc) {
+            mca_pml_epml_wait_over(&waiter);
+            return rc;
+        }
+        while (0 == mca_pml_epml_ep_poll(ep)) {
+            mca_pml_epml_idle(&waiter);
+            if (0 == waiter.idle % 64) {
+                break; /* another thread may have taken the message in */
+            }
+        }
+    }
+}

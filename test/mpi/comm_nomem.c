@@ -1,0 +1,168 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * One rank runs out of memory while communicators are made: each allocation of ours in turn fails
+ * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
+ * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which libmpi
+ * gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
+ *
+ * EPT-LIBS: -ldl
+ */
+
+#define _GNU_SOURCE
+
+#include "ept.h"
+
+#include <dlfcn.h>
+
+/** More allocations than any constructor makes. */
+#define MOST 200
+
+typedef int (*make_fn_t)(MPI_Comm comm, struct ept *t, MPI_Comm *made);
+
+static void (*fail_alloc)(long n);
+static int (*fail_alloc_done)(void);
+
+void test_process_begin(void)
+{
+    *(void **) &fail_alloc = dlsym(RTLD_DEFAULT, "ept_fail_alloc");
+    *(void **) &fail_alloc_done = dlsym(RTLD_DEFAULT, "ept_fail_alloc_done");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
+static int make_dup(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    (void) t;
+    return MPI_Comm_dup(comm, made);
+}
+
+static int make_create(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    MPI_Group group;
+    int rc;
+
+    EPT_OK(t, MPI_Comm_group(comm, &group));
+    rc = MPI_Comm_create(comm, group, made);
+    EPT_OK(t, MPI_Group_free(&group));
+    return rc;
+}
+
+static int make_create_group(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    MPI_Group group;
+    int rc;
+
+    EPT_OK(t, MPI_Comm_group(comm, &group));
+    rc = MPI_Comm_create_group(comm, group, 9, made);
+    EPT_OK(t, MPI_Group_free(&group));
+    return rc;
+}
+
+/* A group that belongs to no endpoint of this process but the first: libmpi takes it for that one's. */
+static int make_foreign_group(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    static MPI_Group first; /* of rank t->local 0 */
+    int rc;
+
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Comm_group(comm, &first));
+    }
+    ept_local_barrier(t);
+    rc = MPI_Comm_create_group(comm, first, 10, made);
+    ept_local_barrier(t);
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Group_free(&first));
+    }
+    return rc;
+}
+
+static int make_cart(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    int dimension = t->size, periodic = 1;
+
+    return MPI_Cart_create(comm, 1, &dimension, &periodic, 0, made);
+}
+
+/** @return whether the allocation that was to fail was made at all, at victim */
+static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, long n)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int rc, mine[2] = {0, 0}, all[2] = {0, 0};
+
+    ept_phase(t, "allocation %ld of rank %d", n, victim);
+    EPT_OK(t, MPI_Barrier(comm));
+    if (t->rank == victim) {
+        fail_alloc(n);
+    }
+    rc = make(comm, t, &made);
+    if (t->rank == victim) {
+        mine[1] = fail_alloc_done();
+    }
+    mine[0] = MPI_SUCCESS == rc;
+    EPT_OK(t, MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, comm));
+    EPT_CHECK(t, 0 == all[0] || t->size == all[0],
+              "%d of %d ranks have the communicator after allocation %ld of rank %d failed",
+              all[0], t->size, n, victim);
+    if (t->size == all[0]) {
+        int rank = -1, least = -1;
+
+        EPT_OK(t, MPI_Comm_rank(made, &rank));
+        EPT_OK(t, MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, made));
+        EPT_EQ(t, 0, least);
+    }
+    if (MPI_SUCCESS == rc && MPI_COMM_NULL != made) {
+        EPT_OK(t, MPI_Comm_free(&made));
+    }
+    return 0 != all[1];
+}
+
+static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make)
+{
+    const int victims[] = {0, 1, t->size - 1};
+
+    for (int i = 0; i < 3 && i < t->size; ++i) {
+        long n = 1;
+
+        while (n < MOST && round_of(comm, t, make, victims[i], n)) {
+            ++n;
+        }
+        EPT_CHECK(t, 1 < n && n < MOST, "%ld allocations failed", n - 1);
+    }
+}
+
+#define CASE(name)                                        \
+    static void case_##name(MPI_Comm comm, struct ept *t) \
+    {                                                     \
+        all_rounds(comm, t, make_##name);                 \
+    }
+
+CASE(dup)
+CASE(create)
+CASE(create_group)
+CASE(foreign_group)
+CASE(cart)
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    if (!t->endpoints || NULL == fail_alloc) {
+        ept_skip(t, "all", "needs endpoints, and fail_alloc in front of libc");
+        return 0;
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_CASE(t, case_dup);
+    EPT_CASE(t, case_create);
+    EPT_CASE(t, case_create_group);
+    EPT_CASE(t, case_foreign_group);
+    EPT_CASE(t, case_cart);
+    return 0;
+}
