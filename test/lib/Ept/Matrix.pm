@@ -309,6 +309,11 @@ my @TABLE = (
         ['4', '--huge 4200'], ['pieces', '--huge 2100 --pieces 1'],
         ['pieces2', '--huge 4200 --pieces 2']),
 
+    # The base PML is what parameter files leave over.
+    { program => 'sessions', configs => ['1x0'], quick => [], plain => 0, timeout => 60 },
+    { program => 'sessions', variant => 'none', kind => 'fatal', configs => ['1x0'], quick => [],
+      plain => 0, args => '--pml ^ob1,ucx,cm', says => 'PMLs tried: \(none are left\)' },
+
     # Errors that end the run, or are about a run without epml.
     { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
       quick => ['2x0'], says => 'MPIX_Comm_create_endpoints.*MPI_ERR_ARG' },

@@ -70,6 +70,22 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
 /** Finalize and close the base PML. */
 int mca_pml_epml_base_finalize(void);
 
+/* ---- pml_epml_site.c: the PMLs that the site wants ------------------------------------------- */
+
+/** What parameter files say of pml, whatever else has taken its place.
+ * @return to be freed; NULL: nothing */
+char *mca_pml_epml_site_pmls(void);
+
+/**
+ * The PMLs that a value of pml leaves, epml not among them.
+ *
+ * @param[in] value     as of pml: "a,b", "^a,b", or NULL: no wish
+ * @param[in] standard  the names that there are without a wish
+ *
+ * @return to be freed, empty if there are none; NULL without memory
+ */
+char *mca_pml_epml_site_candidates(const char *value, const char *standard);
+
 /* ---- pml_epml_module.c: the function table --------------------------------------------------- */
 
 /** The PML's module, filled in from the base PML's limits.  */

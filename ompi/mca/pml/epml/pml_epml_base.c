@@ -21,7 +21,7 @@
 
 #include "ompi/constants.h"
 
-/** The candidates among which Open MPI itself chooses when the user names none. */
+/** The candidates among which Open MPI itself chooses when neither the user nor the site has a wish. */
 static const char default_candidates[] = "ob1,ucx,cm";
 
 static mca_base_framework_t base_framework;
@@ -61,27 +61,37 @@ static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_m
     return best_module;
 }
 
-int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threads)
+/** The names of the PMLs to choose from.  @return to be freed; empty: there are none */
+static char *make_candidates(void)
 {
-    const char *name = mca_pml_epml_component.base_name;
+    const char *wanted = mca_pml_epml_component.base_name;
+    char *site, *candidates;
+
+    if (NULL != wanted && '\0' != wanted[0]) {
+        return mca_pml_epml_site_candidates(wanted, default_candidates);
+    }
+    site = mca_pml_epml_site_pmls();
+    candidates = mca_pml_epml_site_candidates(site, default_candidates);
+    free(site);
+    return candidates;
+}
+
+/** Select one of these.  @return OMPI_SUCCESS or an error, the framework being closed */
+static int select_of(char *candidates, bool enable_progress_threads, bool enable_mpi_threads)
+{
     mca_pml_base_module_t *module;
     int rc;
 
-    if (NULL == name || '\0' == name[0]) {
-        name = default_candidates;
-    } else if (0 == strcmp(name, mca_pml_epml_component.super.pmlm_version.mca_component_name)) {
-        EPML_SHOW_HELP("base is epml", true);
-        return OMPI_ERR_BAD_PARAM;
+    if ('\0' == candidates[0]) {
+        return OMPI_ERR_NOT_FOUND;
     }
-    rc = mca_pml_epml_framework_open(&base_framework, &ompi_pml_base_framework, name);
+    rc = mca_pml_epml_framework_open(&base_framework, &ompi_pml_base_framework, candidates);
     if (OMPI_SUCCESS != rc) {
-        EPML_SHOW_HELP("no base", true, name);
         return rc;
     }
     base_component = NULL;
     module = choose(enable_progress_threads, enable_mpi_threads);
     if (NULL == module) {
-        EPML_SHOW_HELP("no base", true, name);
         mca_pml_epml_framework_close(&base_framework);
         return OMPI_ERR_NOT_FOUND;
     }
@@ -90,6 +100,30 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
                                      &base_component->pmlm_version);
     mca_pml_epml_component.base = *module;
     return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    const char *name = mca_pml_epml_component.base_name;
+    char *candidates;
+    int rc;
+
+    if (NULL != name
+        && 0 == strcmp(name, mca_pml_epml_component.super.pmlm_version.mca_component_name)) {
+        EPML_SHOW_HELP("base is epml", true);
+        return OMPI_ERR_BAD_PARAM;
+    }
+    candidates = make_candidates();
+    if (NULL == candidates) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = select_of(candidates, enable_progress_threads, enable_mpi_threads);
+    if (OMPI_SUCCESS != rc) {
+        EPML_SHOW_HELP("no base", true, '\0' != candidates[0] ? candidates : "(none are left)");
+    }
+    /* The framework's copy has the selection still, and does not look at it any more. */
+    free(candidates);
+    return rc;
 }
 
 int mca_pml_epml_base_finalize(void)

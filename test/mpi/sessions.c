@@ -1,0 +1,107 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI sessions one after another, each with endpoints, where a parameter file says which PMLs there
+ * are.  It is the program's own, named before MPI is initialized:
+ *
+ *   --pml VALUE   of pml in it (default ^ucx: Open MPI 5.0.7 crashes where it opens ucx twice)
+ *
+ * With a value that leaves no PML over the job ends, and says what has been tried.  Without endpoints
+ * nothing is to be seen; a main() of its own, because the harness has one MPI_Init for all.
+ */
+
+#include <mpi.h>
+#if defined(HAVE_EP)
+#include <mpi-ext.h>
+#endif
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUNDS 3
+
+static int fail(const char *what, int rc)
+{
+    fprintf(stderr, "# %s: error %d\n", what, rc);
+    return 1;
+}
+
+#define TRY(call)                    \
+    do {                             \
+        int rc_ = (call);            \
+        if (MPI_SUCCESS != rc_) {    \
+            return fail(#call, rc_); \
+        }                            \
+    } while (0)
+
+/* @return 0 if all went well */
+static int one_session(void)
+{
+    MPI_Comm world, comm = MPI_COMM_NULL;
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Info info;
+    int one = 1, sum = 0, size = 0;
+
+    TRY(MPI_Info_create(&info));
+    TRY(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
+    TRY(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+    TRY(MPI_Info_free(&info));
+    TRY(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    TRY(MPI_Comm_create_from_group(group, "sessions", MPI_INFO_NULL, MPI_ERRORS_RETURN, &world));
+    TRY(MPI_Group_free(&group));
+#if defined(HAVE_EP)
+    TRY(MPIX_Comm_create_endpoints(world, 1, MPI_INFO_NULL, &comm));
+#else
+    TRY(MPI_Comm_dup(world, &comm));
+#endif
+    TRY(MPI_Comm_size(comm, &size));
+    TRY(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    TRY(MPI_Comm_free(&comm));
+    TRY(MPI_Allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_SUM, world)); /* the base PML */
+    TRY(MPI_Comm_free(&world));
+    TRY(MPI_Session_finalize(&session));
+    return size != sum || size != one;
+}
+
+int main(int argc, char **argv)
+{
+    char file[] = "/tmp/ept_sessions.XXXXXX";
+    const char *value = "^ucx";
+    int failed = 0, written;
+    FILE *out;
+
+    alarm(110);
+    for (int i = 1; i < argc - 1; ++i) {
+        if (0 == strcmp(argv[i], "--pml")) {
+            value = argv[i + 1];
+        }
+    }
+    written = mkstemp(file);
+    out = 0 <= written ? fdopen(written, "w") : NULL;
+    if (NULL == out) {
+        return fail(file, 0);
+    }
+    fprintf(out, "btl_base_warn_component_unused = 0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\npml = %s\n"
+                 "osc = ^ucx,pt2pt\n", value);
+    fclose(out);
+    setenv("OMPI_MCA_mca_base_param_files", file, 1);
+    for (int round = 0; round < ROUNDS && !failed; ++round) {
+        failed = one_session();
+    }
+    unlink(file);
+    printf("%sok 1 - %d sessions one after another\n1..1\n", failed ? "not " : "", ROUNDS);
+    return failed;
+}
