@@ -140,6 +140,15 @@ typedef void (*mca_btl_ep_abandon_fn_t)(struct mca_btl_ep_module_t *module,
                                         struct mca_btl_base_endpoint_t *endpoint);
 
 /**
+ * The owner cannot send to a peer and never will: let the peer find out, when it asks, that this
+ * module is lost to it.  NULL: cannot be.
+ *
+ * @param[in] address  the peer module's, as for ep_connect
+ */
+typedef void (*mca_btl_ep_refuse_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
+                                       size_t length);
+
+/**
  * Owner's: the transport has found out that a peer cannot be reached any more.  Called inside any
  * module call but ep_abandon, perhaps more than once per peer; must not call the module, but may
  * take a moment.  Operations under way end with OPAL_ERR_UNREACH in later progress.
@@ -204,6 +213,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_send_fn_t ep_send;
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
+    mca_btl_ep_refuse_fn_t ep_refuse;
 
     /* Set by the owner after ep_create, or NULL. */
     mca_btl_ep_lost_fn_t ep_lost;

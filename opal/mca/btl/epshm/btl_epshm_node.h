@@ -124,6 +124,7 @@ typedef struct epshm_node_module_t {
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
     uint32_t asked;      /**< the next one to ask whether its sender has gone */
+    bool refusing;       /**< there is one whose sender cannot be answered */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 
@@ -196,6 +197,7 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
                             bool look_only);
 void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint);
+void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
 
 /** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);

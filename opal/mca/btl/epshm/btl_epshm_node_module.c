@@ -70,6 +70,7 @@ static const mca_btl_ep_module_t module_template = {
     .ep_send = mca_btl_epshm_node_ep_send,
     .ep_ask = mca_btl_epshm_node_ask,
     .ep_abandon = mca_btl_epshm_node_abandon,
+    .ep_refuse = mca_btl_epshm_node_refuse,
     .ep_address_length = sizeof(epshm_node_address_t),
 };
 

@@ -153,6 +153,7 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, si
     }
     peer->last_will->neighbour = peer->neighbour;
     peer->module = module;
+    peer->out.pipe->producer = ((epshm_node_module_t *) module)->addressee;
     announce(peer, (epshm_door_t *) (peer->neighbour->base + address.door));
     *endpoint_p = (struct mca_btl_base_endpoint_t *) peer;
     return OPAL_SUCCESS;
@@ -192,8 +193,9 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
     return OPAL_SUCCESS;
 }
 
-/** Its process has ended: the owner hears of it, and mostly somebody says so. */
-static void lose(epshm_node_peer_t *peer)
+/** Its process has ended, or it cannot answer: the owner hears of it, and mostly somebody says
+ * so. */
+static void lose(epshm_node_peer_t *peer, const char *topic)
 {
     struct mca_btl_base_endpoint_t *endpoint = (struct mca_btl_base_endpoint_t *) peer;
     mca_btl_ep_module_t *module = peer->module;
@@ -208,7 +210,7 @@ static void lose(epshm_node_peer_t *peer)
         module->ep_describe(module, endpoint, who, sizeof(who));
     }
     if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
-        EPSHM_SHOW_HELP("process ended", true, who);
+        EPSHM_SHOW_HELP(topic, true, who);
     }
 }
 
@@ -220,7 +222,27 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
     (void) module;
     (void) look_only; /* there is nothing to send */
     if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
-        lose(peer);
+        lose(peer, "process ended");
+    } else if (epshm_pipe_is_refused(peer->out.pipe)) {
+        lose(peer, "no way back");
+    }
+}
+
+void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *ep_module, const void *blob, size_t length)
+{
+    epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
+    epshm_node_address_t address;
+    epshm_neighbour_t *neighbour;
+
+    if (OPAL_SUCCESS != attach(blob, length, &address, &neighbour)) {
+        return;
+    }
+    for (uint32_t i = 0; i < module->in_count; ++i) {
+        if (neighbour->base == module->in[i].segment
+            && address.addressee == module->in[i].pipe->producer) {
+            module->in[i].refused = true; /* progress leaves it: it may be at it now */
+            module->refusing = true;
+        }
     }
 }
 
@@ -240,6 +262,9 @@ static int peer_is_gone(epshm_node_peer_t *peer)
 
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
 {
+    if (epshm_pipe_is_refused(peer->out.pipe)) {
+        lose(peer, "no way back");
+    }
     if (peer->gone || epshm_pipe_is_detached(peer->out.pipe)) {
         return peer_is_gone(peer);
     }
@@ -249,7 +274,7 @@ int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
     }
     if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))
         && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
-        lose(peer);
+        lose(peer, "process ended");
         return OPAL_ERR_UNREACH;
     }
     return OPAL_ERR_OUT_OF_RESOURCE;

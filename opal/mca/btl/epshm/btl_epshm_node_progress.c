@@ -126,6 +126,20 @@ static __attribute__((noinline)) void check_one(epshm_node_module_t *module)
     }
 }
 
+/** Leave the pipes whose senders cannot be answered, and let those see it.  What they have sent has
+ * been read, but for what few turns leave behind in a crowd of pipes, which nobody will miss: the
+ * owner has given them up. */
+static __attribute__((noinline)) void refuse_all(epshm_node_module_t *module)
+{
+    module->refusing = false;
+    for (uint32_t i = module->in_count; i-- > 0;) {
+        if (module->in[i].refused) {
+            epshm_pipe_refuse(module->in[i].pipe);
+            module->in[i] = module->in[--module->in_count];
+        }
+    }
+}
+
 int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
@@ -149,6 +163,9 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     }
     if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS)) {
         check_one(module);
+    }
+    if (OPAL_UNLIKELY(module->refusing) && 0 == events) {
+        refuse_all(module);
     }
     return events;
 }

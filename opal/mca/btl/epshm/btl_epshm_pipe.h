@@ -52,6 +52,12 @@
 /** epshm_pipe_t.end while the producer may still send. */
 #define EPSHM_PIPE_OPEN UINT64_MAX
 
+/** What detached says. */
+enum {
+    EPSHM_PIPE_LEFT = 1,   /**< the consumer has gone */
+    EPSHM_PIPE_REFUSED = 2 /**< it is there, and cannot answer */
+};
+
 enum {
     EPSHM_PIPE_BROKEN = -1, /**< the other side has written what makes no sense */
     EPSHM_PIPE_NOTHING = 0,
@@ -93,6 +99,7 @@ typedef struct epshm_pipe_t {
     uint64_t cells;        /**< their number, a power of two */
     uint64_t addressee;    /**< number of the endpoint that it is for, given out by its process */
     _Atomic uint64_t next; /**< link of the list in the consumer's door */
+    uint64_t producer;     /**< number of the endpoint that it is from, as addressee */
 
     /* Line 1: the producer's. */
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t end; /**< behind the last message, or _OPEN */
@@ -102,7 +109,7 @@ typedef struct epshm_pipe_t {
     /* Line 2: the consumer's; read by the producer once a lap. */
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t head; /**< first position not yet consumed */
     _Atomic uint64_t area_head; /**< first byte, counted from the beginning, not yet consumed */
-    _Atomic uint64_t detached;  /**< 1: the consumer never touches the pipe again */
+    _Atomic uint64_t detached;  /**< if not 0, the consumer never touches the pipe again */
 } epshm_pipe_t;
 
 _Static_assert(EPSHM_PIPE_LINE == offsetof(epshm_pipe_t, end), "constants stand alone");
@@ -135,6 +142,7 @@ typedef struct epshm_pipe_in_t {
     const unsigned char *area;    /**< NULL: not used yet */
     uint64_t area_size;
     uint64_t area_head;
+    bool refused; /**< the consumer's: to be refused when it is empty */
 } epshm_pipe_in_t;
 
 /** A message that has arrived. */
@@ -199,6 +207,13 @@ static inline void epshm_pipe_add_area(epshm_pipe_out_t *out, void *memory, uint
      * sequence number before. */
     atomic_store_explicit(&out->pipe->area_size, size, memory_order_relaxed);
     atomic_store_explicit(&out->pipe->area, offset, memory_order_relaxed);
+}
+
+/** Has the consumer said that it cannot answer? */
+static inline bool epshm_pipe_is_refused(const epshm_pipe_t *pipe)
+{
+    /* Relaxed: nothing is done with the memory. */
+    return EPSHM_PIPE_REFUSED == atomic_load_explicit(&pipe->detached, memory_order_relaxed);
 }
 
 /** Has the consumer given up the pipe? */
@@ -499,7 +514,13 @@ static inline bool epshm_pipe_is_over(const epshm_pipe_in_t *in)
  * epshm_pipe_is_detached. */
 static inline void epshm_pipe_detach(epshm_pipe_t *pipe)
 {
-    atomic_store_explicit(&pipe->detached, 1, memory_order_release);
+    atomic_store_explicit(&pipe->detached, EPSHM_PIPE_LEFT, memory_order_release);
+}
+
+/** Likewise, and tell the producer that there is no way back. */
+static inline void epshm_pipe_refuse(epshm_pipe_t *pipe)
+{
+    atomic_store_explicit(&pipe->detached, EPSHM_PIPE_REFUSED, memory_order_release);
 }
 
 #endif /* BTL_EPSHM_PIPE_H */
