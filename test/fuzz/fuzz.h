@@ -105,7 +105,7 @@ void fuzz_check_idle(void);
 #define FUZZ_LEARNED 32
 
 /** What the network does from now on.  FLAKY: every second call finds it full.  AT_ONCE: a get is
- * done before its call returns. */
+ * done before its call returns; there is no memory for a connection, or for a message. */
 enum { FUZZ_WELL, FUZZ_FULL, FUZZ_BROKEN, FUZZ_FLAKY, FUZZ_AT_ONCE, FUZZ_POLICIES };
 
 /** The calls that have a policy. */
@@ -163,8 +163,12 @@ void fuzz_eager(const fuzz_comm_t *comm, int source, int tag, size_t payload);
 void fuzz_rndv(mca_pml_epml_hdr_kind_t kind, const fuzz_comm_t *comm, int tag, uint64_t length);
 void fuzz_frag(mca_pml_epml_hdr_kind_t kind, uint32_t number, uint64_t offset, size_t payload);
 void fuzz_part_start(uint32_t number, uint32_t round, uint64_t length);
-void fuzz_part_rndv(uint32_t number, uint64_t offset, uint64_t length);
-void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number);
+void fuzz_part_data(const mca_pml_epml_part_t *part, uint64_t offset, size_t payload);
+void fuzz_part_rndv(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t length);
+void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number, uint32_t round);
+
+/** The flags of one who has memory to be fetched from, or can fetch. */
+uint8_t fuzz_can_get(void);
 
 /* ---- requests of rank 0: fuzz_requests.c ----------------------------------------------------- */
 

@@ -161,16 +161,31 @@ uint32_t fuzz_check_numbers(void)
     return used;
 }
 
-/** Nothing that is over waits for its turn to go on. */
+/** Nothing that is over waits for its turn to go on; there is one remote rank to wait for. */
 static void check_backlogs(void)
 {
-    for (const mca_pml_epml_backlog_t *backlog = fuzz_ep->backlogs; NULL != backlog;
-         backlog = backlog->next) {
-        FUZZ_CHECK(fuzz_remote == backlog->peer && NULL != backlog->first, "a backlog of nothing");
-        for (const mca_pml_epml_pending_t *at = backlog->first; NULL != at; at = at->next) {
-            FUZZ_CHECK(NULL == at->request || !at->request->done, "a request that is over waits");
-        }
+    const epml_backlogs_t *backlogs = &fuzz_ep->backlogs;
+    const epml_backlog_thing_t *last = NULL;
+
+    FUZZ_CHECK(backlogs->first == backlogs->last, "several backlogs");
+    FUZZ_CHECK((NULL == backlogs->first ? 0 : 1) == backlogs->count, "%u backlogs",
+               backlogs->count);
+    if (NULL == backlogs->first) {
+        return;
     }
+    FUZZ_CHECK(fuzz_remote == backlogs->first->peer
+                   && backlogs->first == epml_backlog_find(backlogs, fuzz_remote->slot),
+               "a backlog of nobody");
+    for (const epml_backlog_thing_t *thing = backlogs->first; NULL != thing; thing = thing->next) {
+        const mca_pml_epml_request_t *request = ((const mca_pml_epml_pending_t *) thing)->request;
+
+        FUZZ_CHECK(NULL == request || !request->done, "a request that is over waits");
+        FUZZ_CHECK(NULL == request || &request->pending.thing == thing, "another's place");
+        FUZZ_CHECK(NULL == request || EPML_REQUEST_SEND == request->kind || request->in_backlog,
+                   "a request waits, and does not know");
+        last = thing;
+    }
+    FUZZ_CHECK(last == backlogs->first->last, "a backlog without end");
 }
 
 void fuzz_check(void)

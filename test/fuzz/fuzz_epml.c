@@ -205,7 +205,7 @@ static bool answer(void)
                       FUZZ_FRAG_LIMIT < left ? FUZZ_FRAG_LIMIT : left);
         } else {
             fuzz_finished(EPML_SEND_SYNC == request->state ? EPML_HDR_ACK : EPML_HDR_FIN,
-                          request->number);
+                          request->number, 0);
         }
         return true;
     }
@@ -257,7 +257,7 @@ static void end_requests(void)
         fuzz_net_poll();
         if (0 < fuzz_net.gets) {
             fuzz_net_finish_get(OPAL_SUCCESS);
-        } else if (NULL == fuzz_ep->backlogs && (fuzz_net.lost || !answer()) && !serve()) {
+        } else if (NULL == fuzz_ep->backlogs.first && (fuzz_net.lost || !answer()) && !serve()) {
             break;
         }
     }

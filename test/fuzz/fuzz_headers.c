@@ -75,8 +75,24 @@ static uint64_t a_tag(fuzz_input_t *input)
     return 20 > choice ? (uint32_t) (16 - choice) : choice % 12u;
 }
 
+/** The request that waits under exactly this number, or NULL. */
+static const mca_pml_epml_request_t *request_of(uint32_t number)
+{
+    for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+
+        if (NULL != request && number == request->number) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
+/** The partitioned request that a message is about, for the fields behind its number. */
+static const mca_pml_epml_part_t *addressee;
+
 /** A number that was sent, one that is in use, a neighbour of one, or anything. */
-static uint64_t a_number(fuzz_input_t *input)
+static uint32_t some_number(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
     uint32_t number;
@@ -91,6 +107,17 @@ static uint64_t a_number(fuzz_input_t *input)
     } else if (2 == (choice & 7)) {
         number ^= (uint32_t) fuzz_byte(input) << EPML_NUMBER_INDEX_BITS;
     }
+    return number;
+}
+
+static uint64_t a_number(fuzz_input_t *input)
+{
+    const uint32_t number = some_number(input);
+    const mca_pml_epml_request_t *request = request_of(number);
+
+    addressee = NULL != request && mca_pml_epml_is_part(request)
+                    ? (const mca_pml_epml_part_t *) request
+                    : NULL;
     return number;
 }
 
@@ -158,9 +185,6 @@ static uint64_t anything(fuzz_input_t *input)
     return value;
 }
 
-/** The partitioned request that a message is about, for the fields behind its number. */
-static const mca_pml_epml_part_t *addressee;
-
 /** A number of a partitioned request that is there, or any. */
 static uint64_t a_part_number(fuzz_input_t *input)
 {
@@ -190,6 +214,24 @@ static uint64_t a_round(fuzz_input_t *input)
     return 192 > choice ? next : next + choice - 224;
 }
 
+/** Now and then; takes nothing of the input, so that what the corpus says stays the same. */
+static bool seldom(const fuzz_input_t *input)
+{
+    return 7 == input->size % 16;
+}
+
+/** The round that the request is in, or another one. */
+static uint64_t this_round(fuzz_input_t *input)
+{
+    return NULL == addressee ? 0 : addressee->round + (seldom(input) ? 1 : 0);
+}
+
+/** The flags of a piece. */
+static uint64_t piece_flags(fuzz_input_t *input)
+{
+    return fuzz_can_get() ^ (seldom(input) ? EPML_HDR_FLAG_NODE : 0);
+}
+
 /** Where a piece may be, by eighths of what is wanted, or any. */
 static uint64_t a_part_offset(fuzz_input_t *input)
 {
@@ -216,7 +258,7 @@ static uint64_t a_part_length(fuzz_input_t *input)
 static uint64_t a_sender(fuzz_input_t *input)
 {
     return NULL != addressee && 0 != fuzz_byte(input) % 8 ? addressee->super.sender_request
-                                                          : a_number(input);
+                                                          : some_number(input);
 }
 
 /** An endpoint: the remote one, one of this process, or none. */
@@ -302,9 +344,11 @@ static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
     if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
         const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
-        return 0 < part->open
-               || (OMPI_SUCCESS != ((const mca_pml_epml_hdr_done_t *) message)->status
-                   && 0 == part->granted && !part->refused);
+        const mca_pml_epml_hdr_done_t *hdr = message;
+
+        return (0 < part->open && part->round == hdr->round)
+               || (OMPI_SUCCESS != hdr->status && 0 == hdr->round && 0 == part->granted
+                   && !part->refused);
     }
     return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN));
 }
@@ -325,23 +369,35 @@ static bool wants(const mca_pml_epml_request_t *request, uint64_t offset, uint64
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
     return NULL != request && EPML_REQUEST_PRECV == request->kind && part->matched
-           && !request->done && offset <= request->wanted && length <= request->wanted - offset
+           && !request->done && !part->ended && !part->owes_start && offset <= request->wanted
+           && length <= request->wanted - offset
            && length <= part->missing;
 }
 
 static bool fits_part_data(const void *message, const mca_pml_epml_request_t *request)
 {
-    return wants(request, ((const mca_pml_epml_hdr_frag_t *) message)->offset, 0);
+    const mca_pml_epml_hdr_frag_t *hdr = message;
+
+    return wants(request, hdr->offset, 0)
+           && mca_pml_epml_part_short_round(((const mca_pml_epml_part_t *) request)->round)
+                  == hdr->common.handle_size;
 }
 
 static bool fits_part_rndv(const void *message, const mca_pml_epml_request_t *request)
 {
     const mca_pml_epml_hdr_part_rndv_t *hdr = message;
 
-    return wants(request, hdr->offset, hdr->length) && 0 < hdr->length && request->contiguous
-           && ((const mca_pml_epml_part_t *) request)->may_fetch
-           && hdr->sender == request->sender_request
-           && FUZZ_HANDLE_SIZE == hdr->common.handle_size;
+    /* What cannot be fetched is asked for once more. */
+    return wants(request, hdr->offset, hdr->length) && 0 < hdr->length
+           && ((const mca_pml_epml_part_t *) request)->round == hdr->round
+           && hdr->sender == request->sender_request;
+}
+
+static bool fits_part_fail(const void *message, const mca_pml_epml_request_t *request)
+{
+    return wants(request, 0, 0)
+           && ((const mca_pml_epml_part_t *) request)->round
+                  == ((const mca_pml_epml_hdr_done_t *) message)->round;
 }
 
 static bool fits_part_again(const void *message, const mca_pml_epml_request_t *request)
@@ -350,6 +406,8 @@ static bool fits_part_again(const void *message, const mca_pml_epml_request_t *r
 
     return NULL != request && EPML_REQUEST_PSEND == request->kind && !request->done
            && 0 < ((const mca_pml_epml_part_t *) request)->open && 0 < hdr->length
+           && mca_pml_epml_part_short_round(((const mca_pml_epml_part_t *) request)->round)
+                  == hdr->common.handle_size
            && hdr->length <= request->size && hdr->offset <= request->size - hdr->length;
 }
 
@@ -425,7 +483,8 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)}, fits_frag},
     {EPML_HDR_FIN, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
-      FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
+      FIELD(mca_pml_epml_hdr_done_t, status, a_status),
+      FIELD(mca_pml_epml_hdr_done_t, round, this_round)},
      fits_fin},
     {EPML_HDR_ACK, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
@@ -447,10 +506,13 @@ static const struct kind_t {
      fits_part_start},
     {EPML_HDR_PART_DATA, sizeof(mca_pml_epml_hdr_frag_t), DATA,
      {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_frag_t, common.handle_size, this_round),
       FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)}, fits_part_data},
     {EPML_HDR_PART_RNDV, sizeof(mca_pml_epml_hdr_part_rndv_t), HANDLE,
-     {FIELD(mca_pml_epml_hdr_part_rndv_t, common.handle_size, a_handle_size),
+     {FIELD(mca_pml_epml_hdr_part_rndv_t, common.flags, piece_flags),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, common.handle_size, a_handle_size),
       FIELD(mca_pml_epml_hdr_part_rndv_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_part_rndv_t, round, this_round),
       FIELD(mca_pml_epml_hdr_part_rndv_t, sender, a_sender),
       FIELD(mca_pml_epml_hdr_part_rndv_t, offset, a_part_offset),
       FIELD(mca_pml_epml_hdr_part_rndv_t, length, a_part_length),
@@ -462,6 +524,7 @@ static const struct kind_t {
      {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
     {EPML_HDR_PART_AGAIN, sizeof(mca_pml_epml_hdr_part_again_t), NOTHING,
      {FIELD(mca_pml_epml_hdr_part_again_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_part_again_t, common.handle_size, this_round),
       FIELD(mca_pml_epml_hdr_part_again_t, offset, a_part_offset),
       FIELD(mca_pml_epml_hdr_part_again_t, length, a_part_length)},
      fits_part_again},
@@ -470,6 +533,11 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_withdraw_t, context, a_context),
       FIELD(mca_pml_epml_hdr_withdraw_t, uid, a_uid)},
      fits_withdraw},
+    {EPML_HDR_PART_FAIL, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_done_t, common.request, a_part_number),
+      FIELD(mca_pml_epml_hdr_done_t, status, a_status),
+      FIELD(mca_pml_epml_hdr_done_t, round, this_round)},
+     fits_part_fail},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -492,19 +560,6 @@ static size_t message_size(fuzz_input_t *input, const struct kind_t *kind,
         size = choice % 2 ? fuzz_byte(input) : size + choice - 248;
     }
     return size < most ? size : most;
-}
-
-/** The request that waits under exactly this number, or NULL. */
-static const mca_pml_epml_request_t *request_of(uint32_t number)
-{
-    for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
-
-        if (NULL != request && number == request->number) {
-            return request;
-        }
-    }
-    return NULL;
 }
 
 /** Let a message of a kind arrive.  An answer that fits nobody must be dropped. */

@@ -73,6 +73,9 @@ static int policy_rc(int call)
         return OPAL_ERR_UNREACH;
     case FUZZ_FLAKY:
         return 0 != ++flaky_calls % 2 ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
+    case FUZZ_AT_ONCE:
+        return FUZZ_CALL_CONNECT == call || FUZZ_CALL_SEND == call ? OPAL_ERR_NOT_AVAILABLE
+                                                                   : OPAL_SUCCESS;
     default:
         return OPAL_SUCCESS;
     }

@@ -262,7 +262,7 @@ void fuzz_parts_start(void)
         init(&plans[i]);
     }
     fuzz_rndv(EPML_HDR_PART_INIT, &comm[FUZZ_COMM_MAIN], 2, 1600);
-    fuzz_part_rndv(slots[RECV_FETCHING].engine->super.number, 200, 600);
+    fuzz_part_rndv(slots[RECV_FETCHING].engine, 200, 600);
     fuzz_rndv(EPML_HDR_PART_INIT, &comm[FUZZ_COMM_DUP], 3, 320);
     fuzz_part_start(slots[SEND_GRANTED].engine->super.number, 1, 1600);
     ready(&slots[SEND_GRANTED], 2);
@@ -286,7 +286,7 @@ bool fuzz_parts_answer(const mca_pml_epml_part_t *part)
         if (!part->matched) {
             return false;
         }
-        fuzz_frag(EPML_HDR_PART_DATA, request->number, 0, most); /* with its end one is freed */
+        fuzz_part_data(part, 0, most); /* with its end one is freed */
         return true;
     }
     if (0 > (int32_t) (part->granted - part->round)) {
@@ -294,7 +294,7 @@ bool fuzz_parts_answer(const mca_pml_epml_part_t *part)
         return true;
     }
     if (0 < part->open) {
-        fuzz_finished(EPML_HDR_FIN, request->number);
+        fuzz_finished(EPML_HDR_FIN, request->number, part->round);
         return true;
     }
     return false;
@@ -340,7 +340,7 @@ static void check_recv(const mca_pml_epml_part_t *part)
     /* A peer that sends bytes twice makes a round end early, never late. */
     FUZZ_CHECK(request->done || left >= part->missing, "%llu bytes missing, %llu by partition",
                (unsigned long long) part->missing, (unsigned long long) left);
-    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->backlogs,
+    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->backlogs.first,
                "%llu pieces are lost", (unsigned long long) part->open);
     FUZZ_CHECK(!request->done || 0 == part->open, "over, with pieces under way");
 }

@@ -12,6 +12,14 @@
  * @file
  *
  * Backlogs: what could not be sent at once, peer by peer, in order.
+ *
+ * A turn of an endpoint tries a few peers, then those behind them in the list get theirs, so that a
+ * turn costs the same however many are slow.  A request waits as itself, a control message as a
+ * copy; whoever cannot make one for lack of memory lets a request wait in its place.
+ *
+ * A control message is somebody's answer: it is never forgotten while the peer is there.  What says
+ * that there is no way now (a transport without memory for a connection) is tried again, for
+ * pml_epml_way_wait; what says that there never will be one ends the pair at once.
  */
 
 #include "ompi_config.h"
@@ -20,193 +28,284 @@
 
 #include "ompi/constants.h"
 
-static mca_pml_epml_backlog_t *find(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
-{
-    mca_pml_epml_backlog_t *backlog = ep->backlogs;
+#include <time.h>
 
-    while (NULL != backlog && peer != backlog->peer) {
-        backlog = backlog->next;
-    }
-    return backlog;
+/** Peers that are tried in one turn, and things that are sent to one of them. */
+#define EPML_BACKLOG_PEERS 32
+#define EPML_BACKLOG_THINGS 64
+
+static inline mca_pml_epml_pending_t *pending_of(epml_backlog_thing_t *thing)
+{
+    return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
 }
 
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return OPAL_UNLIKELY(NULL != ep->backlogs) && NULL != find(ep, peer);
+    return OPAL_UNLIKELY(NULL != ep->backlogs.first)
+           && NULL != epml_backlog_find(&ep->backlogs, peer->slot);
 }
 
-/** Append to the peer's backlog, which is made if need be. */
-static int append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, mca_pml_epml_pending_t *pending)
+static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                   mca_pml_epml_pending_t *pending)
 {
-    mca_pml_epml_backlog_t *backlog = find(ep, peer);
-    mca_pml_epml_backlog_t **link = &ep->backlogs;
-
-    if (NULL == backlog) {
-        backlog = calloc(1, sizeof(*backlog));
-        if (NULL == backlog) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        backlog->peer = peer;
+    if (epml_backlog_append(&ep->backlogs, peer, peer->slot, &pending->thing)) {
         mca_pml_epml_peer_retain(peer);
-        /* At the end: mca_pml_epml_backlog_progress may be on its way through the list. */
-        while (NULL != *link) {
-            link = &(*link)->next;
-        }
-        *link = backlog;
         /* Relaxed: a hint to the threads that turn the endpoint. */
         atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
     }
-    pending->next = NULL;
-    if (NULL == backlog->first) {
-        backlog->first = pending;
-    } else {
-        backlog->last->next = pending;
-    }
-    backlog->last = pending;
-    return OMPI_SUCCESS;
 }
 
-/** @return a pending thing with a copy of size bytes of message, appended; or an error */
-static int append_new(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                      mca_pml_epml_request_t *request, const void *message, size_t size)
+void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                  mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_pending_t *pending = malloc(sizeof(*pending) + size);
-    int rc;
-
-    if (NULL == pending) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    pending->request = request;
-    pending->size = size;
-    if (0 < size) {
-        memcpy(pending->message, message, size);
-    }
-    rc = append(ep, peer, pending);
-    if (OMPI_SUCCESS != rc) {
-        free(pending);
-    }
-    return rc;
+    request->pending.request = request;
+    append(ep, peer, &request->pending);
 }
 
-int mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                                 mca_pml_epml_request_t *request)
+/* ---- control messages ------------------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
 {
-    return append_new(ep, peer, request, NULL, 0);
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_btl_ep_module_t *module = ep->link[peer->link];
+
+    if (NULL != peer->shm) {
+        return; /* its inbox is always there */
+    }
+    mca_pml_epml_connection_give_up(ep, peer);
+    if (NULL != module && NULL != module->ep_refuse && 0 < peer->address_length) {
+        module->ep_refuse(module, peer->address, peer->address_length);
+    }
+    EPML_SHOW_HELP("no way back", true, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+                   ompi_process_info.nodename,
+                   (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name));
+}
+
+/** What becomes of a control message.
+ *
+ * @param[in]     rc     of the transport
+ * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
+ * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED */
+static int judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc, uint64_t *since)
+{
+    switch (rc) {
+    case OMPI_SUCCESS:
+    case OMPI_ERR_OUT_OF_RESOURCE:
+        *since = 0;
+        return rc;
+    case OMPI_ERR_NOT_AVAILABLE:
+        if (0 == *since) {
+            *since = now_ns();
+        }
+        if (now_ns() - *since < (uint64_t) mca_pml_epml_component.way_wait * 1000000u) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        break;
+    case OMPI_ERR_UNREACH:
+    case MPI_ERR_PROC_FAILED:
+        return MPI_ERR_PROC_FAILED; /* which is known, and whoever must has been told */
+    default:
+        break;
+    }
+    mca_pml_epml_backlog_give_up(ep, peer);
+    return MPI_ERR_PROC_FAILED;
 }
 
 int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
                               size_t size)
 {
+    mca_pml_epml_pending_t *pending;
+    uint64_t since = 0;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (!mca_pml_epml_backlog_has(ep, peer)) {
         rc = mca_pml_epml_transmit(ep, peer, message, size, NULL, 0);
+        if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+            return rc;
+        }
+        rc = judge(ep, peer, rc, &since);
     }
-    return OMPI_ERR_OUT_OF_RESOURCE == rc ? append_new(ep, peer, NULL, message, size) : rc;
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        return rc;
+    }
+    pending = malloc(sizeof(*pending) + size);
+    if (NULL == pending) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    pending->request = NULL;
+    pending->size = size;
+    memcpy(pending + 1, message, size);
+    append(ep, peer, pending);
+    return OMPI_SUCCESS;
 }
 
-/** Send the first thing.  @return OMPI_ERR_OUT_OF_RESOURCE if it must stay */
-static int send_first(mca_pml_epml_ep_t *ep, mca_pml_epml_backlog_t *backlog)
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/** Send one thing, which is in no queue.  @return false: not now */
+static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                     mca_pml_epml_pending_t *pending, uint64_t *since)
 {
-    mca_pml_epml_pending_t *pending = backlog->first;
+    int rc;
 
     if (NULL != pending->request) {
-        return mca_pml_epml_request_continue(pending->request);
+        *since = 0;
+        return OMPI_ERR_OUT_OF_RESOURCE != mca_pml_epml_request_continue(pending->request);
     }
-    return mca_pml_epml_transmit(ep, backlog->peer, pending->message, pending->size, NULL, 0);
-}
-
-static void drop_first(mca_pml_epml_backlog_t *backlog)
-{
-    mca_pml_epml_pending_t *pending = backlog->first;
-
-    backlog->first = pending->next;
+    rc = judge(ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0),
+               since);
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        return false;
+    }
     free(pending);
+    return true;
 }
 
-void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+/** Send what can be sent to one peer.  @return number of things sent */
+static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    mca_pml_epml_backlog_t *backlog = find(ep, peer);
+    epml_backlog_thing_t *first;
+    int sent = 0;
 
-    while (NULL != backlog && NULL != backlog->first) {
-        mca_pml_epml_pending_t *pending = backlog->first;
+    while (sent < EPML_BACKLOG_THINGS
+           && NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))) {
+        uint64_t since = first->since;
+        /* Out of the queue before it goes on: a request that is through may go back to its user, or
+         * wait for something else. */
+        const bool over = epml_backlog_take(&ep->backlogs, first);
+        const bool gone = send_one(ep, peer, pending_of(first), &since);
+        bool again = false;
 
-        backlog->first = pending->next;
+        if (gone) {
+            ++sent;
+        } else {
+            again = epml_backlog_put_back(&ep->backlogs, peer, peer->slot, first);
+            first->since = since;
+        }
+        if (over && !again) {
+            mca_pml_epml_peer_release(peer); /* the queue's; a new one has its own */
+        } else if (!over && again) {
+            mca_pml_epml_peer_retain(peer);
+        }
+        if (!gone) {
+            break;
+        }
+    }
+    return sent;
+}
+
+int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
+{
+    uint32_t peers = ep->backlogs.count < EPML_BACKLOG_PEERS ? ep->backlogs.count
+                                                             : EPML_BACKLOG_PEERS;
+    int events = 0;
+
+    for (; 0 < peers && NULL != ep->backlogs.first; --peers) {
+        epml_backlog_thing_t *first = ep->backlogs.first;
+        mca_pml_epml_peer_t *peer = first->peer;
+
+        epml_backlog_rotate(&ep->backlogs, first);
+        mca_pml_epml_peer_retain(peer); /* the queue may be over, and its reference gone */
+        events += progress_queue(ep, peer);
+        mca_pml_epml_peer_release(peer);
+    }
+    /* Relaxed: as in append. */
+    atomic_store_explicit(&ep->busy,
+                          mca_pml_epml_ep_has_links(ep) || NULL != ep->backlogs.first,
+                          memory_order_relaxed);
+    return events;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/** The first thing for a peer, out of its queue.  @return NULL: there is none */
+static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    epml_backlog_thing_t *first = epml_backlog_find(&ep->backlogs, peer->slot);
+
+    if (NULL == first) {
+        return NULL;
+    }
+    if (epml_backlog_take(&ep->backlogs, first)) {
+        mca_pml_epml_peer_release(peer);
+    }
+    return pending_of(first);
+}
+
+void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_pending_t *pending;
+
+    mca_pml_epml_peer_retain(peer); /* the queue's may be the last one */
+    while (NULL != (pending = take_first(ep, peer))) {
         if (NULL == pending->request) {
-            /* An answer that nobody waits for any more. */
+            free(pending); /* an answer that nobody waits for any more */
         } else if (EPML_REQUEST_SEND == pending->request->kind) {
             mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
         } else {
             (void) mca_pml_epml_request_continue(pending->request); /* finds that it cannot */
         }
-        free(pending);
     }
+    mca_pml_epml_peer_release(peer);
 }
 
 /** A send of which nothing has been sent, and that nobody needs any more? */
-static bool is_unheard_in_vain(const mca_pml_epml_request_t *request)
+static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
 {
+    const mca_pml_epml_request_t *request
+        = pending_of((epml_backlog_thing_t *) thing)->request;
+
     return NULL != request && EPML_REQUEST_SEND == request->kind
            && EPML_SEND_START == request->state && mca_pml_epml_send_is_in_vain(request);
 }
 
-void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
+/** See mca_pml_epml_backlog_end_in_vain; of one peer. */
+static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
-         backlog = backlog->next) {
-        mca_pml_epml_pending_t **link = &backlog->first;
+    epml_backlog_thing_t *first;
 
-        while (NULL != *link) {
-            mca_pml_epml_pending_t *pending = *link;
+    while (NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))
+           && is_unheard_in_vain(first)) {
+        mca_pml_epml_send_fail(take_first(ep, peer)->request, MPI_ERR_PROC_FAILED);
+    }
+    for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
+        epml_backlog_thing_t *thing = before->next;
 
-            if (is_unheard_in_vain(pending->request)) {
-                *link = pending->next;
-                mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
-                free(pending);
-            } else {
-                backlog->last = pending;
-                link = &pending->next;
-            }
+        if (is_unheard_in_vain(thing)) {
+            epml_backlog_take_behind(first, before);
+            mca_pml_epml_send_fail(pending_of(thing)->request, MPI_ERR_PROC_FAILED);
+        } else {
+            before = thing;
         }
     }
 }
 
-int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
+void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
 {
-    mca_pml_epml_backlog_t **link = &ep->backlogs;
-    int events = 0;
+    for (uint32_t peers = ep->backlogs.count; 0 < peers && NULL != ep->backlogs.first; --peers) {
+        epml_backlog_thing_t *first = ep->backlogs.first;
+        mca_pml_epml_peer_t *peer = first->peer;
 
-    while (NULL != *link) {
-        mca_pml_epml_backlog_t *backlog = *link;
-
-        while (NULL != backlog->first
-               && OMPI_ERR_OUT_OF_RESOURCE != send_first(ep, backlog)) {
-            drop_first(backlog);
-            ++events;
-        }
-        if (NULL != backlog->first) {
-            link = &backlog->next;
-            continue;
-        }
-        *link = backlog->next;
-        mca_pml_epml_peer_release(backlog->peer);
-        free(backlog);
+        epml_backlog_rotate(&ep->backlogs, first);
+        mca_pml_epml_peer_retain(peer); /* as in mca_pml_epml_backlog_progress */
+        end_in_vain(ep, peer);
+        mca_pml_epml_peer_release(peer);
     }
-    atomic_store_explicit(&ep->busy, mca_pml_epml_ep_has_links(ep) || NULL != ep->backlogs,
-                          memory_order_relaxed);
-    return events;
 }
 
 void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep)
 {
-    while (NULL != ep->backlogs) {
-        mca_pml_epml_backlog_t *backlog = ep->backlogs;
+    while (NULL != ep->backlogs.first) {
+        mca_pml_epml_pending_t *pending = take_first(ep, ep->backlogs.first->peer);
 
-        ep->backlogs = backlog->next;
-        while (NULL != backlog->first) {
-            drop_first(backlog);
+        if (NULL == pending->request) {
+            free(pending);
         }
-        mca_pml_epml_peer_release(backlog->peer);
-        free(backlog);
     }
 }

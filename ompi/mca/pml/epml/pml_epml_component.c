@@ -103,6 +103,14 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.launcher_wait);
 
+    mca_pml_epml_component.way_wait = 3000;
+    (void) mca_base_component_var_register(
+        version, "way_wait",
+        "Milliseconds that an answer to another process waits for a way to it, where there is no "
+        "memory for one, before the two endpoints give each other up",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.way_wait);
+
     mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
     (void) mca_base_component_var_register(
         version, "coll",

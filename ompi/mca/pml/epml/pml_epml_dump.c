@@ -201,13 +201,16 @@ static void dump_sends(const view_t *view)
             part_send_line((const mca_pml_epml_part_t *) part);
         }
     }
-    for (const mca_pml_epml_backlog_t *backlog = view->ep->backlogs; NULL != backlog;
-         backlog = backlog->next) {
+    for (const epml_backlog_thing_t *backlog = view->ep->backlogs.first; NULL != backlog;
+         backlog = backlog->next_queue) {
+        const mca_pml_epml_peer_t *peer = backlog->peer;
         unsigned int place = 0, control = 0;
 
-        for (const mca_pml_epml_pending_t *pending = backlog->first; NULL != pending;
-             pending = pending->next) {
-            const mca_pml_epml_request_t *request = pending->request;
+        for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
+            const mca_pml_epml_request_t *request
+                = ((const mca_pml_epml_pending_t *) ((const char *) thing
+                                                     - offsetof(mca_pml_epml_pending_t, thing)))
+                      ->request;
 
             ++place;
             control += NULL == request;
@@ -220,7 +223,7 @@ static void dump_sends(const view_t *view)
             }
         }
         line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
-             mca_pml_epml_name_process(&backlog->peer->proc->super.proc_name), place, control);
+             mca_pml_epml_name_process(&peer->proc->super.proc_name), place, control);
     }
 }
 

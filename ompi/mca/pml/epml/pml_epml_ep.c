@@ -315,7 +315,7 @@ void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep)
     }
     opal_mutex_lock(&registry.lock);
     registry_remove(ep);
-    dying = NULL != ep->backlogs;
+    dying = NULL != ep->backlogs.first;
     if (dying) {
         ep->next = registry.dying;
         registry.dying = ep;
@@ -427,7 +427,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     if (NULL != node || NULL != net) {
         look_around(ep, heard);
     }
-    if (OPAL_UNLIKELY(NULL != ep->backlogs)) {
+    if (OPAL_UNLIKELY(NULL != ep->backlogs.first)) {
         events += mca_pml_epml_backlog_progress(ep);
     }
     return events;
@@ -469,7 +469,7 @@ static mca_pml_epml_ep_t *progress_dying(void)
         mca_pml_epml_ep_t *ep = *link;
 
         (void) mca_pml_epml_ep_progress_locked(ep);
-        if (NULL == ep->backlogs) {
+        if (NULL == ep->backlogs.first) {
             *link = ep->next;
             ep->next = through;
             through = ep;

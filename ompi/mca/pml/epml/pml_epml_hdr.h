@@ -39,7 +39,9 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_HOLD = 11, /**< to a sender: too much waits here unmatched, keep the data */
     EPML_HDR_GO = 12,   /**< to a sender: not any more */
     EPML_HDR_PART_AGAIN = 13, /**< answers PART_RNDV: cannot be fetched, send it */
-    EPML_HDR_WITHDRAW = 14 /**< to the receiver: forget this rendezvous, unless it is matched */
+    EPML_HDR_WITHDRAW = 14, /**< to the receiver: forget this rendezvous, unless it is matched */
+    EPML_HDR_PART_FAIL = 15 /**< to the receiver: nothing more comes in this round, there was an
+                             * error; as a FIN */
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */
@@ -47,14 +49,16 @@ enum {
     EPML_HDR_FLAG_SYNC = 0x01, /**< eager: the sender wants an ACK */
     EPML_HDR_FLAG_GET = 0x02,  /**< rendezvous: the data may be fetched from address; start of a
                                 * partitioned receive: it can fetch data */
-    EPML_HDR_FLAG_NODE = 0x04  /**< rendezvous: address and handle are the node side's */
+    EPML_HDR_FLAG_NODE = 0x04  /**< with GET: of the node side; each direction of a pair has its own
+                                * link */
 };
 
 /** The part that all headers start with. */
 typedef struct mca_pml_epml_hdr_common_t {
     uint8_t kind;
     uint8_t flags;
-    uint16_t handle_size; /**< rendezvous: bytes of registration handle behind the header */
+    uint16_t handle_size; /**< rendezvous: bytes of registration handle behind the header;
+                           * PART_DATA, PART_AGAIN: the round, modulo 2^16 */
     uint32_t request;     /**< number of a request at the addressee, or of the sender's own */
 } mca_pml_epml_hdr_common_t;
 
@@ -92,11 +96,11 @@ typedef struct mca_pml_epml_hdr_frag_t {
     uint64_t offset;                  /**< of this piece in the message, bytes */
 } mca_pml_epml_hdr_frag_t;
 
-/** EPML_HDR_FIN and EPML_HDR_ACK. */
+/** EPML_HDR_FIN, EPML_HDR_ACK and EPML_HDR_PART_FAIL. */
 typedef struct mca_pml_epml_hdr_done_t {
-    mca_pml_epml_hdr_common_t common; /**< request: the sender's */
+    mca_pml_epml_hdr_common_t common; /**< request: the addressee's */
     int32_t status;                   /**< OMPI_SUCCESS, or why the data could not be fetched */
-    uint32_t unused;
+    uint32_t round;                   /**< partitioned: that it is about; else 0 */
 } mca_pml_epml_hdr_done_t;
 
 typedef struct mca_pml_epml_hdr_part_start_t {
@@ -109,7 +113,7 @@ typedef struct mca_pml_epml_hdr_part_start_t {
 typedef struct mca_pml_epml_hdr_part_rndv_t {
     mca_pml_epml_hdr_common_t common; /**< request: the receiver's */
     uint32_t sender;                  /**< number of the sender's request, for the answer */
-    uint32_t unused;
+    uint32_t round;                   /**< that the piece belongs to */
     uint64_t offset;  /**< of this piece in the message, bytes */
     uint64_t length;  /**< bytes of this piece */
     uint64_t address; /**< of this piece at the sender */

@@ -391,7 +391,7 @@ static void drain(mca_pml_epml_ep_t *ep)
 }
 
 /** Nothing goes to a lost peer any more. */
-static void cut(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+static void cut(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_connection_t *connection = mca_pml_epml_connection_entry(ep, peer);
 
@@ -544,8 +544,9 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     /* Acquire: orders the news before the bits; partner: the release in note_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
     ep->lost_seen = news;
-    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
-         backlog = backlog->next) {
+    for (epml_backlog_thing_t *backlog = ep->backlogs.first, *next; NULL != backlog;
+         backlog = next) {
+        next = backlog->next_queue; /* this one goes */
         if (mca_pml_epml_lost_is(ep, backlog->peer)) {
             cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
         }
@@ -664,8 +665,8 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
         }
     }
     ask_for_probe(ep);
-    for (mca_pml_epml_backlog_t *backlog = ep->backlogs; NULL != backlog;
-         backlog = backlog->next) {
+    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
+         backlog = backlog->next_queue) {
         ask(ep, backlog->peer, false);
     }
 }

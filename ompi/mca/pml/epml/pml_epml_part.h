@@ -16,9 +16,10 @@
  * The sender's init tells the receiver of the request (EPML_HDR_PART_INIT), which is matched once,
  * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
  * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
- * and names the receive by its number: as PART_DATA, or as PART_RNDV for the receiver to fetch,
- * which answers with FIN.  A receiver without memory to keep the init answers that with a FIN that
- * has an error.  docs/architecture.md has the reasons.
+ * and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
+ * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that cannot go on
+ * says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to keep the init
+ * answers that with a FIN that has an error.  docs/architecture.md has the reasons.
  *
  * pml_epml_part.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
  * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
@@ -48,6 +49,12 @@ enum {
     EPML_PART_AGAIN = 2   /**< it was to be fetched, and must be sent */
 };
 
+/** The round of a message that has no more than 16 bits for it. */
+static inline uint16_t mca_pml_epml_part_short_round(uint32_t round)
+{
+    return (uint16_t) round;
+}
+
 /** In left: the partition has no bytes in this round, and has arrived when the whole has. */
 #define EPML_PART_WHOLE UINT64_MAX
 
@@ -61,6 +68,8 @@ typedef struct mca_pml_epml_part_t {
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
     bool may_fetch;          /**< the receiver can fetch from memory in this round, as it told */
+    bool ended;              /**< nothing more comes in this round; send: and the receiver is to be
+                              * told why */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;    /**< the last round that the receiver has started */
@@ -80,12 +89,20 @@ typedef struct mca_pml_epml_part_t {
     bool matched;
     bool cannot_fetch;      /**< it has turned out that the sender's memory cannot be read */
     uint64_t missing;       /**< bytes of this round */
+    bool owes_start;        /**< what the sender still has to get, for want of room and memory */
+    uint32_t owes_good, owes_bad; /**< FINs without and with an error, likewise; in open, too */
     _Atomic uint64_t *left; /**< bytes missing by partition, or EPML_PART_WHOLE; the lock's owner
                              * writes, MPI_Parrived reads without the lock */
     struct mca_pml_epml_part_t *next_ghost; /**< see mca_pml_epml_comm_t.ghosts */
 } mca_pml_epml_part_t;
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_part_t);
+
+/** The bit by which one says that addresses and handles of a peer are the node side's. */
+static inline uint8_t mca_pml_epml_part_link_flag(const mca_pml_epml_peer_t *peer)
+{
+    return NULL == peer->shm && EPML_LINK_NODE == peer->link ? EPML_HDR_FLAG_NODE : 0;
+}
 
 static inline bool mca_pml_epml_is_part(const mca_pml_epml_request_t *request)
 {
@@ -121,8 +138,9 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part);
  * @return OMPI_SUCCESS; MPI_ERR_ARG if one has been before, then none is marked */
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last);
 
-/** The receiver has fetched a piece, or could not. */
-void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status);
+/** FIN has come: the receiver has fetched a piece, or could not. */
+void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
+                                     const mca_pml_epml_hdr_done_t *hdr);
 
 /** Ends the round with an error if the receiver is lost; otherwise does nothing. */
 void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part);
@@ -153,6 +171,9 @@ void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr
 /** PART_DATA has come. */
 void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size);
+
+/** PART_FAIL has come. */
+void mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
 
 /** PART_RNDV has come.
  *

@@ -31,13 +31,14 @@ static inline bool is_done(const mca_pml_epml_part_t *part)
     return atomic_load_explicit(&part->super.done, memory_order_relaxed);
 }
 
-/** Tell the sender something.  If that cannot be, the round ends with an error. */
-static void answer(mca_pml_epml_part_t *part, const void *message, size_t size)
+/** There is neither room nor memory for an answer: the receive waits with what it owes. */
+static void owe(mca_pml_epml_part_t *part)
 {
-    int rc = mca_pml_epml_send_control(part->super.ep, part->super.source, message, size);
+    mca_pml_epml_request_t *request = &part->super;
 
-    if (OMPI_SUCCESS != rc && MPI_SUCCESS == part->error) {
-        part->error = mca_pml_epml_mpi_error(rc);
+    if (!request->in_backlog) {
+        request->in_backlog = true;
+        mca_pml_epml_backlog_request(request->ep, request->source, request);
     }
 }
 
@@ -97,39 +98,63 @@ static void finish(mca_pml_epml_part_t *part)
     mca_pml_epml_part_done(part);
 }
 
-static void finish_if_failed(mca_pml_epml_part_t *part)
+/** If nothing more comes in this round it is over, once what is under way has come back. */
+static void finish_if_ended(mca_pml_epml_part_t *part)
 {
-    if (MPI_SUCCESS != part->error && 0 == part->open && !is_done(part)) {
+    if (part->ended && 0 == part->open && !part->super.in_backlog && !is_done(part)) {
         finish(part);
     }
+}
+
+/** The round ends early. */
+static void end(mca_pml_epml_part_t *part, int error)
+{
+    part->error = error;
+    part->ended = true;
+    finish_if_ended(part);
 }
 
 void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part)
 {
     if (part->super.comm->lost_member && MPI_PROC_NULL != part->super.peer && !is_done(part)
         && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
-        part->error = MPI_ERR_PROC_FAILED;
-        finish_if_failed(part); /* or when the pieces that are being fetched have come back */
+        end(part, MPI_ERR_PROC_FAILED);
+    }
+}
+
+/** Tell the sender that it may begin its round. */
+static void send_start(mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_hdr_part_start_t hdr
+        = {.common = {.kind = EPML_HDR_PART_START,
+                      .flags = part->may_fetch
+                                   ? EPML_HDR_FLAG_GET
+                                         | mca_pml_epml_part_link_flag(part->super.source)
+                                   : 0,
+                      .request = part->super.sender_request},
+           .receiver = part->super.number,
+           .round = part->round,
+           .length = part->super.wanted};
+    int rc = mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
+
+    part->owes_start = OMPI_ERR_OUT_OF_RESOURCE == rc;
+    if (part->owes_start) {
+        owe(part);
+    } else if (OMPI_SUCCESS != rc) {
+        end(part, mca_pml_epml_mpi_error(rc));
     }
 }
 
 /** Let the sender begin its round. */
 static void grant(mca_pml_epml_part_t *part)
 {
-    mca_pml_epml_hdr_part_start_t hdr
-        = {.common = {.kind = EPML_HDR_PART_START, .request = part->super.sender_request},
-           .receiver = part->super.number,
-           .round = part->round,
-           .length = part->super.wanted};
-
     part->may_fetch = can_fetch(part);
-    hdr.common.flags = part->may_fetch ? EPML_HDR_FLAG_GET : 0;
-    answer(part, &hdr, sizeof(hdr));
-    finish_if_failed(part);
+    send_start(part);
 }
 
 void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part)
 {
+    part->ended = false;
     expect(part);
     if (MPI_PROC_NULL == part->super.peer) {
         part->super.tag = MPI_ANY_TAG; /* for the status */
@@ -207,20 +232,19 @@ void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/** The receive that a message names, if it waits for size bytes more.  Otherwise the message
- * is counted as dropped.  @return NULL if not */
-static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number, uint64_t offset,
-                                      uint64_t size)
+/** The receive that a message names, if it has met its send.  @return NULL if not */
+static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
 
-    if (NULL == part || EPML_REQUEST_PRECV != part->super.kind || !part->matched || is_done(part)
-        || offset > part->super.wanted || size > part->super.wanted - offset
-        || size > part->missing) {
-        ++ep->dropped;
-        return NULL;
-    }
-    return part;
+    return NULL != part && EPML_REQUEST_PRECV == part->super.kind && part->matched ? part : NULL;
+}
+
+/** Does a receive in the middle of a round still wait for these bytes? */
+static bool wants(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t size)
+{
+    return !is_done(part) && !part->ended && !part->owes_start && offset <= part->super.wanted
+           && size <= part->super.wanted - offset && size <= part->missing;
 }
 
 /** Bytes have come, or an error instead of them. */
@@ -245,6 +269,8 @@ static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, i
     }
     if (0 == part->missing && 0 == part->open) {
         finish(part);
+    } else {
+        finish_if_ended(part);
     }
 }
 
@@ -279,9 +305,11 @@ static int unpack(mca_pml_epml_part_t *part, uint64_t offset, const void *data, 
 void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size)
 {
-    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request, hdr->offset, 0);
+    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL == part) {
+    if (NULL == part || !wants(part, hdr->offset, 0)
+        || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
+        ++ep->dropped;
         return;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
@@ -295,14 +323,63 @@ void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     account(part, hdr->offset, size, unpack(part, hdr->offset, data, size));
 }
 
-/** Tell the sender that a piece has been fetched, or why not. */
-static void tell_fetched(mca_pml_epml_part_t *part, int status)
+/** Answer a piece of a round: it has been fetched, or why not.
+ * @return as mca_pml_epml_send_control */
+static int send_fin(const mca_pml_epml_part_t *part, int status, uint32_t round)
 {
     const mca_pml_epml_hdr_done_t hdr
         = {.common = {.kind = EPML_HDR_FIN, .request = part->super.sender_request},
-           .status = status};
+           .status = status,
+           .round = round};
 
-    answer(part, &hdr, sizeof(hdr));
+    return mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
+}
+
+/** Tell the sender that a piece has been fetched, or why not; now or later. */
+static void tell_fetched(mca_pml_epml_part_t *part, int status)
+{
+    int rc = send_fin(part, status, part->round);
+
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        ++*(OMPI_SUCCESS == status ? &part->owes_good : &part->owes_bad);
+        ++part->open; /* the round is not over before */
+        owe(part);
+    } else if (OMPI_SUCCESS != rc) {
+        part->error = mca_pml_epml_mpi_error(rc); /* it is lost, which ends the round */
+    }
+}
+
+/** Send FINs that are owed.  @return false: not all */
+static bool pay(mca_pml_epml_part_t *part, uint32_t *count, int status)
+{
+    while (0 < *count) {
+        if (OMPI_ERR_OUT_OF_RESOURCE == send_fin(part, status, part->round)) {
+            return false;
+        }
+        --*count;
+        --part->open;
+    }
+    return true;
+}
+
+int mca_pml_epml_part_recv_continue(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+
+    request->in_backlog = false;
+    if (part->owes_start) {
+        send_start(part); /* which may bring it back to the backlog */
+        return OMPI_SUCCESS;
+    }
+    if (!pay(part, &part->owes_good, OMPI_SUCCESS) || !pay(part, &part->owes_bad, OMPI_ERROR)) {
+        request->in_backlog = true;
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (!is_done(part)) {
+        account(part, 0, 0, MPI_SUCCESS);
+        mca_pml_epml_part_recv_lost(part);
+    }
+    return OMPI_SUCCESS;
 }
 
 /** Fetch a piece into one piece of memory: a receive of its own, which tells the sender. */
@@ -353,49 +430,98 @@ void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
     mca_pml_epml_part_recv_lost(part); /* then nothing comes after it */
 }
 
+/** A piece cannot be fetched, nor can later ones: let the sender send it.
+ * @return as mca_pml_epml_send_control */
+static int ask_again(mca_pml_epml_part_t *part, uint64_t offset, uint64_t length)
+{
+    const mca_pml_epml_hdr_part_again_t hdr
+        = {.common = {.kind = EPML_HDR_PART_AGAIN,
+                      .handle_size = mca_pml_epml_part_short_round(part->round),
+                      .request = part->super.sender_request},
+           .offset = offset,
+           .length = length};
+
+    part->cannot_fetch = true;
+    return mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
+}
+
+uint32_t mca_pml_epml_part_piece_round(const mca_pml_epml_request_t *piece)
+{
+    return ((const mca_pml_epml_part_t *) piece->buffer)->round;
+}
+
 void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
 {
     mca_pml_epml_part_t *part = piece->buffer;
-    const mca_pml_epml_hdr_part_again_t hdr
-        = {.common = {.kind = EPML_HDR_PART_AGAIN, .request = part->super.sender_request},
-           .offset = (uint64_t) (piece->base - part->super.base),
-           .length = piece->size};
-    int rc;
+    const uint64_t offset = (uint64_t) (piece->base - part->super.base);
+    const uint64_t length = piece->size;
+    int rc = ask_again(part, offset, length);
 
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        piece->answer = EPML_HDR_PART_AGAIN;
+        piece->in_backlog = true;
+        mca_pml_epml_backlog_request(piece->ep, piece->source, piece);
+        return;
+    }
     piece->local_handle = NULL; /* the whole request's */
     mca_pml_epml_request_put(piece);
     --part->open;
-    part->cannot_fetch = true;
-    rc = mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
     if (OMPI_SUCCESS != rc) {
-        account(part, hdr.offset, hdr.length, mca_pml_epml_mpi_error(rc)); /* it will not come */
+        account(part, offset, length, mca_pml_epml_mpi_error(rc)); /* it will not come */
+    } else {
+        finish_if_ended(part);
     }
     mca_pml_epml_part_recv_lost(part);
+}
+
+void mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+{
+    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
+
+    if (NULL == part || is_done(part) || part->ended || part->owes_start
+        || hdr->round != part->round) {
+        ++ep->dropped;
+        return;
+    }
+    end(part, MPI_ERR_OTHER);
+}
+
+/** Can this piece be fetched, or unpacked from where it is?  Only a neighbour's addresses are
+ * followed, and only of one that was told that it can be: it may have no registration otherwise. */
+static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                     bool is_neighbour)
+{
+    const mca_pml_epml_ep_t *ep = part->super.ep;
+    const mca_btl_ep_module_t *module = is_neighbour ? ep->shm : ep->link[part->super.source->link];
+    const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
+                                   ? module->super.btl_registration_handle_size
+                                   : 0;
+
+    return part->may_fetch && hdr->common.handle_size == handle_size
+           && (hdr->common.flags & EPML_HDR_FLAG_NODE)
+                  == mca_pml_epml_part_link_flag(part->super.source)
+           && (part->super.contiguous || is_neighbour);
 }
 
 void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
                             const void *handle, bool is_neighbour)
 {
-    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request, hdr->offset, hdr->length);
-    const mca_btl_ep_module_t *module;
-    size_t handle_size;
+    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL == part) {
-        return;
-    }
-    module = is_neighbour ? ep->shm : ep->link[part->super.source->link];
-    handle_size = NULL != module && NULL != module->super.btl_register_mem
-                      ? module->super.btl_registration_handle_size
-                      : 0;
-    /* Only a neighbour's addresses are followed, and only what was asked for is fetched, by one
-     * that has said that it can: it may have no registration otherwise. */
-    if (!part->may_fetch || is_neighbour != (NULL != part->super.source->shm) || 0 == hdr->length
-        || hdr->sender != part->super.sender_request || hdr->common.handle_size != handle_size
-        || (!part->super.contiguous && !is_neighbour)) {
+    if (NULL == part || is_neighbour != (NULL != part->super.source->shm)
+        || hdr->sender != part->super.sender_request || hdr->round != part->round
+        || 0 == hdr->length || !wants(part, hdr->offset, hdr->length)) {
         ++ep->dropped;
         return;
     }
-    if (part->super.contiguous) {
+    if (!can_take(part, hdr, is_neighbour)) {
+        /* The sender waits for an answer, and without memory for this one gets another. */
+        part->may_fetch = false;
+        if (OMPI_SUCCESS != ask_again(part, hdr->offset, hdr->length)) {
+            tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
+            account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
+        }
+    } else if (part->super.contiguous) {
         fetch(part, hdr, handle);
     } else {
         /* One address space: unpack straight from the sender's memory. */

@@ -57,12 +57,19 @@ int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
 
 /* ---- one piece ------------------------------------------------------------------------------- */
 
+static mca_pml_epml_hdr_frag_t data_header(const mca_pml_epml_part_t *part, uint64_t offset)
+{
+    return (mca_pml_epml_hdr_frag_t){
+        .common = {.kind = EPML_HDR_PART_DATA,
+                   .handle_size = mca_pml_epml_part_short_round(part->round),
+                   .request = part->super.receiver_request},
+        .offset = offset};
+}
+
 /** Send the run as it is, in one message. */
 static int send_eager(mca_pml_epml_part_t *part)
 {
-    const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_PART_DATA,
-                                                    .request = part->super.receiver_request},
-                                         .offset = part->run_at};
+    const mca_pml_epml_hdr_frag_t hdr = data_header(part, part->run_at);
     int rc = mca_pml_epml_transmit(part->super.ep, receiver(part), &hdr, sizeof(hdr),
                                    part->super.base + part->run_at, part->run_end - part->run_at);
 
@@ -79,10 +86,12 @@ static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *modul
     const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
     const mca_pml_epml_hdr_part_rndv_t hdr
         = {.common = {.kind = EPML_HDR_PART_RNDV,
+                      .flags = mca_pml_epml_part_link_flag(receiver(part)),
                       .handle_size = NULL != handle ? module->super.btl_registration_handle_size
                                                     : 0,
                       .request = request->receiver_request},
            .sender = request->number,
+           .round = part->round,
            .offset = part->run_at,
            .length = part->run_end - part->run_at,
            .address = (uint64_t) (uintptr_t) (request->base + part->run_at)};
@@ -131,9 +140,7 @@ static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
         return OMPI_ERROR; /* no element fits a message */
     }
     hdr = descriptor->des_segments->seg_addr.pval;
-    *hdr = (mca_pml_epml_hdr_frag_t){
-        .common = {.kind = EPML_HDR_PART_DATA, .request = request->receiver_request},
-        .offset = part->run_at};
+    *hdr = data_header(part, part->run_at);
     descriptor->des_cbfunc = NULL;
     rc = module->super.btl_send(&module->super, connection, descriptor, MCA_BTL_EP_TAG);
     if (0 > rc) {
@@ -142,6 +149,16 @@ static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
     }
     part->run_at += size;
     return OMPI_SUCCESS;
+}
+
+/** Can the receiver fetch what is left of the run?  Not what begins in the middle of a partition:
+ * it could not be asked for again. */
+static bool may_offer(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
+                      struct mca_btl_base_endpoint_t *connection)
+{
+    return part->super.contiguous && part->may_fetch && 0 == part->run_at % part->partition_size
+           && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+           && mca_pml_epml_part_register(part, module, connection, MCA_BTL_REG_FLAG_REMOTE_READ);
 }
 
 /** Send what is left of the run.  @return OMPI_ERR_OUT_OF_RESOURCE to be called again */
@@ -156,17 +173,17 @@ static int send_run(mca_pml_epml_part_t *part)
            && part->run_at < request->to_send) {
         const uint64_t left = part->run_end - part->run_at;
 
+        rc = OMPI_ERR_NOT_AVAILABLE;
         if (request->contiguous
             && sizeof(mca_pml_epml_hdr_frag_t) + left <= module->super.btl_eager_limit) {
             rc = send_eager(part);
-        } else if (request->contiguous && part->may_fetch
-                   && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
-                   && mca_pml_epml_part_register(part, module, connection,
-                                                 MCA_BTL_REG_FLAG_REMOTE_READ)) {
-            rc = send_rndv(part, module);
-        } else {
-            rc = send_packed(part, module, connection);
         }
+        if (OMPI_ERR_NOT_AVAILABLE != rc) {
+            continue;
+        }
+        /* Too large; or the transport could buffer as much, but has no memory for it. */
+        rc = may_offer(part, module, connection) ? send_rndv(part, module)
+                                                 : send_packed(part, module, connection);
     }
     return rc;
 }
@@ -175,6 +192,25 @@ static int send_run(mca_pml_epml_part_t *part)
 static void fail(mca_pml_epml_part_t *part, int rc)
 {
     part->error = mca_pml_epml_mpi_error(rc);
+    part->ended = true;
+}
+
+/** Tell the receiver that nothing more comes.
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again */
+static int send_fail(mca_pml_epml_part_t *part)
+{
+    const mca_pml_epml_hdr_done_t hdr
+        = {.common = {.kind = EPML_HDR_PART_FAIL, .request = part->super.receiver_request},
+           .status = OMPI_ERROR,
+           .round = part->round};
+
+    if (part->ended
+        && OMPI_ERR_OUT_OF_RESOURCE
+               == mca_pml_epml_send_control(part->super.ep, receiver(part), &hdr, sizeof(hdr))) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    part->ended = false;
+    return OMPI_SUCCESS;
 }
 
 /** Send what the receiver could not fetch, between two runs; in the order of the partitions.
@@ -240,8 +276,7 @@ static void take_run(mca_pml_epml_part_t *part)
  * partition is ready, as others do. */
 static int send_empty(mca_pml_epml_part_t *part)
 {
-    const mca_pml_epml_hdr_frag_t hdr = {
-        .common = {.kind = EPML_HDR_PART_DATA, .request = part->super.receiver_request}};
+    const mca_pml_epml_hdr_frag_t hdr = data_header(part, 0);
     int rc;
 
     if (0 < part->super.to_send || part->closed || MPI_SUCCESS != part->error) {
@@ -291,6 +326,9 @@ int mca_pml_epml_part_continue(mca_pml_epml_request_t *request)
             fail(part, rc);
         }
     }
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        rc = send_fail(part);
+    }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
         return rc;
@@ -320,12 +358,8 @@ static void push(mca_pml_epml_part_t *part)
         rc = mca_pml_epml_part_continue(request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        rc = mca_pml_epml_backlog_request(request->ep, receiver(part), request);
-        request->in_backlog = OMPI_SUCCESS == rc;
-        if (OMPI_SUCCESS != rc) {
-            fail(part, rc);
-            (void) mca_pml_epml_part_continue(request);
-        }
+        request->in_backlog = true;
+        mca_pml_epml_backlog_request(request->ep, receiver(part), request);
     }
 }
 
@@ -334,6 +368,7 @@ static void push(mca_pml_epml_part_t *part)
 static void give_up(mca_pml_epml_part_t *part, int error)
 {
     part->error = error;
+    part->ended = false;
     part->granted = part->round;
     part->open = 0;
     if (!part->super.in_backlog) {
@@ -366,6 +401,7 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
     part->ready_last = 0;
     part->run = 0;
     part->closed = false;
+    part->ended = false;
     part->again = 0;
     part->again_open = false;
     part->again_pieces = 0;
@@ -406,7 +442,10 @@ void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
         return;
     }
     part->granted = hdr->round;
-    part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET);
+    /* By the way that leads back from there; what goes there may take another one. */
+    part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET)
+                      && mca_pml_epml_part_link_flag(receiver(part))
+                             == (hdr->common.flags & EPML_HDR_FLAG_NODE);
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;
     if (!atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
@@ -438,6 +477,7 @@ void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_
 
     if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
         || atomic_load_explicit(&part->super.done, memory_order_relaxed)
+        || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size
         || !may_be_again(part, hdr->offset, hdr->length)) {
         ++ep->dropped;
         return;
@@ -452,10 +492,10 @@ void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_
     push(part);
 }
 
-void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status)
+void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_done_t *hdr)
 {
-    if (0 == part->open) {
-        if (OMPI_SUCCESS == status || 0 < part->granted || part->refused) {
+    if (0 == part->open || hdr->round != part->round) {
+        if (OMPI_SUCCESS == hdr->status || 0 != hdr->round || 0 < part->granted || part->refused) {
             ++part->super.ep->dropped;
         } else {
             part->refused = true; /* the answer to the send itself, not to a piece */
@@ -464,7 +504,7 @@ void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, int status)
         return;
     }
     --part->open;
-    if (OMPI_SUCCESS != status) {
+    if (OMPI_SUCCESS != hdr->status) {
         part->error = MPI_ERR_OTHER;
     }
     settle(part);

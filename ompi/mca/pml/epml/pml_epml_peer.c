@@ -350,6 +350,37 @@ static int connections_grow(mca_pml_epml_ep_t *ep)
     return OMPI_SUCCESS;
 }
 
+/** The entry of a slot, of nobody; there is room for one more. */
+static mca_pml_epml_connection_t *connection_clear(mca_pml_epml_ep_t *ep, uint32_t slot)
+{
+    mca_pml_epml_connection_t *connection = connection_of(ep, slot);
+
+    if (!connection->used) {
+        *connection = (mca_pml_epml_connection_t){.slot = slot, .used = true};
+        ++ep->connections_used;
+    }
+    if (NULL != connection->endpoint) {
+        connection->module->ep_disconnect(connection->module, connection->endpoint);
+        connection->endpoint = NULL;
+    }
+    connection->peer_id = 0;
+    mca_pml_epml_flow_forget(ep, connection);
+    connection->lost_id = 0;
+    return connection;
+}
+
+void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+
+    if (NULL != connection) {
+        mca_pml_epml_lost_note(ep, connection);
+    } else if (OMPI_SUCCESS == connections_grow(ep)) {
+        connection_clear(ep, peer->slot)->lost_id = peer->id;
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+}
+
 /** First use of a peer by this endpoint. */
 static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
                                                    mca_pml_epml_peer_t *peer,
@@ -369,18 +400,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    connection = connection_of(ep, peer->slot);
-    if (!connection->used) {
-        *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
-        ++ep->connections_used;
-    }
-    if (NULL != connection->endpoint) {
-        connection->module->ep_disconnect(connection->module, connection->endpoint);
-        connection->endpoint = NULL;
-    }
-    connection->peer_id = 0;
-    mca_pml_epml_flow_forget(ep, connection);
-    connection->lost_id = 0;
+    connection = connection_clear(ep, peer->slot);
     ep->connecting = peer;
     rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
     ep->connecting = NULL;

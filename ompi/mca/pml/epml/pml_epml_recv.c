@@ -265,15 +265,6 @@ static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size
     return 0 > rc ? rc : OMPI_SUCCESS;
 }
 
-/** Tell the sender that its data have been taken, or why not. */
-static void tell_sender(mca_pml_epml_request_t *request, mca_pml_epml_hdr_kind_t kind, int status)
-{
-    const mca_pml_epml_hdr_done_t hdr = {
-        .common = {.kind = kind, .request = request->sender_request}, .status = status};
-
-    (void) mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
-}
-
 /** Give the registration back. */
 static inline void forget_handle(mca_pml_epml_request_t *request)
 {
@@ -292,13 +283,43 @@ static int data_error(int rc)
                                                                 : MPI_ERR_OTHER;
 }
 
+/** There is neither room nor memory for an answer: the receive waits with it, and is complete when
+ * it has gone. */
+static __attribute__((noinline)) void owe(mca_pml_epml_request_t *request,
+                                          mca_pml_epml_hdr_kind_t answer)
+{
+    request->answer = (uint8_t) answer;
+    request->in_backlog = true;
+    mca_pml_epml_backlog_request(request->ep, request->source, request);
+}
+
+/** Tell the sender that its data have been taken, or why not, and be done.
+ *
+ * @param[in] kind  EPML_HDR_FIN or EPML_HDR_ACK
+ * @param[in] rc    what has become of the data, which concerns the sender only if it keeps them */
+static void tell_and_finish(mca_pml_epml_request_t *request, mca_pml_epml_hdr_kind_t kind, int rc)
+{
+    const mca_pml_epml_hdr_done_t hdr = {
+        .common = {.kind = kind, .request = request->sender_request},
+        .status = EPML_HDR_FIN == kind ? rc : OMPI_SUCCESS,
+        .round = EPML_REQUEST_PIECE == request->kind ? mca_pml_epml_part_piece_round(request) : 0};
+
+    if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE
+                      == mca_pml_epml_send_control(request->ep, request->source, &hdr,
+                                                   sizeof(hdr)))) {
+        request->get_error = rc;
+        owe(request, kind);
+        return;
+    }
+    finish(request, data_error(rc));
+}
+
 /** All data have been fetched, or could not be. */
 static void fetched(mca_pml_epml_request_t *request, int rc)
 {
     forget_handle(request);
     mca_pml_epml_number_drop(request);
-    tell_sender(request, EPML_HDR_FIN, rc);
-    finish(request, data_error(rc));
+    tell_and_finish(request, EPML_HDR_FIN, rc);
 }
 
 static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -386,11 +407,30 @@ static void cannot_fetch(mca_pml_epml_request_t *request)
     }
 }
 
+/** Try again to send the answer that a receive owes. */
+static void pay(mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_hdr_kind_t answer = (mca_pml_epml_hdr_kind_t) request->answer;
+
+    request->answer = 0;
+    if (EPML_HDR_CTS == answer) {
+        ask_for_frags(request);
+    } else if (EPML_HDR_PART_AGAIN == answer) {
+        mca_pml_epml_part_piece_refused(request);
+    } else {
+        tell_and_finish(request, answer, request->get_error);
+    }
+}
+
 int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
 {
     int rc;
 
     request->in_backlog = false;
+    if (OPAL_UNLIKELY(0 != request->answer)) {
+        pay(request); /* which may bring it back to the backlog */
+        return OMPI_SUCCESS;
+    }
     rc = get_more(request);
     request->in_backlog = OMPI_ERR_OUT_OF_RESOURCE == rc;
     if (OMPI_ERR_NOT_AVAILABLE == rc) {
@@ -415,17 +455,9 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
-        rc = mca_pml_epml_backlog_request(request->ep, request->source, request);
-        if (OMPI_SUCCESS != rc) {
-            /* Not even room to wait in: what is under way must come back first. */
-            request->in_backlog = false;
-            request->get_error = rc;
-            if (0 == request->gets) {
-                fetched(request, rc);
-            }
-        }
+        mca_pml_epml_backlog_request(request->ep, request->source, request);
     }
-    if (0 < request->gets || request->in_backlog) {
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc || 0 < request->gets) {
         /* Nobody names it: it is for a dump to find.  Without memory it does not. */
         (void) mca_pml_epml_number_assign(request);
     }
@@ -463,10 +495,11 @@ static void ask_for_frags(mca_pml_epml_request_t *request)
 
         rc = mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
     }
-    if (OMPI_SUCCESS != rc) {
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc && EPML_NUMBER_NONE != request->number) {
+        owe(request, EPML_HDR_CTS);
+    } else if (OMPI_SUCCESS != rc) {
         mca_pml_epml_number_drop(request);
-        tell_sender(request, EPML_HDR_FIN, rc);
-        finish(request, data_error(rc));
+        tell_and_finish(request, EPML_HDR_FIN, rc);
     }
 }
 
@@ -519,12 +552,13 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
 
         request->expected = size;
         request->wanted = size <= request->size ? size : request->size;
+        rc = unpack(request, data, request->wanted);
         if (OPAL_UNLIKELY(0 != (hdr->match.common.flags & EPML_HDR_FLAG_SYNC))) {
             request->source = request->comm->peers->peer[hdr->match.source];
             request->sender_request = hdr->match.common.request;
-            tell_sender(request, EPML_HDR_ACK, OMPI_SUCCESS);
+            tell_and_finish(request, EPML_HDR_ACK, rc);
+            return;
         }
-        rc = unpack(request, data, request->wanted);
         finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
         return;
     }

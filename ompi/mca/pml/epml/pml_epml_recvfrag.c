@@ -59,7 +59,11 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
                        .request = match->common.request},
             .status = OMPI_ERR_OUT_OF_RESOURCE};
 
-        (void) mca_pml_epml_send_control(ep, comm->peers->peer[match->source], &hdr, sizeof(hdr));
+        if (OMPI_ERR_OUT_OF_RESOURCE
+            == mca_pml_epml_send_control(ep, comm->peers->peer[match->source], &hdr,
+                                         sizeof(hdr))) {
+            mca_pml_epml_backlog_give_up(ep, comm->peers->peer[match->source]);
+        }
     }
     /* Relaxed: as above. */
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
@@ -285,6 +289,12 @@ static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl
         }
         mca_pml_epml_part_send_again(ep, message);
         return true;
+    case EPML_HDR_PART_FAIL:
+        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
+            return false;
+        }
+        mca_pml_epml_part_failed(ep, message);
+        return true;
     default:
         if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
             || size != sizeof(mca_pml_epml_hdr_part_rndv_t) + common->handle_size
@@ -346,6 +356,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     case EPML_HDR_PART_DATA:
     case EPML_HDR_PART_RNDV:
     case EPML_HDR_PART_AGAIN:
+    case EPML_HDR_PART_FAIL:
         if (!arrived_part(ep, btl, message, size)) {
             break;
         }

@@ -62,7 +62,7 @@ typedef struct mca_pml_epml_request_t {
     bool blocking;     /**< lives in a blocking call, which looks at done only */
     bool convertor_set;
     bool has_remote_handle;
-    bool in_backlog;   /**< waits there to start the gets that are left */
+    bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
     bool extras;       /**< has had a number, a convertor or a reference on a datatype */
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
@@ -91,6 +91,7 @@ typedef struct mca_pml_epml_request_t {
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
     uint32_t gets;     /**< under way */
     int get_error;
+    uint8_t answer;    /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
 
     /* send */
     mca_pml_base_send_mode_t mode;
@@ -100,6 +101,8 @@ typedef struct mca_pml_epml_request_t {
     uint32_t receiver_request;
     uint32_t number;          /**< EPML_NUMBER_NONE: has none */
     void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
+
+    mca_pml_epml_pending_t pending; /**< its place in a backlog */
 } mca_pml_epml_request_t;
 
 /** Does a send wait for the receiver to take the data, one way or the other? */
@@ -214,20 +217,29 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
 /** Is there something that must go to peer first? */
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
-/** Put a request (continued with mca_pml_epml_send_continue) behind what waits for peer. */
-int mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                                 mca_pml_epml_request_t *request);
+/** Put a request, which is in no backlog, behind what waits for peer; mca_pml_epml_request_continue
+ * will be called.  Takes no memory. */
+void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                  mca_pml_epml_request_t *request);
 
-/** Send a control message, now or later, in order. */
+/** Send a control message, now or later, in order.  One that can never go makes the peer a lost
+ * one, for both sides, as far as it can be told.
+ *
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: not now, and there is no memory to keep it: put a
+ *         request into the backlog, and try again when it continues; MPI_ERR_PROC_FAILED: never */
 int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
                               size_t size);
 
-/** Send what can be sent.  @return number of things sent */
+/** There is no way to a peer that waits for an answer: it is lost to this endpoint, and this
+ * endpoint to it, when it asks.  Neighbours cannot be lost. */
+void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
+
+/** Send what can be sent, to some of the peers; the next ones are the next call's.
+ * @return number of things sent */
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
 
-/** The peer is lost: end what waits for it.  The backlog goes at the next
- * mca_pml_epml_backlog_progress. */
-void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+/** The peer is lost: end what waits for it. */
+void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
 /** Ends the sends of collectives in all backlogs that cannot succeed, because somebody is lost, and
  * that nobody has heard of. */
@@ -320,6 +332,13 @@ int mca_pml_epml_part_continue(mca_pml_epml_request_t *request);
 /** A piece of a partitioned receive has come, or could not.  Takes it back. */
 void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece);
 
+/** The round that a piece belongs to. */
+uint32_t mca_pml_epml_part_piece_round(const mca_pml_epml_request_t *piece);
+
+/** Go on with a partitioned receive that owes the sender something; returns as
+ * mca_pml_epml_send_continue. */
+int mca_pml_epml_part_recv_continue(mca_pml_epml_request_t *request);
+
 /** A piece cannot be fetched, nor can others: ask for the data.  Takes it back. */
 void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece);
 
@@ -337,6 +356,8 @@ static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
         return mca_pml_epml_send_continue(request);
     case EPML_REQUEST_PSEND:
         return mca_pml_epml_part_continue(request);
+    case EPML_REQUEST_PRECV:
+        return mca_pml_epml_part_recv_continue(request);
     default:
         return mca_pml_epml_recv_continue(request);
     }

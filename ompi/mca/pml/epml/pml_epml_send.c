@@ -81,7 +81,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     }
     match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
-    if (OPAL_LIKELY(NULL == ep->backlogs || !mca_pml_epml_backlog_has(ep, peer)
+    if (OPAL_LIKELY(NULL == ep->backlogs.first || !mca_pml_epml_backlog_has(ep, peer)
                     || (comm->may_overtake && 0 <= tag /* not the library's own */))
         && OPAL_LIKELY(!mca_pml_epml_flow_is_held(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);
@@ -478,9 +478,11 @@ static int continue_in_order(mca_pml_epml_request_t *request)
     if (!mca_pml_epml_backlog_has(request->ep, peer)) {
         rc = mca_pml_epml_send_continue(request);
     }
-    return OMPI_ERR_OUT_OF_RESOURCE == rc
-               ? mca_pml_epml_backlog_request(request->ep, peer, request)
-               : rc;
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        mca_pml_epml_backlog_request(request->ep, peer, request);
+        rc = OMPI_SUCCESS;
+    }
+    return rc;
 }
 
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
@@ -525,7 +527,7 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
 
     if (NULL != request && EPML_REQUEST_PSEND == request->kind
         && EPML_HDR_FIN == hdr->common.kind) {
-        mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr->status);
+        mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr);
         return;
     }
     if (NULL == request || EPML_REQUEST_SEND != request->kind

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #include "pml_epml.h"
+#include "pml_epml_backlog.h"
 #include "pml_epml_biased_lock.h"
 #include "pml_epml_hdr.h"
 #include "pml_epml_match.h"
@@ -112,20 +113,14 @@ typedef struct mca_pml_epml_connection_t {
     opal_process_name_t name; /**< of the peer */
 } mca_pml_epml_connection_t;
 
-/** What has to wait because a peer's queue is full: one per endpoint and slow peer, while it is
- * slow.  New traffic to the peer goes behind, so order is kept and other peers are not held up. */
-typedef struct mca_pml_epml_backlog_t {
-    struct mca_pml_epml_backlog_t *next;
-    mca_pml_epml_peer_t *peer; /**< a reference of ours */
-    struct mca_pml_epml_pending_t *first, *last;
-} mca_pml_epml_backlog_t;
-
-/** One thing in a backlog: a control message, or a request that goes on sending. */
+/** One thing that has to wait because a peer's queue is full: a request that goes on, whose part it
+ * is, or a control message.  New traffic to the peer goes behind, so order is kept and other peers
+ * are not held up. */
 typedef struct mca_pml_epml_pending_t {
-    struct mca_pml_epml_pending_t *next;
-    struct mca_pml_epml_request_t *request; /**< to continue; NULL: a control message */
-    size_t size;
-    unsigned char message[]; /**< size bytes */
+    epml_backlog_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
+                                 * reference; since: ns, see pml_epml_backlog.c */
+    struct mca_pml_epml_request_t *request; /**< NULL: a control message */
+    size_t size;                            /**< bytes of the control message, which follow */
 } mca_pml_epml_pending_t;
 
 /** A message that came before its receive.  There may be a million of them: with up to 12 bytes of
@@ -171,7 +166,7 @@ typedef struct mca_pml_epml_ep_t {
     epml_match_table_t match;
     struct mca_pml_epml_request_t *free_requests;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
-    mca_pml_epml_backlog_t *backlogs;
+    epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
     mca_pml_epml_numbers_t numbers;
     /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
      * peers only that the endpoint has sent to.  NULL: none yet. */
@@ -398,6 +393,10 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t
  * @return valid until the next one is made; or NULL */
 mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
                                                         const mca_pml_epml_peer_t *peer);
+
+/** The endpoint cannot reach a peer, and will not try again: from now on it is lost, which the next
+ * mca_pml_epml_lost_look sees.  Under ep's lock; without memory nothing happens. */
+void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
