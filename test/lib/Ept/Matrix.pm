@@ -286,6 +286,18 @@ my @TABLE = (
       quick => [], mca => 'btl_epshm_segment_size 524288 btl_epshm_single_copy 0',
       says => 'no memory left' },
 
+    # Partitioned messages there; and pairs of which one cannot answer.
+    { program => 'ways', variant => 'area', configs => ['2x4/node'], plain => 0, quick => [],
+      mca => 'btl_epshm_segment_size 524288', says => 'no memory left', timeout => 60 },
+    { program => 'ways', variant => 'back', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way back', says => 'there is no way to send it', timeout => 60,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
+             . 'pml_epml_launcher_wait 50' },
+    # The two directions of a pair by different links.
+    { program => 'ways', variant => 'links', configs => ['3x1/node'], plain => 0, quick => [],
+      args => '--way links', rank0 => 'OMPI_MCA_btl_epshm_processes=0',
+      mca => 'btl_epofi_provider tcp', timeout => 60 },
+
     # More ranks than cores.
     { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
