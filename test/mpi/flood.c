@@ -25,8 +25,9 @@
 #include "usage.h"
 
 #include <errno.h>
+#include <signal.h>
 
-enum { TAG = 7, DONE = 8, OTHER = 9 };
+enum { TAG = 7, DONE = 8, OTHER = 9, ANSWERED = 1 << 18 };
 
 /* What a message of 8 bytes takes at its receiver, malloc's part included; and what it takes more
  * once wildcards ask for it (README.md and docs/architecture.md state both). */
@@ -393,6 +394,7 @@ enum { LOST_BYTES = 3001 };
 
 static atomic_bool exhausted; /* messages of LOST_BYTES are not kept, for lack of memory */
 static _Thread_local bool starved; /* nor are small ones, by this thread */
+static _Thread_local bool wordless; /* this thread has no memory to keep an answer */
 
 extern void *__libc_malloc(size_t size);
 
@@ -400,7 +402,7 @@ void *malloc(size_t size)
 {
     if ((LOST_BYTES <= size && size < LOST_BYTES + 64
          && atomic_load_explicit(&exhausted, memory_order_relaxed))
-        || (starved && 48 <= size && size < 128)) {
+        || (starved && 48 <= size && size < 128) || (wordless && 80 < size && size <= 112)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -553,6 +555,117 @@ static void case_exhausted_parts(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&broken));
 }
 
+static atomic_int woken;
+
+static void on_wake(int signum)
+{
+    (void) signum;
+    atomic_fetch_add(&woken, 1);
+}
+
+/** Out of MPI until rank 0 has sent so many signals. */
+static void sleep_until(struct ept *t, int signals)
+{
+    ept_phase(t, "until rank 0 sends signal %d", signals);
+    while (signals > atomic_load(&woken)) {
+        usleep(1000);
+    }
+}
+
+/** What rank 1 sends when its way back is full, and rank 0 answers: ACK, FIN, CTS, PART_START. */
+static void want_answers(MPI_Comm comm, struct ept *t, MPI_Datatype gaps, unsigned char *data)
+{
+    MPI_Request requests[4];
+    int pid = (int) getpid();
+
+    memset(data, 'a', ANSWERED);
+    (void) signal(SIGUSR1, on_wake);
+    EPT_OK(t, MPI_Psend_init(data, 2, ANSWERED / 2, MPI_BYTE, 0, TAG, comm, MPI_INFO_NULL,
+                             &requests[3]));
+    EPT_OK(t, MPI_Send(&pid, 1, MPI_INT, 0, DONE, comm));
+    EPT_OK(t, MPI_Barrier(comm));
+    sleep_until(t, 1);
+    EPT_OK(t, MPI_Issend(data, 100, MPI_BYTE, 0, 1, comm, &requests[0]));
+    EPT_OK(t, MPI_Isend(data, ANSWERED, MPI_BYTE, 0, 2, comm, &requests[1]));
+    EPT_OK(t, MPI_Isend(data, ANSWERED / 2, gaps, 0, 3, comm, &requests[2]));
+    EPT_OK(t, MPI_Start(&requests[3]));
+    EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 0, DONE, comm));
+    sleep_until(t, 2);
+    EPT_OK(t, MPI_Pready_range(0, 1, requests[3]));
+    for (long i = 0; i < fill_count(); ++i) {
+        uint64_t got = 0;
+
+        ept_phase(t, "message %ld", i);
+        EPT_OK(t, MPI_Recv(&got, sizeof(got), MPI_BYTE, 0, TAG, comm, MPI_STATUS_IGNORE));
+        EPT_EQ(t, value(0, i), got);
+    }
+    ept_phase(t, "the answers");
+    EPT_OK(t, MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+    EPT_OK(t, MPI_Request_free(&requests[3]));
+}
+
+/** Rank 0 fills its way to rank 1, and has no memory for answers then. */
+static void owe_answers(MPI_Comm comm, struct ept *t, MPI_Datatype gaps, unsigned char *data)
+{
+    static uint64_t values[20000];
+    MPI_Request requests[4], *fill = malloc((size_t) fill_count() * sizeof(*fill));
+    int pid, flag;
+
+    EPT_OK(t, MPI_Precv_init(data, 2, ANSWERED / 2, MPI_BYTE, 1, TAG, comm, MPI_INFO_NULL,
+                             &requests[3]));
+    for (int i = 0; i < 3; ++i) {
+        unsigned char *to = data + (i + 1) * ANSWERED;
+
+        EPT_OK(t, MPI_Irecv(to, 2 == i ? ANSWERED / 2 : ANSWERED, 2 == i ? gaps : MPI_BYTE, 1,
+                            i + 1, comm, &requests[i]));
+    }
+    EPT_OK(t, MPI_Recv(&pid, 1, MPI_INT, 1, DONE, comm, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Barrier(comm));
+    for (long i = 0; i < fill_count(); ++i) {
+        values[i] = value(0, i);
+        EPT_OK(t, MPI_Isend(&values[i], sizeof(values[i]), MPI_BYTE, 1, TAG, comm, &fill[i]));
+    }
+    wordless = true;
+    EPT_CHECK(t, 0 == kill(pid, SIGUSR1), "rank 1 has gone");
+    EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 1, DONE, comm, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Start(&requests[3]));
+    for (int i = 0; i < 300; ++i) {
+        EPT_OK(t, MPI_Test(&requests[i % 3], &flag, MPI_STATUS_IGNORE));
+        EPT_EQ(t, 0, flag); /* the answer has not gone */
+    }
+    wordless = false;
+    EPT_CHECK(t, 0 == kill(pid, SIGUSR1), "rank 1 has gone");
+    EPT_OK(t, MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+    EPT_OK(t, MPI_Waitall((int) fill_count(), fill, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < ANSWERED; ++i) {
+        EPT_EQ(t, 'a', data[i]);
+        EPT_EQ(t, 100 > i ? 'a' : 0, data[ANSWERED + i]);
+        EPT_EQ(t, 'a', data[2 * ANSWERED + i]);
+        EPT_EQ(t, i % 2 ? 0 : 'a', data[3 * ANSWERED + i]);
+    }
+    EPT_OK(t, MPI_Request_free(&requests[3]));
+    free(fill);
+}
+
+/** Rank 0 has neither room nor memory for its answers: they go when there is room. */
+static void case_exhausted_answers(MPI_Comm comm, struct ept *t)
+{
+    unsigned char *data = calloc(4, ANSWERED);
+    MPI_Datatype gaps;
+
+    EPT_OK(t, MPI_Type_create_resized(MPI_BYTE, 0, 2, &gaps));
+    EPT_OK(t, MPI_Type_commit(&gaps));
+    if (0 == t->rank) {
+        owe_answers(comm, t, gaps, data);
+    } else if (1 == t->rank) {
+        want_answers(comm, t, gaps, data);
+    } else {
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_OK(t, MPI_Type_free(&gaps));
+    free(data);
+}
+
 static char attached[4 << 20];
 
 void test_process_begin(void)
@@ -572,6 +685,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
         return 0;
     }
     if (0 != ept_option_long("exhaust", 0)) {
+        if (1 < t->nprocs) { /* before: afterwards rank 0 is full for good */
+            EPT_CASE(t, case_exhausted_answers);
+        }
         EPT_CASE(t, case_exhausted);
         if (1 < t->nprocs) { /* otherwise a neighbour's thread may take in what arrives */
             EPT_CASE(t, case_exhausted_parts);
