@@ -272,11 +272,15 @@ my @TABLE = (
       mca => 'btl_epofi_provider tcp', args => '--seed 18', says => 'could not be made' },
     { program => 'random_traffic', variant => 'apart', configs => ['2x2/node'], plain => 0,
       quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp',
-      args => '--seed 19' },
+      args => '--seed 19', says => 'cannot be used.*No such file' },
     { program => 'comm_bridge', variant => 'lacking', configs => ['2x2/node'], plain => 0,
       quick => [], rank0 => 'OMPI_MCA_btl_epshm_processes=0', mca => 'btl_epofi_provider tcp' },
     { program => 'comm_bridge', variant => 'apart', configs => ['2x2/node'], plain => 0,
-      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp' },
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp',
+      says => 'cannot be used.*No such file' },
+
+    # Another user of the node is in the folder; what is said is that the network is used.
+    { program => 'strangers', configs => ['2x1/node'], plain => 0 },
 
     # So little memory that some pairs have no area, and few cells.
     { program => 'random_traffic', variant => 'tight', configs => ['2x8/node'], plain => 0,

@@ -50,11 +50,30 @@ typedef struct epshm_node_address_t {
     uint32_t magic;
     uint32_t version;
     opal_process_name_t process;
-    uint64_t stamp;     /**< of its segment */
+    uint64_t stamp;     /**< of its segment: random, and part of the file's name */
     uint64_t size;      /**< of its segment */
     uint64_t door;      /**< offset in it */
     uint64_t addressee; /**< number of the module in its process, never given out again */
 } epshm_node_address_t;
+
+#define EPSHM_SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
+#define EPSHM_SEGMENT_VERSION 2
+
+/** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
+#define EPSHM_SEGMENT_STEP ((uint64_t) 256 * 1024)
+
+/** Beginning of every segment.  Constant, but for used, once others may know of it. */
+typedef struct epshm_segment_header_t {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t uid;
+    opal_process_name_t name;
+    uint64_t stamp; /**< random, and part of the file's name */
+    uint64_t size;
+    /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
+     * in the segment hears of it later, by an acquire. */
+    _Atomic uint64_t used;
+} epshm_segment_header_t;
 
 /** Another process of the node, whose segment is mapped.  Kept as long as the component. */
 typedef struct epshm_neighbour_t {
@@ -139,7 +158,7 @@ typedef struct epshm_node_module_t {
  * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
 
-/** Nobody uses it any more: unmap all, remove the file. */
+/** Nobody uses it any more, nor those of others: unmap all, remove the file. */
 void mca_btl_epshm_segment_close(void);
 
 /** Memory of the own segment, whole lines, not cleared.  Any thread.
@@ -153,26 +172,41 @@ void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *blo
 /** A pipe has been closed; takes over *retired, and frees what its consumer has left. */
 void mca_btl_epshm_segment_retire(epshm_retired_t *retired);
 
+/** What helps against an error of the system, for the help texts. */
+const char *mca_btl_epshm_segment_advice(int error);
+
+/* ---- btl_epshm_neighbour.c ------------------------------------------------------------------- */
+
 /** Map the segment of a process.  Any thread.
  *
- * @param[in]  name   of the process
- * @param[in]  stamp  that it must have; 0: any
- * @param[in]  size   likewise
- * @return OPAL_SUCCESS; OPAL_ERR_UNREACH */
-int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+ * @param[in] name, stamp, size  as in the address of one of its modules
+ * @return OPAL_SUCCESS; OPAL_ERR_UNREACH (said why, once) */
+int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
                                  epshm_neighbour_t **neighbour_p);
+
+/** The segment of a process of this job that has been mapped.  Any thread.  @return NULL: none */
+epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);
 
 /** Has the process of a mapped segment ended?  A system call. */
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
 
+/** Nobody uses them any more: unmap all. */
+void mca_btl_epshm_neighbours_forget(void);
+
 /* ---- btl_epshm_segment_file.c ---------------------------------------------------------------- */
 
 /** Where the segment of a process is.  @return to be freed, or NULL (no memory) */
-char *mca_btl_epshm_segment_path(const opal_process_name_t *name);
+char *mca_btl_epshm_segment_path(const opal_process_name_t *name, uint64_t stamp);
 
-/** A new file to which this process's life is tied, in place of what a process that has ended has
- * left there.  May take some ms.  @return its descriptor, or -1 with errno set */
+/** A new file to which this process's life is tied.
+ * @return its descriptor, or -1 with errno set; EEXIST: try another name */
 int mca_btl_epshm_segment_file_create(const char *path);
+
+/** Open a file of this user.  Never waits, and does not touch what is another user's.
+ *
+ * @param[in] folder  that path is relative to, or AT_FDCWD
+ * @return its descriptor, or -1 with errno set; EPERM: not a file of this user */
+int mca_btl_epshm_segment_file_open(int folder, const char *path);
 
 /** Is the life of another process tied to this file?  A system call. */
 bool mca_btl_epshm_segment_file_is_owned(int fd);

@@ -21,7 +21,7 @@
 #include "opal/util/proc.h"
 
 #define NODE_ADDRESS_MAGIC 0x6e687365u
-#define NODE_ADDRESS_VERSION 1u
+#define NODE_ADDRESS_VERSION 2u
 
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
 

@@ -105,8 +105,8 @@ static int attach(const void *blob, size_t length, epshm_node_address_t *address
     if (!mca_btl_epshm_node_address_read(blob, length, address)) {
         return OPAL_ERR_BAD_PARAM;
     }
-    rc = mca_btl_epshm_segment_attach(&address->process, address->stamp, address->size,
-                                      &neighbour);
+    rc = mca_btl_epshm_neighbour_attach(&address->process, address->stamp, address->size,
+                                        &neighbour);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }

@@ -22,7 +22,6 @@
 
 #include "btl_epshm_node.h"
 
-#include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
 /** Pipes that are looked at on every turn, and how many of the others. */
@@ -197,11 +196,11 @@ static bool in_grow(epshm_node_module_t *module)
 static bool open_word(uint64_t word, epshm_pipe_in_t *in)
 {
     const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
-    const opal_process_name_t name = {.jobid = OPAL_PROC_MY_NAME.jobid,
-                                      .vpid = (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1};
-    epshm_neighbour_t *neighbour;
+    /* It has been mapped: nobody sends to an endpoint of a process that has not seen his address. */
+    const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(
+        (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
 
-    return OPAL_SUCCESS == mca_btl_epshm_segment_attach(&name, 0, 0, &neighbour)
+    return NULL != neighbour
            && epshm_pipe_open(in, neighbour->base, neighbour->size, neighbour->used,
                               lines * EPSHM_PIPE_LINE);
 }

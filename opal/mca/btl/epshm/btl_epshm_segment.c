@@ -11,14 +11,15 @@
 /**
  * @file
  *
- * The segment of a process: a file in memory in which its doors and pipes are, and the mappings of
- * the other processes' segments.  All slow path, under one lock.
+ * The segment of a process: a file in memory in which its doors and pipes are.  All slow path,
+ * under one lock.
  *
  * The file has its full size from the beginning, but memory is taken only as needed, by
  * posix_fallocate: where there is none, that fails, while a page that is merely touched would kill
  * the process.  How far there is memory is in the header; nobody looks beyond.
  *
- * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.
+ * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.  The segments of others:
+ * btl_epshm_neighbour.c.
  */
 
 #include "opal_config.h"
@@ -34,33 +35,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
-
-#define SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
-#define SEGMENT_VERSION 1
-
-/** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
-#define SEGMENT_STEP ((uint64_t) 256 * 1024)
 
 /** Retired pipes that are looked at whenever memory is wanted or another one comes. */
 #define SEGMENT_RECLAIM 4
 
-/** Beginning of every segment.  Constant, but for used, once others may know of it. */
-typedef struct segment_header_t {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t uid;
-    opal_process_name_t name;
-    uint64_t stamp; /**< no other segment of this name has it */
-    uint64_t size;
-    /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
-     * in the segment hears of it later, by an acquire. */
-    _Atomic uint64_t used;
-} segment_header_t;
+/** Attempts to make a file: each with another name, because another job may take one that is not
+ * locked yet for one that was left, and remove it. */
+#define SEGMENT_TRIES 50
 
 /** Memory that is free again. */
 typedef struct free_block_t {
@@ -70,7 +56,7 @@ typedef struct free_block_t {
 
 static struct {
     opal_mutex_t lock;
-    segment_header_t *header; /**< NULL: none */
+    epshm_segment_header_t *header; /**< NULL: none */
     char *path;
     int fd;
     uint64_t size;
@@ -79,17 +65,19 @@ static struct {
     bool failed;    /**< said already */
     free_block_t *free[EPSHM_BLOCK_KINDS];
     epshm_retired_t *retired, *retired_last;
-    epshm_neighbour_t *neighbours; /**< the youngest first */
 } segment = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
 
 /* ---- the own segment ------------------------------------------------------------------------- */
 
-static uint64_t new_stamp(void)
+/** Bytes that nobody can guess.  @return 0 or an error number */
+static int draw(void *bytes, size_t size)
 {
-    struct timespec now;
+    ssize_t rc;
 
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
+    do {
+        rc = getrandom(bytes, size, 0);
+    } while (0 > rc && EINTR == errno);
+    return (ssize_t) size == rc ? 0 : 0 > rc ? errno : EIO; /* so few come whole */
 }
 
 /** Have memory behind a part of a file.  @return 0 or an error number */
@@ -104,15 +92,15 @@ static int take_memory(int fd, uint64_t offset, uint64_t size)
 }
 
 /** Size, memory for the beginning, mapping, header.  @return 0 or an error number */
-static int file_fill(int fd, uint64_t size)
+static int file_fill(int fd, uint64_t size, uint64_t stamp)
 {
-    segment_header_t *header;
+    epshm_segment_header_t *header;
     int rc;
 
     if (0 != ftruncate(fd, (off_t) size)) {
         return errno;
     }
-    rc = take_memory(fd, 0, SEGMENT_STEP);
+    rc = take_memory(fd, 0, EPSHM_SEGMENT_STEP);
     if (0 != rc) {
         return rc;
     }
@@ -120,13 +108,13 @@ static int file_fill(int fd, uint64_t size)
     if (MAP_FAILED == header) {
         return errno;
     }
-    *header = (segment_header_t){.magic = SEGMENT_MAGIC,
-                                 .version = SEGMENT_VERSION,
+    *header = (epshm_segment_header_t){.magic = EPSHM_SEGMENT_MAGIC,
+                                 .version = EPSHM_SEGMENT_VERSION,
                                  .uid = (uint32_t) geteuid(),
                                  .name = OPAL_PROC_MY_NAME,
-                                 .stamp = new_stamp(),
+                                 .stamp = stamp,
                                  .size = size};
-    segment.used = SEGMENT_STEP;
+    segment.used = EPSHM_SEGMENT_STEP;
     atomic_init(&header->used, segment.used);
     segment.header = header;
     segment.size = size;
@@ -155,45 +143,66 @@ static uint64_t size_allowed(void)
         && limit.rlim_cur < size) {
         size = limit.rlim_cur;
     }
-    return size & ~(SEGMENT_STEP - 1);
+    return size & ~(EPSHM_SEGMENT_STEP - 1);
+}
+
+/** A file, under a name that nobody has.
+ * @param[out] fd_p, path_p  on success
+ * @return 0 or an error number */
+static int file_new(uint64_t *stamp_p, int *fd_p, char **path_p)
+{
+    const opal_process_name_t name = OPAL_PROC_MY_NAME;
+    int rc = EEXIST, fd;
+    char *path;
+
+    for (int i = 0; i < SEGMENT_TRIES && EEXIST == rc; ++i) {
+        rc = draw(stamp_p, sizeof(*stamp_p));
+        if (0 != rc) {
+            return rc;
+        }
+        path = mca_btl_epshm_segment_path(&name, *stamp_p);
+        if (NULL == path) {
+            return ENOMEM;
+        }
+        /* Before there is a file, so that nothing is left whatever happens. */
+        (void) opal_pmix_register_cleanup(path, false, false, false);
+        fd = mca_btl_epshm_segment_file_create(path);
+        if (0 <= fd) {
+            *fd_p = fd;
+            *path_p = path;
+            return 0;
+        }
+        rc = errno;
+        free(path);
+    }
+    return rc;
 }
 
 /** Under the lock.  @return 0 or an error number */
 static int segment_create(void)
 {
     const uint64_t size = size_allowed();
-    opal_process_name_t name = OPAL_PROC_MY_NAME;
-    char *path = mca_btl_epshm_segment_path(&name);
-    int fd, rc;
+    uint64_t stamp;
+    char *path = NULL;
+    int fd = -1, rc;
 
-    if (NULL == path) {
-        return ENOMEM;
-    }
     if (EPSHM_SEGMENT_LEAST > size) {
-        rc = EFBIG;
-        goto err_free_path;
+        return EFBIG;
     }
-    /* Before there is a file, so that nothing is left whatever happens. */
-    (void) opal_pmix_register_cleanup(path, false, false, false);
     mca_btl_epshm_segment_sweep();
-    fd = mca_btl_epshm_segment_file_create(path);
-    if (0 > fd) {
-        rc = errno;
-        goto err_free_path;
-    }
-    rc = file_fill(fd, size);
+    rc = file_new(&stamp, &fd, &path);
     if (0 != rc) {
-        goto err_unlink;
+        return rc;
+    }
+    rc = file_fill(fd, size, stamp);
+    if (0 != rc) {
+        (void) unlink(path);
+        close(fd);
+        free(path);
+        return rc;
     }
     segment.path = path;
     return 0;
-
-err_unlink:
-    (void) unlink(path);
-    close(fd);
-err_free_path:
-    free(path);
-    return rc;
 }
 
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
@@ -211,120 +220,18 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
     }
     opal_mutex_unlock(&segment.lock);
     if (0 != error) {
-        EPSHM_SHOW_HELP("no segment", true, mca_btl_epshm_component.directory, strerror(error));
+        EPSHM_SHOW_HELP("no segment", true, mca_btl_epshm_component.directory, strerror(error),
+                        mca_btl_epshm_segment_advice(error));
     }
     return NULL != segment.header ? OPAL_SUCCESS : OPAL_ERR_NOT_AVAILABLE;
 }
 
-/* ---- other processes ------------------------------------------------------------------------- */
-
-/** Does a file look like the segment of a process? */
-static bool file_is_sound(int fd, uint64_t size, uint64_t *size_p)
+const char *mca_btl_epshm_segment_advice(int error)
 {
-    struct stat stat;
-
-    if (0 != fstat(fd, &stat) || !S_ISREG(stat.st_mode) || geteuid() != stat.st_uid
-        || 0 != (stat.st_mode & 077) || (uint64_t) stat.st_size < SEGMENT_STEP
-        || (0 != size && (uint64_t) stat.st_size != size)) {
-        return false;
-    }
-    *size_p = (uint64_t) stat.st_size;
-    return true;
-}
-
-static bool header_is_sound(const segment_header_t *header, const opal_process_name_t *name,
-                            uint64_t stamp, uint64_t size)
-{
-    return SEGMENT_MAGIC == header->magic && SEGMENT_VERSION == header->version
-           && (uint32_t) geteuid() == header->uid && name->jobid == header->name.jobid
-           && name->vpid == header->name.vpid && size == header->size
-           && (0 == stamp || stamp == header->stamp);
-}
-
-/** Map a file that has been opened.  @return NULL if it is not what it should be */
-static epshm_neighbour_t *neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp,
-                                        uint64_t size)
-{
-    epshm_neighbour_t *neighbour = calloc(1, sizeof(*neighbour));
-    const segment_header_t *header;
-    opal_proc_t *proc;
-
-    if (NULL == neighbour || !file_is_sound(fd, size, &size)) {
-        goto err_free;
-    }
-    header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (MAP_FAILED == header) {
-        goto err_free;
-    }
-    if (!header_is_sound(header, name, stamp, size)) {
-        (void) munmap((void *) header, size);
-        goto err_free;
-    }
-    neighbour->name = *name;
-    neighbour->stamp = header->stamp;
-    neighbour->base = (unsigned char *) header;
-    neighbour->size = size;
-    neighbour->used = &header->used;
-    neighbour->fd = fd;
-    atomic_init(&neighbour->copy_failed, false);
-    proc = NULL != mca_smsc && mca_btl_epshm_component.single_copy ? opal_proc_for_name(*name)
-                                                                   : NULL;
-    neighbour->single_copy = NULL != proc ? MCA_SMSC_CALL(get_endpoint, proc) : NULL;
-    return neighbour;
-
-err_free:
-    free(neighbour);
-    return NULL;
-}
-
-/** Under the lock. */
-static epshm_neighbour_t *neighbour_find(const opal_process_name_t *name, uint64_t stamp)
-{
-    epshm_neighbour_t *neighbour = segment.neighbours;
-
-    while (NULL != neighbour
-           && (neighbour->name.vpid != name->vpid || neighbour->name.jobid != name->jobid
-               || (0 != stamp && neighbour->stamp != stamp))) {
-        neighbour = neighbour->next;
-    }
-    return neighbour;
-}
-
-int mca_btl_epshm_segment_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                                 epshm_neighbour_t **neighbour_p)
-{
-    epshm_neighbour_t *neighbour;
-    char *path;
-    int fd = -1;
-
-    opal_mutex_lock(&segment.lock);
-    neighbour = neighbour_find(name, stamp);
-    if (NULL == neighbour && name->jobid == OPAL_PROC_MY_NAME.jobid
-        && name->vpid != OPAL_PROC_MY_NAME.vpid) {
-        path = mca_btl_epshm_segment_path(name);
-        if (NULL != path) {
-            fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-            free(path);
-        }
-        neighbour = 0 <= fd ? neighbour_new(fd, name, stamp, size) : NULL;
-        if (NULL != neighbour) {
-            neighbour->next = segment.neighbours;
-            segment.neighbours = neighbour;
-        } else if (0 <= fd) {
-            close(fd);
-        }
-    }
-    opal_mutex_unlock(&segment.lock);
-    if (NULL == neighbour) {
-        return OPAL_ERR_UNREACH;
-    }
-    *neighbour_p = neighbour;
-    return OPAL_SUCCESS;
-}
-
-bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)
-{
-    return !mca_btl_epshm_segment_file_is_owned(neighbour->fd);
+    return EMFILE == error || ENFILE == error
+               ? "\nThere are too few file descriptors (ulimit -n): one is needed for the memory\n"
+                 "of each process of the node.\n"
+               : "";
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -436,7 +343,7 @@ static bool block_new(uint64_t size, unsigned int spare, epshm_block_t *block)
         return false;
     }
     if (end > segment.used) {
-        const uint64_t used = (end + SEGMENT_STEP - 1) & ~(SEGMENT_STEP - 1);
+        const uint64_t used = (end + EPSHM_SEGMENT_STEP - 1) & ~(EPSHM_SEGMENT_STEP - 1);
 
         if (0 != take_memory(segment.fd, segment.used, used - segment.used)) {
             return false;
@@ -490,18 +397,8 @@ static void free_lists(void)
 
 void mca_btl_epshm_segment_close(void)
 {
+    mca_btl_epshm_neighbours_forget();
     opal_mutex_lock(&segment.lock);
-    while (NULL != segment.neighbours) {
-        epshm_neighbour_t *neighbour = segment.neighbours;
-
-        segment.neighbours = neighbour->next;
-        if (NULL != neighbour->single_copy && NULL != mca_smsc) {
-            MCA_SMSC_CALL(return_endpoint, neighbour->single_copy);
-        }
-        (void) munmap(neighbour->base, neighbour->size);
-        close(neighbour->fd);
-        free(neighbour);
-    }
     if (NULL != segment.header) {
         free_lists();
         (void) unlink(segment.path);

@@ -21,6 +21,10 @@
  * every process that makes a segment first removes those of other jobs that are nobody's any more.
  * Who removes a file holds its lock meanwhile, and who makes one looks, once he has the lock,
  * whether the file still has a name: so nobody loses one that he has made and not yet locked.
+ *
+ * The folder is everybody's.  Names have a random part, which the others of the job learn with the
+ * address, so that nobody can take one beforehand; and what another user has put there is neither
+ * opened nor followed, whatever its name is.
  */
 
 #include "opal_config.h"
@@ -32,6 +36,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -39,21 +44,53 @@
 
 #include <linux/magic.h>
 
-/** Attempts to make a file whose name another one has, and microseconds between them: one that is
- * being removed. */
-#define FILE_TRIES 50
-#define FILE_WAIT 1000
+/** Names that are looked at for what other jobs have left: somebody else may have put any number of
+ * files there, and nobody is to wait for that. */
+#define SWEEP_NAMES_MOST 20000
 
-char *mca_btl_epshm_segment_path(const opal_process_name_t *name)
+/** What names of segments look like: user, job, process, and the random number that makes it a name
+ * that nobody can have taken before. */
+#define NAME_FORMAT "epshm.%u.%x.%u.%016" PRIx64
+#define NAME_SIZE 80
+
+char *mca_btl_epshm_segment_path(const opal_process_name_t *name, uint64_t stamp)
 {
     char *path;
 
-    if (0 > asprintf(&path, "%s/epshm.%u.%x.%u", mca_btl_epshm_component.directory,
+    if (0 > asprintf(&path, "%s/" NAME_FORMAT, mca_btl_epshm_component.directory,
                      (unsigned int) geteuid(), (unsigned int) name->jobid,
-                     (unsigned int) name->vpid)) {
+                     (unsigned int) name->vpid, stamp)) {
         return NULL;
     }
     return path;
+}
+
+static bool is_ours(const struct stat *stat)
+{
+    return S_ISREG(stat->st_mode) && geteuid() == stat->st_uid;
+}
+
+int mca_btl_epshm_segment_file_open(int folder, const char *path)
+{
+    struct stat named, opened;
+    int fd;
+
+    /* Looked at before it is opened: to open what is another user's may take as long as he likes (a
+     * lease, a FIFO, a link to anything).  And nothing waits, should he be faster than we. */
+    if (0 != fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW)) {
+        return -1;
+    }
+    if (!is_ours(&named)) {
+        errno = EPERM;
+        return -1;
+    }
+    fd = openat(folder, path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (0 <= fd && (0 != fstat(fd, &opened) || !is_ours(&opened))) {
+        close(fd);
+        errno = EPERM;
+        return -1;
+    }
+    return fd;
 }
 
 bool mca_btl_epshm_segment_file_is_owned(int fd)
@@ -78,78 +115,60 @@ static int own(int fd)
     return 0 < stat.st_nlink ? 0 : EAGAIN; /* somebody has found it before it was locked */
 }
 
-/** Remove the file of a process that has ended.  @return false: it is there still, and somebody's
- * perhaps */
-static bool remove_stale(const char *path)
+/** Remove the file of a process that has ended, if it is one. */
+static void remove_stale(int folder, const char *name)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    struct stat stat;
-    bool gone;
-    int rc;
+    int fd = mca_btl_epshm_segment_file_open(folder, name);
 
     if (0 > fd) {
-        return ENOENT == errno;
+        return;
     }
-    gone = 0 == fstat(fd, &stat) && S_ISREG(stat.st_mode) && geteuid() == stat.st_uid;
-    if (gone) {
-        rc = own(fd);
-        gone = 0 == rc && (0 == unlink(path) || ENOENT == errno);
+    if (0 == own(fd)) {
+        (void) unlinkat(folder, name, 0);
     }
     close(fd);
-    return gone;
 }
 
 int mca_btl_epshm_segment_file_create(const char *path)
 {
-    for (int i = 0; i < FILE_TRIES; ++i) {
-        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int rc;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int rc;
 
-        if (0 <= fd) {
-            rc = own(fd);
-            if (0 == rc) {
-                return fd;
-            }
-            if (EAGAIN != rc) {
-                (void) unlink(path);
-            }
-            close(fd);
-            if (EAGAIN != rc) {
-                errno = rc;
-                return -1;
-            }
-        } else if (EEXIST != errno) {
-            return -1;
-        } else if (!remove_stale(path)) {
-            (void) usleep(FILE_WAIT);
-        }
+    if (0 > fd) {
+        return -1;
     }
-    errno = EEXIST;
+    rc = own(fd);
+    if (0 == rc) {
+        return fd;
+    }
+    if (EAGAIN != rc) {
+        (void) unlink(path);
+    }
+    close(fd);
+    errno = EAGAIN == rc ? EEXIST : rc; /* another job has taken it for one that was left */
     return -1;
 }
 
 /** Is this the name of a segment of another job? */
-static bool is_of_others(const char *file, opal_process_name_t *name)
+static bool is_of_others(const char *file)
 {
     unsigned int uid, jobid, vpid;
-    char again[64];
+    char again[NAME_SIZE];
+    uint64_t stamp;
 
-    if (3 != sscanf(file, "epshm.%u.%x.%u", &uid, &jobid, &vpid) || geteuid() != uid
-        || OPAL_PROC_MY_NAME.jobid == jobid) {
+    if (4 != sscanf(file, "epshm.%u.%x.%u.%" SCNx64, &uid, &jobid, &vpid, &stamp)
+        || geteuid() != uid || OPAL_PROC_MY_NAME.jobid == jobid) {
         return false;
     }
-    *name = (opal_process_name_t){.jobid = jobid, .vpid = vpid};
-    (void) snprintf(again, sizeof(again), "epshm.%u.%x.%u", uid, jobid, vpid);
+    (void) snprintf(again, sizeof(again), NAME_FORMAT, uid, jobid, vpid, stamp);
     return 0 == strcmp(again, file);
 }
 
 void mca_btl_epshm_segment_sweep(void)
 {
     const struct dirent *file;
-    opal_process_name_t name;
     struct statfs statfs_of;
     DIR *folder;
-    char *path;
 
     /* Only where all who use a file are on this node, or their locks might not be seen. */
     if (0 != statfs(mca_btl_epshm_component.directory, &statfs_of)
@@ -160,14 +179,9 @@ void mca_btl_epshm_segment_sweep(void)
     if (NULL == folder) {
         return;
     }
-    while (NULL != (file = readdir(folder))) {
-        if (!is_of_others(file->d_name, &name)) {
-            continue;
-        }
-        path = mca_btl_epshm_segment_path(&name);
-        if (NULL != path) {
-            (void) remove_stale(path);
-            free(path);
+    for (int i = 0; i < SWEEP_NAMES_MOST && NULL != (file = readdir(folder)); ++i) {
+        if (is_of_others(file->d_name)) {
+            remove_stale(dirfd(folder), file->d_name);
         }
     }
     (void) closedir(folder);

@@ -1,0 +1,295 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The folder in which segments are is everybody's: another user of the node has put there whatever
+ * he can.  Nothing of it is opened, waited for, followed or removed.  As root only, who can be
+ * somebody else.
+ */
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/epshm/btl_epshm_node.h"
+
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/runtime/opal.h"
+#include "opal/util/proc.h"
+
+#include "tap.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum {
+    STRANGER = 65534,  /**< a user that has nothing */
+    EACH = 40,         /**< files of each kind */
+    CROWD = 30000,     /**< more names than anybody looks at */
+    LOOKED_AT = 20010, /**< at most, and those that this program itself looks at */
+};
+
+static char folder[64];
+static opal_proc_t me;
+static int foreign_opens, names_read;
+
+/* There is no launcher to remove files: in place of Open MPI's own, which would ask one. */
+int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool jobscope)
+{
+    (void) path;
+    (void) directory;
+    (void) ignore;
+    (void) jobscope;
+    return OPAL_SUCCESS;
+}
+
+/* ---- what is opened -------------------------------------------------------------------------- */
+
+/** In place of the C library's. */
+int openat(int at, const char *path, int flags, ...)
+{
+    struct stat stat_of;
+    mode_t mode = 0;
+    va_list arguments;
+
+    if (0 != (flags & O_CREAT)) {
+        va_start(arguments, flags);
+        mode = va_arg(arguments, mode_t);
+        va_end(arguments);
+    }
+    if (0 == fstatat(at, path, &stat_of, AT_SYMLINK_NOFOLLOW) && STRANGER == stat_of.st_uid) {
+        ++foreign_opens;
+        flags |= O_NONBLOCK; /* seen; this program shall not stand still */
+    }
+    return (int) syscall(SYS_openat, at, path, flags, mode);
+}
+
+/** Likewise. */
+int open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list arguments;
+
+    if (0 != (flags & O_CREAT)) {
+        va_start(arguments, flags);
+        mode = va_arg(arguments, mode_t);
+        va_end(arguments);
+    }
+    return openat(AT_FDCWD, path, flags, mode);
+}
+
+/** Likewise. */
+struct dirent *readdir(DIR *stream)
+{
+    struct dirent *(*original)(DIR *) = NULL;
+
+    *(void **) &original = dlsym(RTLD_NEXT, "readdir");
+    ++names_read;
+    return original(stream);
+}
+
+/* ---- the other user -------------------------------------------------------------------------- */
+
+/** Names as segments have them: of another job, which are swept; of this one, by which a process
+ * finds another. */
+static void name_of(char *path, size_t size, uint32_t job, int vpid, int kind)
+{
+    const opal_process_name_t name = {.jobid = job, .vpid = (opal_vpid_t) vpid};
+    char *made = mca_btl_epshm_segment_path(&name, (uint64_t) kind);
+
+    snprintf(path, size, "%s", made);
+    free(made);
+}
+
+enum { LEASED, FIFO, LINK, LOOP, DIRECTORY, KINDS };
+
+static bool put(const char *path, int kind, const char *victim)
+{
+    int fd;
+
+    switch (kind) {
+    case LEASED:
+        fd = (int) syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, 0666);
+        return 0 <= fd && 0 == fcntl(fd, F_SETLEASE, F_WRLCK);
+    case FIFO:
+        return 0 == mkfifo(path, 0666);
+    case LINK:
+        return 0 == symlink(victim, path);
+    case LOOP:
+        return 0 == symlink(path, path);
+    default:
+        return 0 == mkdir(path, 0777);
+    }
+}
+
+static volatile sig_atomic_t breaks;
+
+static void on_break(int signum)
+{
+    (void) signum;
+    ++breaks;
+}
+
+/** Puts his files there, and holds them until his input ends.  @return his exit status: how often
+ * somebody wanted to open what he has a lease on */
+static int stranger(const char *victim, int input, int output)
+{
+    struct rlimit limit;
+    char path[160], byte = 'r';
+
+    signal(SIGIO, on_break);
+    (void) getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    (void) umask(0);
+    if (0 != setgid(STRANGER) || 0 != syscall(SYS_setuid, STRANGER)) {
+        return 100;
+    }
+    for (int i = 0; i < KINDS * EACH; ++i) {
+        /* The names are of user 0, whom the files do not belong to. */
+        snprintf(path, sizeof(path), "%s/epshm.0.%x.%d.%016x", folder, i % 2 ? 0x1267 : 0xdeadbeef,
+                 i / KINDS, (unsigned int) (i % KINDS));
+        if (!put(path, i % KINDS, victim)) {
+            return 101;
+        }
+    }
+    (void) !write(output, &byte, 1);
+    while (1 != read(input, &byte, 1)) {
+    }
+    return breaks;
+}
+
+static pid_t start_stranger(const char *victim, int *release_p)
+{
+    int there[2], back[2];
+    char byte;
+    pid_t pid;
+
+    TAP_EQ(0, pipe(there));
+    TAP_EQ(0, pipe(back));
+    fflush(NULL);
+    pid = fork();
+    if (0 == pid) {
+        _exit(stranger(victim, there[0], back[1]));
+    }
+    close(back[1]);
+    TAP_EQ(1, read(back[0], &byte, 1));
+    close(back[0]);
+    *release_p = there[1];
+    return pid;
+}
+
+static int stop_stranger(pid_t pid, int release)
+{
+    int status = -1;
+
+    TAP_EQ(1, write(release, "e", 1));
+    TAP_EQ(pid, waitpid(pid, &status, 0));
+    return status;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void component_start(void)
+{
+    TAP_EQ(OPAL_SUCCESS, opal_init_util(NULL, NULL));
+    OBJ_CONSTRUCT(&me, opal_proc_t);
+    me.proc_name = (opal_process_name_t){.jobid = 0x1267, .vpid = 0};
+    (void) opal_proc_local_set(&me);
+    TAP_EQ(OPAL_SUCCESS,
+           mca_btl_epshm_component.super.super.btl_version.mca_register_component_params());
+    mca_btl_epshm_component.directory = folder;
+    mca_btl_epshm_component.segment_size = (size_t) 1 << 22;
+}
+
+/** A segment is made, and others' are looked for, among all that. */
+static void case_strangers(void)
+{
+    char victim[128], path[160];
+    uint64_t stamp, size;
+    struct stat before, after;
+    epshm_neighbour_t *neighbour;
+    int release = -1, found = 0;
+    pid_t pid;
+
+    snprintf(victim, sizeof(victim), "%s/victim", folder);
+    close((int) syscall(SYS_openat, AT_FDCWD, victim, O_RDWR | O_CREAT, 0600));
+    TAP_EQ(0, stat(victim, &before));
+    pid = start_stranger(victim, &release);
+
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
+    for (int i = 0; i < KINDS * EACH; ++i) {
+        const opal_process_name_t name = {.jobid = 0x1267, .vpid = (opal_vpid_t) (i / KINDS)};
+
+        if (0 < name.vpid) {
+            TAP_EQ(OPAL_ERR_UNREACH, mca_btl_epshm_neighbour_attach(&name, (uint64_t) (i % KINDS),
+                                                                    1 << 22, &neighbour));
+        }
+        name_of(path, sizeof(path), i % 2 ? 0x1267 : 0xdeadbeef, i / KINDS, i % KINDS);
+        found += 0 == lstat(path, &after);
+    }
+    TAP_EQ(0, foreign_opens);
+    TAP_EQ(0, stop_stranger(pid, release)); /* nobody waited for him */
+    TAP_EQ(KINDS * EACH, found);            /* or has taken anything away */
+    TAP_EQ(0, stat(victim, &after));
+    TAP_EQ(before.st_nlink, after.st_nlink);
+    TAP_EQ(before.st_size, after.st_size);
+    mca_btl_epshm_segment_close();
+}
+
+/** More names than are worth a look. */
+static void case_crowd(void)
+{
+    char path[160];
+    uint64_t stamp, size;
+
+    for (int i = 0; i < CROWD; ++i) {
+        snprintf(path, sizeof(path), "%s/%d", folder, i);
+        close((int) syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT, 0600));
+    }
+    names_read = 0;
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
+    TAP_CHECK(LOOKED_AT > names_read, "%d names were looked at", names_read);
+    mca_btl_epshm_segment_close();
+}
+
+int main(int argc, char **argv)
+{
+    char left[160];
+
+    if (0 != geteuid()) {
+        printf("1..0 # SKIP only root can be two users\n");
+        return 0;
+    }
+    tap_begin(argc, argv, "test_epshm_folder", 60);
+    snprintf(folder, sizeof(folder), "%s/epshm-test.XXXXXX",
+             0 == access("/dev/shm", W_OK) ? "/dev/shm" : "/tmp");
+    if (NULL == mkdtemp(folder) || 0 != chmod(folder, 01777)) {
+        printf("Bail out! no folder\n");
+        return 1;
+    }
+    component_start();
+    (void) freopen("/dev/null", "w", stderr); /* what cannot be mapped is said */
+    tap_case("what another user has put into the folder");
+    case_strangers();
+    tap_case_done();
+    tap_case("a folder full of names");
+    case_crowd();
+    tap_case_done();
+    snprintf(left, sizeof(left), "rm -rf %s", folder);
+    TAP_EQ(0, system(left));
+    return tap_end();
+}
