@@ -934,7 +934,11 @@ static void case_corrupt(const pair_t *pair)
 
 static mca_smsc_endpoint_t copy_endpoint;
 static opal_proc_t copy_peer;
-static int copies, copies_allowed, gets;
+static int copies, gets;
+
+/** Whose memory the kernel reads, where it is asked for the peer's. */
+static enum { OF_PEER, OF_ANOTHER, OF_NOBODY } read_from;
+static const void *odd; /**< a buffer that cannot be read */
 
 static mca_smsc_endpoint_t *get_endpoint(opal_proc_t *proc)
 {
@@ -947,17 +951,24 @@ static void return_endpoint(mca_smsc_endpoint_t *endpoint)
     TAP_CHECK(&copy_endpoint == endpoint, "somebody else's endpoint comes back");
 }
 
-/** As the kernel: it copies, or forbids it. */
+/** As the kernel.  What stands for the peer's memory is this process's own, but for what proves
+ * whose it is. */
 static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, size_t size,
                      void *registration)
 {
+    const epshm_neighbour_t *peer = mca_btl_epshm_neighbour_find(1 - me.proc_name.vpid);
+
     (void) endpoint;
     (void) registration;
     ++copies;
-    if (copies > copies_allowed) {
+    if (OF_NOBODY == read_from || odd == remote) {
         return OPAL_ERROR;
     }
-    memcpy(local, remote, size); /* within this process, which does here */
+    if (OF_PEER == read_from && (uint64_t) (uintptr_t) remote == peer->proof.address) {
+        memcpy(local, peer->proof.secret, size);
+    } else {
+        memcpy(local, remote, size);
+    }
     return OPAL_SUCCESS;
 }
 
@@ -987,32 +998,74 @@ static int get_one(side_t *side, char *target, const char *source, size_t size)
                                        MCA_BTL_NO_ORDER, got, &gets, NULL);
 }
 
-/** Copies that succeed, and one that fails, after which none is tried any more. */
+/** The neighbour as it is when it has just been mapped. */
+static void forget_proof(side_t *side)
+{
+    epshm_neighbour_t *neighbour = ((epshm_node_peer_t *) side->peer)->neighbour;
+
+    atomic_store(&neighbour->proven_ns, 0);
+    atomic_store(&neighbour->copy_failed, false);
+    copies = 0;
+}
+
+/** Copies that succeed, and what follows where they do not. */
+static void check_gets(side_t *side)
+{
+    char source[100], target[100] = {0};
+
+    memset(source, 'x', sizeof(source));
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target + 60, source + 60, 40));
+    TAP_EQ(2, gets);
+    TAP_EQ(0, memcmp(source, target, sizeof(source)));
+    TAP_EQ(3, copies); /* it was looked whose memory it is, once */
+
+    odd = source; /* one buffer is no reason not to try the next */
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    odd = NULL;
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+    TAP_EQ(6, copies);
+
+    read_from = OF_NOBODY; /* the kernel forbids it from now on: tried twice, and never again */
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(8, copies);
+    read_from = OF_PEER;
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(8, copies);
+
+    /* Another process has the number: at the first copy, and after a time of good ones. */
+    for (int again = 0; again < 2; ++again) {
+        forget_proof(side);
+        read_from = OF_ANOTHER;
+        if (1 == again) {
+            read_from = OF_PEER;
+            TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+            read_from = OF_ANOTHER;
+            usleep(700000);
+        }
+        memset(target, 0, sizeof(target));
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(0, target[0]);
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(1 == again ? 3 : 1, copies);
+    }
+    TAP_EQ(4, gets);
+}
+
 static void case_get(const pair_t *pair)
 {
     static mca_smsc_module_t module = {.get_endpoint = get_endpoint,
                                        .return_endpoint = return_endpoint,
                                        .copy_from = copy_from};
     side_t side = {.received = 0};
-    char source[100], target[100] = {0};
     name_t theirs;
 
     mca_smsc = &module;
     opal_proc_for_name = proc_for_name;
-    memset(source, 'x', sizeof(source));
     side_begin(pair, &side, &theirs);
     side_connect(&side, &theirs);
     TAP_CHECK(0 != (side.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no btl_get");
-    copies_allowed = 2;
-    TAP_EQ(OPAL_SUCCESS, get_one(&side, target, source, 60));
-    TAP_EQ(OPAL_SUCCESS, get_one(&side, target + 60, source + 60, 40));
-    TAP_EQ(2, gets);
-    TAP_EQ(0, memcmp(source, target, sizeof(source)));
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(&side, target, source, 60));
-    copies_allowed = 100;
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(&side, target, source, 60));
-    TAP_EQ(3, copies);
-    TAP_EQ(2, gets);
+    check_gets(&side);
     side_disconnect(&side);
     side_close(&side);
 
@@ -1094,7 +1147,7 @@ int main(int argc, char **argv)
     run_pair("files that other jobs have left", case_leftovers, false);
     run_pair("two jobs that come and go", case_two_jobs, false);
     run_pair("a corrupt pipe", case_corrupt, false);
-    run_pair("one copy, until it fails", case_get, false);
+    run_pair("one copy, of the right memory", case_get, false);
     run_pair("a limit on the size of files", case_file_size, false);
     run_pair("a limit that leaves no room", case_no_file_size, false);
     run_pair("a small file system", case_small_folder, false);

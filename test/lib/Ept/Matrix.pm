@@ -262,6 +262,11 @@ my @TABLE = (
     { program => 'part', variant => 'forbidden_few', configs => ['2x2/node'], plain => 0,
       quick => [], preload => 'no_single_copy', mca => $FEW, timeout => 120 },
 
+    # It reads another process's memory, in other namespaces of process ids: wrong data, no error.
+    { program => 'single_copy', configs => ['2x2/node'], plain => 0, quick => [] },
+    { program => 'single_copy', variant => 'other', configs => ['2x2/node'], plain => 0,
+      preload => 'other_process' },
+
     # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
     # is not where the others look for it.  All take the network.
     { program => 'random_traffic', variant => 'lacking', configs => ['2x2/node'], plain => 0,

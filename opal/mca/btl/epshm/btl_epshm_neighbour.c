@@ -63,6 +63,7 @@ static void find_single_copy(epshm_neighbour_t *neighbour)
                             : NULL;
 
     atomic_init(&neighbour->copy_failed, false);
+    atomic_init(&neighbour->proven_ns, 0);
     neighbour->single_copy = NULL != proc ? MCA_SMSC_CALL(get_endpoint, proc) : NULL;
 }
 
@@ -96,6 +97,7 @@ static int neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp
     neighbour->size = size;
     neighbour->used = &header->used;
     neighbour->fd = fd;
+    neighbour->proof = header->proof;
     find_single_copy(neighbour);
     *neighbour_p = neighbour;
     return 0;

@@ -62,6 +62,17 @@ typedef struct epshm_node_address_t {
 /** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
 #define EPSHM_SEGMENT_STEP ((uint64_t) 256 * 1024)
 
+/** By which others see that memory that they read is this process's: bytes that nobody else has at
+ * that place.  A process id, by which CMA names a process, may mean another one to them, in another
+ * namespace or once the process has ended. */
+typedef struct epshm_copy_proof_t {
+    uint64_t secret[2];
+    uint64_t address;     /**< of the same bytes in memory of the process's own; 0: none */
+    uint32_t handle_size; /**< of its registration; 0: none is needed */
+    uint32_t unused;
+    unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
+} epshm_copy_proof_t;
+
 /** Beginning of every segment.  Constant, but for used, once others may know of it. */
 typedef struct epshm_segment_header_t {
     uint64_t magic;
@@ -70,6 +81,7 @@ typedef struct epshm_segment_header_t {
     opal_process_name_t name;
     uint64_t stamp; /**< random, and part of the file's name */
     uint64_t size;
+    epshm_copy_proof_t proof;
     /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
      * in the segment hears of it later, by an acquire. */
     _Atomic uint64_t used;
@@ -85,7 +97,9 @@ typedef struct epshm_neighbour_t {
     const _Atomic uint64_t *used; /**< in its segment */
     int fd;                       /**< to ask whether it lives */
     mca_smsc_endpoint_t *single_copy; /**< NULL: its memory cannot be read from here */
-    _Atomic bool copy_failed;         /**< it could not be read when it was tried */
+    _Atomic bool copy_failed; /**< it could not be read when it was tried, or was another one's */
+    epshm_copy_proof_t proof;
+    _Atomic uint64_t proven_ns; /**< when its memory was last seen to be its own; 0: never */
 } epshm_neighbour_t;
 
 /** What memory of the own segment is used for; each is used for the same again. */
@@ -157,6 +171,9 @@ typedef struct epshm_node_module_t {
  * @param[out] stamp_p, size_p  for the address
  * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
+
+/** Bytes that nobody can guess.  @return 0 or an error number */
+int mca_btl_epshm_draw(void *bytes, size_t size);
 
 /** Nobody uses it any more, nor those of others: unmap all, remove the file. */
 void mca_btl_epshm_segment_close(void);
@@ -276,6 +293,13 @@ void mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
 void mca_btl_epshm_node_leave(epshm_node_module_t *module);
 
 /* ---- btl_epshm_node_get.c -------------------------------------------------------------------- */
+
+/** Prove to others whose memory this process's is.  Under the segment's lock.
+ * @return 0 or an error number */
+int mca_btl_epshm_copy_proof_make(epshm_copy_proof_t *proof);
+
+/** The segment goes.  Likewise. */
+void mca_btl_epshm_copy_proof_end(void);
 
 /** Offer btl_get, if Open MPI can copy between processes. */
 void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl);

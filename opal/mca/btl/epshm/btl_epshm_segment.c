@@ -69,8 +69,7 @@ static struct {
 
 /* ---- the own segment ------------------------------------------------------------------------- */
 
-/** Bytes that nobody can guess.  @return 0 or an error number */
-static int draw(void *bytes, size_t size)
+int mca_btl_epshm_draw(void *bytes, size_t size)
 {
     ssize_t rc;
 
@@ -95,8 +94,12 @@ static int take_memory(int fd, uint64_t offset, uint64_t size)
 static int file_fill(int fd, uint64_t size, uint64_t stamp)
 {
     epshm_segment_header_t *header;
-    int rc;
+    epshm_copy_proof_t proof;
+    int rc = mca_btl_epshm_copy_proof_make(&proof);
 
+    if (0 != rc) {
+        return rc;
+    }
     if (0 != ftruncate(fd, (off_t) size)) {
         return errno;
     }
@@ -109,11 +112,12 @@ static int file_fill(int fd, uint64_t size, uint64_t stamp)
         return errno;
     }
     *header = (epshm_segment_header_t){.magic = EPSHM_SEGMENT_MAGIC,
-                                 .version = EPSHM_SEGMENT_VERSION,
-                                 .uid = (uint32_t) geteuid(),
-                                 .name = OPAL_PROC_MY_NAME,
-                                 .stamp = stamp,
-                                 .size = size};
+                                       .version = EPSHM_SEGMENT_VERSION,
+                                       .uid = (uint32_t) geteuid(),
+                                       .name = OPAL_PROC_MY_NAME,
+                                       .stamp = stamp,
+                                       .size = size,
+                                       .proof = proof};
     segment.used = EPSHM_SEGMENT_STEP;
     atomic_init(&header->used, segment.used);
     segment.header = header;
@@ -156,7 +160,7 @@ static int file_new(uint64_t *stamp_p, int *fd_p, char **path_p)
     char *path;
 
     for (int i = 0; i < SEGMENT_TRIES && EEXIST == rc; ++i) {
-        rc = draw(stamp_p, sizeof(*stamp_p));
+        rc = mca_btl_epshm_draw(stamp_p, sizeof(*stamp_p));
         if (0 != rc) {
             return rc;
         }
@@ -401,6 +405,7 @@ void mca_btl_epshm_segment_close(void)
     opal_mutex_lock(&segment.lock);
     if (NULL != segment.header) {
         free_lists();
+        mca_btl_epshm_copy_proof_end();
         (void) unlink(segment.path);
         (void) munmap(segment.header, segment.size);
         close(segment.fd);
