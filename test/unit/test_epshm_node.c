@@ -888,46 +888,246 @@ static void case_two_jobs(const pair_t *pair)
     meet(pair);
 }
 
-/** Rank 1 writes nonsense into one pipe; what it sends through another still arrives. */
+/* ---- what two endpoints share makes no sense ------------------------------------------------- */
+
+static int losses, sender_losses; /**< that the owner has been told of */
+static name_t lost_sender;
+
+static bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
+    ++losses;
+    return false;
+}
+
+static bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                           char *who, size_t size)
+{
+    (void) module;
+    (void) who;
+    (void) size;
+    memset(&lost_sender, 0, sizeof(lost_sender));
+    lost_sender.length = length;
+    memcpy(lost_sender.bytes, address, length);
+    ++sender_losses;
+    return false;
+}
+
+static void side_watch(side_t *side)
+{
+    losses = sender_losses = 0;
+    side->module->ep_lost = on_lost;
+    side->module->ep_lost_sender = on_lost_sender;
+}
+
+static void side_turns(side_t *side)
+{
+    for (int turn = 0; turn < 1000; ++turn) {
+        (void) side->module->ep_progress(side->module);
+    }
+}
+
+/** Nonsense as the next message of a pipe. */
+static void corrupt_cell(side_t *side)
+{
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+
+    memset(epshm_pipe_out_cell(out, 0)->data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
+    epshm_pipe_publish(out, 1);
+}
+
+/** Rank 1 sends nonsense, after three messages; rank 0 has sent it something before, or has not.
+ * Both learn that they have lost each other, and what another endpoint sends still arrives. */
+static void corrupt_pipe(const pair_t *pair, bool both_ways)
+{
+    side_t side = {.received = 0}, good = {.received = 3};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&good));
+        side_connect(&good, &theirs);
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 3; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8 + 300 * number));
+        }
+        corrupt_cell(&side);
+    } else if (both_ways) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+    }
+    meet(pair);
+    side_turns(&side);
+    meet(pair);
+    side_turns(&side);
+    if (0 == pair->rank) {
+        TAP_EQ(1, atomic_load(&mca_btl_epshm_component.pipes_broken));
+        TAP_EQ(3, side.received);
+        TAP_EQ(both_ways ? 1 : 0, losses);
+        TAP_EQ(both_ways ? 0 : 1, sender_losses);
+        TAP_CHECK(both_ways || 0 == memcmp(&theirs, &lost_sender, sizeof(theirs)),
+                  "somebody else is lost");
+        meet(pair);
+        meet(pair);
+        while (4 > side.received) {
+            side_turn(&side);
+        }
+    } else {
+        TAP_EQ(1, losses);
+        TAP_EQ(0, sender_losses);
+        TAP_EQ(both_ways ? 1 : 0, side.received);
+        TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) side.peer)->out.pipe), "it is read");
+        meet(pair);
+        TAP_EQ(OPAL_SUCCESS, send_one(&good, 3, 8));
+        meet(pair);
+    }
+    meet(pair);
+    TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count - (0 == pair->rank));
+    if (1 == pair->rank) {
+        side_disconnect(&good);
+        side_close(&good);
+    }
+    if (1 == pair->rank || both_ways) {
+        side_disconnect(&side);
+    }
+    side_close(&side);
+}
+
 static void case_corrupt(const pair_t *pair)
 {
+    corrupt_pipe(pair, false);
+}
+
+static void case_corrupt_both(const pair_t *pair)
+{
+    corrupt_pipe(pair, true);
+}
+
+/** Rank 0 reads a pipe of rank 1's and writes nonsense of how far it is.  What rank 1 had sent
+ * arrives, and both know. */
+static void case_corrupt_head(const pair_t *pair)
+{
     side_t side = {.received = 0};
-    struct mca_btl_base_endpoint_t *good;
+    int rc = OPAL_SUCCESS;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        atomic_store(&((epshm_node_peer_t *) side.peer)->out.pipe->head, UINT64_C(1) << 60);
+        for (int i = 0; i < 10000 && OPAL_SUCCESS == rc; ++i) {
+            rc = send_one(&side, (uint64_t) i, 8);
+            side.seed += OPAL_SUCCESS == rc;
+        }
+        TAP_EQ(OPAL_ERR_UNREACH, rc);
+        TAP_EQ(1, losses);
+        tell(pair, &side.seed, sizeof(side.seed));
+        meet(pair);
+        side_disconnect(&side);
+    } else {
+        uint64_t sent;
+
+        hear(pair, &sent, sizeof(sent));
+        side_turns(&side);
+        TAP_EQ(sent, side.received);
+        TAP_EQ(1, sender_losses);
+        TAP_EQ(0, memcmp(&theirs, &lost_sender, sizeof(theirs)));
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+/** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
+ * not heard, and the door's owner that it hears nobody. */
+static void case_corrupt_door(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        atomic_store(&((epshm_node_peer_t *) side.peer)->door->last, 0xdeadbeefcafe);
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+        side_connect(&side, &theirs); /* late */
+        side_turns(&side);
+        TAP_EQ(2, losses);
+        side_disconnect(&side);
+    } else {
+        meet(pair);
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on again");
+        TAP_EQ(0, side.received);
+        meet(pair);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+/** The words of a door lead to one another for ever. */
+static void case_endless_door(const pair_t *pair)
+{
+    side_t side = {.received = 0};
     name_t theirs;
 
     side_begin(pair, &side, &theirs);
     if (1 == pair->rank) {
-        epshm_pipe_out_t *out;
+        epshm_node_peer_t *peer;
 
         side_connect(&side, &theirs);
-        good = side.peer;
-        side_connect(&side, &theirs);
-        out = &((epshm_node_peer_t *) side.peer)->out;
-        memset(out->cells[0].data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
-        epshm_pipe_publish(out, 1);
+        peer = (epshm_node_peer_t *) side.peer;
+        atomic_store(&peer->out.pipe->next, atomic_load(&peer->door->last));
         meet(pair);
-        meet(pair);
-        TAP_CHECK(epshm_pipe_is_detached(out->pipe), "the pipe is still read");
-        side.module->ep_disconnect(side.module, side.peer);
-        side.peer = good;
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
         meet(pair);
         side_disconnect(&side);
     } else {
-        (void) freopen("/dev/null", "w", stderr); /* it says so */
         meet(pair);
-        for (int turn = 0; turn < 100; ++turn) {
-            (void) side.module->ep_progress(side.module);
-        }
-        TAP_EQ(1, atomic_load(&mca_btl_epshm_component.pipes_broken));
-        TAP_EQ(0, side.received);
-        meet(pair);
-        while (1 > side.received) {
-            side_turn(&side);
-        }
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
         meet(pair);
     }
     side_close(&side);
+}
+
+/** What had arrived is taken in at one call, through however many pipes. */
+static void case_drain(const pair_t *pair)
+{
+    enum { MANY = 600, EACH = 20 };
+    static side_t sides[MANY];
+    name_t theirs;
+
+    side_begin(pair, &sides[0], &theirs);
+    if (0 == pair->rank) {
+        meet(pair);
+        sides[0].module->ep_drain(sides[0].module);
+        TAP_EQ(MANY * EACH, sides[0].received);
+        meet(pair);
+        side_close(&sides[0]);
+        return;
+    }
+    for (int i = 0; i < MANY; ++i) {
+        if (0 < i) {
+            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+        }
+        side_connect(&sides[i], &theirs);
+    }
+    for (uint64_t number = 0; number < MANY * EACH; ++number) {
+        /* The door's list is read from its end. */
+        TAP_EQ(OPAL_SUCCESS, send_one(&sides[MANY - 1 - number / EACH], number, 8));
+    }
+    meet(pair);
+    meet(pair);
+    for (int i = 0; i < MANY; ++i) {
+        side_disconnect(&sides[i]);
+        side_close(&sides[i]);
+    }
 }
 
 /* ---- one copy -------------------------------------------------------------------------------- */
@@ -1147,6 +1347,11 @@ int main(int argc, char **argv)
     run_pair("files that other jobs have left", case_leftovers, false);
     run_pair("two jobs that come and go", case_two_jobs, false);
     run_pair("a corrupt pipe", case_corrupt, false);
+    run_pair("a corrupt pipe of two", case_corrupt_both, false);
+    run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
+    run_pair("a corrupt door", case_corrupt_door, false);
+    run_pair("a door without an end", case_endless_door, false);
+    run_pair("what had arrived through six hundred pipes", case_drain, false);
     run_pair("one copy, of the right memory", case_get, false);
     run_pair("a limit on the size of files", case_file_size, false);
     run_pair("a limit that leaves no room", case_no_file_size, false);

@@ -159,6 +159,24 @@ typedef bool (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
                                      struct mca_btl_base_endpoint_t *endpoint);
 
 /**
+ * Owner's: likewise a peer that has sent to the module, and to which the module has not been
+ * connected.  Called inside ep_progress and ep_drain; may call ep_disconnect for others.
+ *
+ * @param[in]  address  of its module, as published
+ * @param[out] who      the peer in words, of size bytes; may be left as it is
+ *
+ * @return as ep_lost
+ */
+typedef bool (*mca_btl_ep_lost_sender_fn_t)(struct mca_btl_ep_module_t *module,
+                                            const void *address, size_t length, char *who,
+                                            size_t size);
+
+/**
+ * Take in all that has arrived complete, whoever sent it; what arrives meanwhile may wait.
+ */
+typedef void (*mca_btl_ep_drain_fn_t)(struct mca_btl_ep_module_t *module);
+
+/**
  * Owner's: who a peer is, in words, for messages to the user.
  *
  * @param[in]  endpoint  NULL: the one that ep_connect is called for at the moment
@@ -214,9 +232,11 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
+    mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: turns of ep_progress do it, as far as they do */
 
     /* Set by the owner after ep_create, or NULL. */
     mca_btl_ep_lost_fn_t ep_lost;
+    mca_btl_ep_lost_sender_fn_t ep_lost_sender;
     mca_btl_ep_describe_fn_t ep_describe;
     mca_btl_ep_meet_fn_t ep_meet;
 

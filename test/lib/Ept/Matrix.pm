@@ -267,6 +267,14 @@ my @TABLE = (
     { program => 'single_copy', variant => 'other', configs => ['2x2/node'], plain => 0,
       preload => 'other_process' },
 
+    # A process writes nonsense into the memory that it shares with another: who says what.
+    (map { +{ program => 'corrupt', variant => $_->[0], configs => ['2x2/node'], plain => 0,
+              quick => 'first' eq $_->[0] ? ['2x2/node'] : [], args => "--how $_->[0]",
+              says => $_->[1] } }
+        (map { [$_, 'sends to one of this process holds what.*Peer: rank 1 on host'] }
+            qw(cell first)),
+        [head => 'through which an endpoint sends.*Peer: rank 0 on host']),
+
     # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
     # is not where the others look for it.  All take the network.
     { program => 'random_traffic', variant => 'lacking', configs => ['2x2/node'], plain => 0,
@@ -393,6 +401,9 @@ my @TABLE = (
       args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
       mca => $PATIENT,
       says => 'Dead: rank [12] on host', never => 'cannot be reached' },
+    # What it had sent complete is received.
+    { program => 'last_words', configs => ['2x1/node'], plain => 0, quick => [],
+      launcher => $NOTIFY, mca => $PATIENT, says => '' },
     # It leaves them alone and says nothing: they find out by themselves.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
               configs => ['2x2'], quick => [], launcher => $RECOVER, within => 20000,

@@ -128,7 +128,7 @@ static void put_links(mca_pml_epml_ep_t *ep)
         if (NULL == module) {
             continue;
         }
-        if (EPML_LINK_NET == link && ep->net_broken) {
+        if (EPML_LINK_NET == link && ep->broken[link]) {
             (void) module->super.btl_finalize(&module->super);
         } else {
             mca_pml_epml_link_put((mca_pml_epml_link_t) link, module);
@@ -367,11 +367,11 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_comm_finalize();
 }
 
-/** The network module has given up, which it has said. */
-static void net_failed(mca_pml_epml_ep_t *ep)
+/** The module of a link has given up, which it has said. */
+static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
 {
-    if (!ep->net_broken) {
-        ep->net_broken = true;
+    if (!ep->broken[link]) {
+        ep->broken[link] = true;
         ep->lost_seen = EPML_LOST_LOOK;
     }
 }
@@ -403,6 +403,9 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 
         events += 0 < rc ? rc : 0;
         heard = 0 < rc;
+        if (OPAL_UNLIKELY(0 > rc)) {
+            link_failed(ep, EPML_LINK_NODE);
+        }
     }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
      * network none, it is looked at less often, down to every 16th turn; otherwise at
@@ -421,7 +424,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         }
         ep->net_countdown = ep->net_interval;
         if (OPAL_UNLIKELY(0 > rc)) {
-            net_failed(ep);
+            link_failed(ep, EPML_LINK_NET);
         }
     }
     if (NULL != node || NULL != net) {

@@ -197,12 +197,22 @@ static void tell(void)
     opal_mutex_unlock(&lost.telling);
 }
 
+/** "rank 3 on host x, endpoint [[1,2],3]" */
+static void describe_peer(const opal_process_name_t *name, char *text, size_t size)
+{
+    const int used = describe_process(name->vpid % ompi_process_info.num_procs, text, size);
+
+    if ((size_t) used < size) {
+        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
+                        OMPI_NAME_PRINT(name));
+    }
+}
+
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size)
 {
     const mca_pml_epml_ep_t *ep = module->ep_context;
     const opal_process_name_t *name = NULL;
-    int used;
 
     if (NULL != ep && NULL == endpoint && NULL != ep->connecting) {
         name = &ep->connecting->proc->super.proc_name;
@@ -216,11 +226,7 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
         (void) snprintf(text, size, "unknown");
         return;
     }
-    used = describe_process(name->vpid % ompi_process_info.num_procs, text, size);
-    if ((size_t) used < size) {
-        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
-                        OMPI_NAME_PRINT(name));
-    }
+    describe_peer(name, text, size);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -253,6 +259,66 @@ static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
         (void) usleep(1000 * NAP);
     }
     ep->launcher_ns = now_ns();
+}
+
+/** The peer of this address, on any of the endpoint's communicators. */
+static mca_pml_epml_peer_t *find_by_address(const mca_pml_epml_peers_t *peers, const void *address,
+                                            size_t length)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = peers->peer[i];
+
+        if (NULL == peer->shm && length == peer->address_length
+            && 0 == memcmp(address, peer->address, length)) {
+            return peer;
+        }
+    }
+    return NULL;
+}
+
+static mca_pml_epml_peer_t *find_sender(mca_pml_epml_ep_t *ep, const void *address, size_t length)
+{
+    mca_pml_epml_peer_t *peer = NULL;
+    uint64_t context;
+    void *value, *node;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc && NULL == peer;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        const mca_pml_epml_comm_t *comm = value;
+
+        peer = find_by_address(comm->peers, address, length);
+        if (NULL == peer && comm->local != comm->peers) {
+            peer = find_by_address(comm->local, address, length);
+        }
+    }
+    return peer;
+}
+
+bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                              char *who, size_t size)
+{
+    mca_pml_epml_ep_t *ep = module->ep_context;
+    mca_pml_epml_peer_t *peer = find_sender(ep, address, length);
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL == peer) {
+        return true; /* nobody that anything is awaited from any more */
+    }
+    if (mca_pml_epml_lost_is(ep, peer)) {
+        return false;
+    }
+    describe_peer(&peer->proc->super.proc_name, who, size);
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL != connection) {
+        connection->peer_id = peer->id; /* which it is to lose at once */
+        mca_pml_epml_lost_note(ep, connection);
+    } else {
+        /* Without memory to note the one: better all than somebody who waits for ever. */
+        ep->broken[peer->link] = true;
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+    return true;
 }
 
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
@@ -326,7 +392,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if ((ep->net_broken && EPML_LINK_NET == peer->link)
+    if (ep->broken[peer->link]
         || is_dead(peer->proc->super.proc_name.vpid)) {
         return true;
     }
@@ -381,7 +447,11 @@ static void drain(mca_pml_epml_ep_t *ep)
     for (int link = 0; link < EPML_LINKS; ++link) {
         mca_btl_ep_module_t *module = ep->link[link];
 
-        if (NULL == module || (EPML_LINK_NET == link && ep->net_broken)) {
+        if (NULL == module || ep->broken[link]) {
+            continue;
+        }
+        if (NULL != module->ep_drain) {
+            module->ep_drain(module);
             continue;
         }
         for (int i = 0, empty = 0; i < DRAIN_MOST && empty < DRAIN_EMPTY; ++i) {

@@ -350,16 +350,20 @@ static int connections_grow(mca_pml_epml_ep_t *ep)
     return OMPI_SUCCESS;
 }
 
-/** The entry of a slot, of nobody; there is room for one more. */
-static mca_pml_epml_connection_t *connection_clear(mca_pml_epml_ep_t *ep, uint32_t slot)
+mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer)
 {
-    mca_pml_epml_connection_t *connection = connection_of(ep, slot);
+    mca_pml_epml_connection_t *connection;
 
+    if (OMPI_SUCCESS != connections_grow(ep)) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
     if (!connection->used) {
-        *connection = (mca_pml_epml_connection_t){.slot = slot, .used = true};
+        *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
         ++ep->connections_used;
     }
-    if (NULL != connection->endpoint) {
+    if (NULL != connection->endpoint) { /* of one who had the slot before */
         connection->module->ep_disconnect(connection->module, connection->endpoint);
         connection->endpoint = NULL;
     }
@@ -375,8 +379,11 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
 
     if (NULL != connection) {
         mca_pml_epml_lost_note(ep, connection);
-    } else if (OMPI_SUCCESS == connections_grow(ep)) {
-        connection_clear(ep, peer->slot)->lost_id = peer->id;
+        return;
+    }
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL != connection) {
+        connection->lost_id = peer->id;
         ep->lost_seen = EPML_LOST_LOOK;
     }
 }
@@ -396,11 +403,10 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     if (mca_pml_epml_lost_refuses(ep, peer)) {
         return MPI_ERR_PROC_FAILED;
     }
-    rc = connections_grow(ep);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL == connection) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    connection = connection_clear(ep, peer->slot);
     ep->connecting = peer;
     rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
     ep->connecting = NULL;

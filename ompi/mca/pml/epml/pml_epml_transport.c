@@ -145,6 +145,7 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
         (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
         (*module_p)->ep_lost = mca_pml_epml_lost_upcall;
+        (*module_p)->ep_lost_sender = mca_pml_epml_lost_sender;
         (*module_p)->ep_describe = mca_pml_epml_lost_describe;
         (*module_p)->ep_meet = mca_pml_epml_lost_meet;
     }

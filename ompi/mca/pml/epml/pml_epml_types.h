@@ -196,7 +196,7 @@ typedef struct mca_pml_epml_ep_t {
     /* losses, see pml_epml_lost.c */
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
     bool lost_any;      /**< somebody is lost: new communicators may have lost members */
-    bool net_broken;    /**< the network module has failed: everybody beyond it is lost */
+    bool broken[EPML_LINKS]; /**< the link's module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
     uint64_t launcher_ns; /**< when the launcher was last waited for, to tell of a death */
@@ -398,6 +398,11 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
  * mca_pml_epml_lost_look sees.  Under ep's lock; without memory nothing happens. */
 void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
+/** An entry for a peer, without a connection.  Under ep's lock.
+ * @return valid until the next one is made; NULL without memory */
+mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer);
+
 /** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p);
@@ -454,9 +459,11 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
  * Under its lock. */
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
 
-/** What a network module calls: see btl_ep.h. */
+/** What a module of a link calls: see btl_ep.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
+bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                              char *who, size_t size);
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);
 void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source);

@@ -45,6 +45,10 @@ typedef struct epshm_door_t {
 
 #define EPSHM_DOOR_OFFSET_BITS 40
 
+/** In a door whose list has led nowhere: whoever has left word here, or comes to do so, is not
+ * heard. */
+#define EPSHM_DOOR_BROKEN UINT64_MAX
+
 /** What a module publishes. */
 typedef struct epshm_node_address_t {
     uint32_t magic;
@@ -53,7 +57,7 @@ typedef struct epshm_node_address_t {
     uint64_t stamp;     /**< of its segment: random, and part of the file's name */
     uint64_t size;      /**< of its segment */
     uint64_t door;      /**< offset in it */
-    uint64_t addressee; /**< number of the module in its process, never given out again */
+    uint64_t addressee; /**< number of the module, which no other one of the job has or gets */
 } epshm_node_address_t;
 
 #define EPSHM_SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
@@ -128,11 +132,23 @@ typedef struct epshm_retired_t {
 typedef struct epshm_node_peer_t {
     epshm_pipe_out_t out;
     epshm_neighbour_t *neighbour;
+    struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
+    epshm_door_t *door;           /**< its */
+    uint64_t addressee;           /**< its number */
     epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
     mca_btl_ep_module_t *module;  /**< whose */
     uint32_t refused;             /**< sends that found no room */
     bool gone;                    /**< nothing is sent any more */
+    bool lost;                    /**< and the owner knows that it is not as usual */
 } epshm_node_peer_t;
+
+/** A pipe that leads here, and whose it is: copied when it was taken in. */
+typedef struct epshm_node_in_t {
+    epshm_pipe_in_t pipe;
+    epshm_neighbour_t *neighbour;
+    uint64_t sender, door; /**< as in epshm_pipe_t */
+    bool condemned;        /**< its sender is lost, as the owner knows: to be refused */
+} epshm_node_in_t;
 
 /** A message that is being packed, in place if it can be: one per module at a time. */
 typedef struct epshm_node_frag_t {
@@ -151,13 +167,14 @@ typedef struct epshm_node_module_t {
     epshm_door_t *door;
     epshm_block_t door_block;
     uint64_t addressee;
-    epshm_pipe_in_t *in; /**< those that bring messages are at the front */
+    epshm_node_peer_t *peers; /**< the next one to look at, whether it has given us up */
+    bool broken;         /**< its door is: nothing is taken in any more */
+    epshm_node_in_t *in; /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
     uint32_t cold;       /**< the next one to look at of those behind */
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
     uint32_t asked;      /**< the next one to ask whether its sender has gone */
-    bool refusing;       /**< there is one whose sender cannot be answered */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 
@@ -233,6 +250,10 @@ void mca_btl_epshm_segment_sweep(void);
 
 /* ---- btl_epshm_node_module.c ----------------------------------------------------------------- */
 
+/** An address of this process, but for its segment's stamp. */
+void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size, uint64_t door,
+                                      uint64_t addressee);
+
 /** Look at an address.  @return false if it is none */
 bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
                                      epshm_node_address_t *address);
@@ -248,7 +269,14 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
                             bool look_only);
 void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint);
-void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
+
+/** Is a peer's door, or what we have sent it, of no use any more to it? */
+static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)
+{
+    /* Relaxed: as in epshm_pipe_is_refused. */
+    return epshm_pipe_is_refused(peer->out.pipe)
+           || EPSHM_DOOR_BROKEN == atomic_load_explicit(&peer->door->last, memory_order_relaxed);
+}
 
 /** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);
@@ -258,6 +286,27 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
 
 /** Bytes of a fragment between processes, header included. */
 size_t mca_btl_epshm_node_max_send_size(void);
+
+/* ---- btl_epshm_node_lost.c: connections that are given up ------------------------------------ */
+
+/** Whatever leads to a peer and from it is of no use any more: it is told, the owner is told, and
+ * mostly somebody tells the user.
+ *
+ * @param[in] why  name of a help text, with the peer in words as its argument */
+void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why);
+
+/** Likewise the sender of a pipe, which is not, or no longer, among the module's. */
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t in,
+                                    const char *why);
+
+/** Likewise everybody: a door has led nowhere.  The owner learns of it by what progress returns. */
+void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
+
+/** Likewise somebody to whom nothing can be sent, as the owner knows: it is told. */
+void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
+
+/** Nothing goes to a peer any more and nothing is expected of it; it is told. */
+void mca_btl_epshm_node_cut(epshm_node_peer_t *peer);
 
 /* ---- btl_epshm_node_send.c ------------------------------------------------------------------- */
 
@@ -286,8 +335,8 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
 int mca_btl_epshm_node_progress(mca_btl_ep_module_t *module);
 bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *module);
 
-/** Pipes that have been announced: take them in. */
-void mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
+/** Take in all that has arrived complete, whoever sent it. */
+void mca_btl_epshm_node_drain(mca_btl_ep_module_t *module);
 
 /** The module goes: leave all pipes to it. */
 void mca_btl_epshm_node_leave(epshm_node_module_t *module);

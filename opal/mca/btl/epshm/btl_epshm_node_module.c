@@ -36,12 +36,25 @@ bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
            && address->door < address->size && 0 == address->door % EPSHM_PIPE_LINE;
 }
 
+void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size, uint64_t door,
+                                      uint64_t addressee)
+{
+    *address = (epshm_node_address_t){.magic = NODE_ADDRESS_MAGIC,
+                                      .version = NODE_ADDRESS_VERSION,
+                                      .process = OPAL_PROC_MY_NAME,
+                                      .size = size,
+                                      .door = door,
+                                      .addressee = addressee};
+}
+
 static int finalize(mca_btl_base_module_t *btl)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
 
     mca_btl_epshm_node_leave(module);
-    mca_btl_epshm_segment_put(EPSHM_BLOCK_DOOR, &module->door_block);
+    if (!module->broken) { /* or somebody is still to see that it is */
+        mca_btl_epshm_segment_put(EPSHM_BLOCK_DOOR, &module->door_block);
+    }
     OBJ_DESTRUCT(&module->frag);
     free(module->in);
     free(module);
@@ -71,6 +84,7 @@ static const mca_btl_ep_module_t module_template = {
     .ep_ask = mca_btl_epshm_node_ask,
     .ep_abandon = mca_btl_epshm_node_abandon,
     .ep_refuse = mca_btl_epshm_node_refuse,
+    .ep_drain = mca_btl_epshm_node_drain,
     .ep_address_length = sizeof(epshm_node_address_t),
 };
 
@@ -89,18 +103,18 @@ static void fill_module(epshm_node_module_t *module, void *context)
 
 int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p)
 {
-    /* Numbers start with 1; those of a process are never given out again. */
+    /* Counted from the segment's stamp on, which is random: nobody else's number, nor, but for a
+     * chance of 2^-64 each, 0. */
     static _Atomic uint64_t last_addressee = 0;
-    epshm_node_address_t address = {.magic = NODE_ADDRESS_MAGIC,
-                                    .version = NODE_ADDRESS_VERSION,
-                                    .process = OPAL_PROC_MY_NAME};
+    epshm_node_address_t address;
     epshm_node_module_t *module;
+    uint64_t stamp, size;
     int rc;
 
     if (!mca_btl_epshm_component.processes) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    rc = mca_btl_epshm_segment_open(&address.stamp, &address.size);
+    rc = mca_btl_epshm_segment_open(&stamp, &size);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
@@ -116,9 +130,11 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
     fill_module(module, context);
     module->door = (epshm_door_t *) module->door_block.memory;
     /* A door that has been used keeps its word: somebody late may be in it, who is to be told. */
-    module->addressee = 1 + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
-    address.door = module->door_block.offset;
-    address.addressee = module->addressee;
+    module->addressee = stamp + 1
+                        + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
+    mca_btl_epshm_node_address_write(&address, size, module->door_block.offset,
+                                     module->addressee);
+    address.stamp = stamp;
     memcpy(module->super.ep_address, &address, sizeof(address));
     atomic_fetch_add_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);
     *module_p = &module->super;

@@ -62,7 +62,7 @@ static bool get_block(epshm_block_kind_t kind, uint64_t wished, uint64_t least,
            || mca_btl_epshm_segment_get(kind, least, EPSHM_BLOCK_PIPE == kind ? 0 : 1, block);
 }
 
-static int make_pipe(epshm_node_peer_t *peer, uint64_t addressee)
+static int make_pipe(epshm_node_peer_t *peer, const epshm_node_module_t *module)
 {
     epshm_block_t *block = &peer->last_will->pipe_block;
     uint64_t cells = mca_btl_epshm_component.pipe_cells;
@@ -75,19 +75,27 @@ static int make_pipe(epshm_node_peer_t *peer, uint64_t addressee)
     if (epshm_pipe_bytes(cells) != block->size) {
         cells = EPSHM_PIPE_CELLS_LEAST;
     }
-    epshm_pipe_create(&peer->out, block->memory, cells, addressee);
+    epshm_pipe_create(&peer->out, block->memory, cells, peer->addressee);
+    peer->out.pipe->sender = module->addressee;
+    peer->out.pipe->door = module->door_block.offset;
     peer->last_will->pipe = peer->out.pipe;
     return OPAL_SUCCESS;
 }
 
-/** Leave word of a pipe in the consumer's door. */
-static void announce(epshm_node_peer_t *peer, epshm_door_t *door)
+/** Leave word of a pipe in the consumer's door.  Where that is broken the pipe is as if it had been
+ * refused. */
+static void announce(epshm_node_peer_t *peer)
 {
+    epshm_door_t *door = peer->door;
     const uint64_t word = ((uint64_t) OPAL_PROC_MY_NAME.vpid + 1) << EPSHM_DOOR_OFFSET_BITS
                           | peer->last_will->pipe_block.offset / EPSHM_PIPE_LINE;
     uint64_t last = atomic_load_explicit(&door->last, memory_order_relaxed);
 
     do {
+        if (OPAL_UNLIKELY(EPSHM_DOOR_BROKEN == last)) {
+            epshm_pipe_refuse(peer->out.pipe);
+            return;
+        }
         atomic_store_explicit(&peer->out.pipe->next, last, memory_order_relaxed);
         /* Release pairs with the acquire in mca_btl_epshm_node_answer_door: the pipe is complete
          * before its word.  Others' pushes in between keep their order: this is a
@@ -130,9 +138,31 @@ int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, s
     return attach(address, length, &read, &neighbour);
 }
 
-int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, size_t length,
+/** Into the module's ring, and out of it. */
+static void peer_enter(epshm_node_module_t *module, epshm_node_peer_t *peer)
+{
+    epshm_node_peer_t *before = module->peers;
+
+    peer->next = NULL != before ? before : peer;
+    peer->prev = NULL != before ? before->prev : peer;
+    peer->next->prev = peer;
+    peer->prev->next = peer;
+    module->peers = peer;
+}
+
+static void peer_leave(epshm_node_module_t *module, epshm_node_peer_t *peer)
+{
+    peer->next->prev = peer->prev;
+    peer->prev->next = peer->next;
+    if (module->peers == peer) {
+        module->peers = peer->next != peer ? peer->next : NULL;
+    }
+}
+
+int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
                                struct mca_btl_base_endpoint_t **endpoint_p)
 {
+    epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
     epshm_node_peer_t *peer = calloc(1, sizeof(*peer));
     epshm_node_address_t address;
     int rc = OPAL_ERR_OUT_OF_RESOURCE;
@@ -146,15 +176,17 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *blob, si
     }
     rc = attach(blob, length, &address, &peer->neighbour);
     if (OPAL_SUCCESS == rc) {
-        rc = make_pipe(peer, address.addressee);
+        peer->addressee = address.addressee;
+        peer->door = (epshm_door_t *) (peer->neighbour->base + address.door);
+        peer->module = ep_module;
+        rc = make_pipe(peer, module);
     }
     if (OPAL_SUCCESS != rc) {
         goto err_free_will;
     }
     peer->last_will->neighbour = peer->neighbour;
-    peer->module = module;
-    peer->out.pipe->producer = ((epshm_node_module_t *) module)->addressee;
-    announce(peer, (epshm_door_t *) (peer->neighbour->base + address.door));
+    peer_enter(module, peer);
+    announce(peer);
     *endpoint_p = (struct mca_btl_base_endpoint_t *) peer;
     return OPAL_SUCCESS;
 
@@ -170,8 +202,10 @@ void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
 {
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
 
-    (void) module;
-    epshm_pipe_close(&peer->out);
+    peer_leave((epshm_node_module_t *) module, peer);
+    if (!peer->lost) { /* or it is still to see that */
+        epshm_pipe_close(&peer->out);
+    }
     mca_btl_epshm_segment_retire(peer->last_will);
     free(peer);
 }
@@ -193,27 +227,6 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
     return OPAL_SUCCESS;
 }
 
-/** Its process has ended, or it cannot answer: the owner hears of it, and mostly somebody says
- * so. */
-static void lose(epshm_node_peer_t *peer, const char *topic)
-{
-    struct mca_btl_base_endpoint_t *endpoint = (struct mca_btl_base_endpoint_t *) peer;
-    mca_btl_ep_module_t *module = peer->module;
-    char who[256];
-
-    if (peer->gone) {
-        return;
-    }
-    peer->gone = true;
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->neighbour->name.vpid);
-    if (NULL != module->ep_describe) {
-        module->ep_describe(module, endpoint, who, sizeof(who));
-    }
-    if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
-        EPSHM_SHOW_HELP(topic, true, who);
-    }
-}
-
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                             bool look_only)
 {
@@ -222,27 +235,9 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
     (void) module;
     (void) look_only; /* there is nothing to send */
     if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
-        lose(peer, "process ended");
-    } else if (epshm_pipe_is_refused(peer->out.pipe)) {
-        lose(peer, "no way back");
-    }
-}
-
-void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *ep_module, const void *blob, size_t length)
-{
-    epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
-    epshm_node_address_t address;
-    epshm_neighbour_t *neighbour;
-
-    if (OPAL_SUCCESS != attach(blob, length, &address, &neighbour)) {
-        return;
-    }
-    for (uint32_t i = 0; i < module->in_count; ++i) {
-        if (neighbour->base == module->in[i].segment
-            && address.addressee == module->in[i].pipe->producer) {
-            module->in[i].refused = true; /* progress leaves it: it may be at it now */
-            module->refusing = true;
-        }
+        mca_btl_epshm_node_lose(peer, "process ended");
+    } else if (mca_btl_epshm_node_is_refused(peer)) {
+        mca_btl_epshm_node_lose(peer, "given up");
     }
 }
 
@@ -250,7 +245,7 @@ void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint)
 {
     (void) module;
-    ((epshm_node_peer_t *) endpoint)->gone = true; /* nothing is ever under way */
+    mca_btl_epshm_node_cut((epshm_node_peer_t *) endpoint); /* nothing is ever under way */
 }
 
 /** The consumer will not read any more. */
@@ -262,19 +257,19 @@ static int peer_is_gone(epshm_node_peer_t *peer)
 
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
 {
-    if (epshm_pipe_is_refused(peer->out.pipe)) {
-        lose(peer, "no way back");
+    if (!peer->lost && mca_btl_epshm_node_is_refused(peer)) {
+        mca_btl_epshm_node_lose(peer, "given up");
     }
     if (peer->gone || epshm_pipe_is_detached(peer->out.pipe)) {
         return peer_is_gone(peer);
     }
     if (EPSHM_PIPE_BROKEN == why) {
-        EPSHM_SHOW_HELP("pipe broken", true, (unsigned int) peer->neighbour->name.vpid);
-        return peer_is_gone(peer);
+        mca_btl_epshm_node_lose(peer, "pipe broken");
+        return OPAL_ERR_UNREACH;
     }
     if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))
         && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
-        lose(peer, "process ended");
+        mca_btl_epshm_node_lose(peer, "process ended");
         return OPAL_ERR_UNREACH;
     }
     return OPAL_ERR_OUT_OF_RESOURCE;

@@ -32,8 +32,13 @@
  * caller from its own work. */
 #define NODE_BATCH 16
 
-/** At each so many turns one pipe is asked whether its sender has gone. */
+/** At each so many turns one pipe is asked whether its sender has gone, and one whether its receiver
+ * has given it up. */
 #define NODE_CHECK_TURNS 64
+
+/** Words in a door at a time: more than there are endpoints on a node.  Memory gone wrong could hold
+ * a list without an end. */
+#define NODE_WORDS_MOST (1 << 20)
 
 static inline void deliver(epshm_node_module_t *module, const epshm_pipe_message_t *message)
 {
@@ -50,21 +55,32 @@ static inline void deliver(epshm_node_module_t *module, const epshm_pipe_message
     handler->cbfunc(&module->super.super, &descriptor);
 }
 
+/** The last one takes its place. */
+static epshm_node_in_t take_out(epshm_node_module_t *module, uint32_t index)
+{
+    const epshm_node_in_t in = module->in[index];
+
+    module->in[index] = module->in[--module->in_count];
+    return in;
+}
+
 /** A pipe has been read to its end, or is not to be read any more. */
 static void leave_pipe(epshm_node_module_t *module, uint32_t index)
 {
-    epshm_pipe_detach(module->in[index].pipe);
-    module->in[index] = module->in[--module->in_count];
+    const epshm_node_in_t in = take_out(module, index);
+
+    if (in.condemned) {
+        epshm_pipe_refuse(in.pipe.pipe);
+    } else {
+        epshm_pipe_detach(in.pipe.pipe);
+    }
 }
 
 static __attribute__((noinline)) void broken(epshm_node_module_t *module, uint32_t index)
 {
-    /* Relaxed, both: a counter, and two messages instead of one would do no harm. */
-    if (0 == atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
-                                       memory_order_relaxed)) {
-        EPSHM_SHOW_HELP("pipe corrupt", true);
-    }
-    leave_pipe(module, index);
+    /* Relaxed: a counter. */
+    atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
+    mca_btl_epshm_node_lose_sender(module, take_out(module, index), "pipe corrupt");
 }
 
 /** Handle the messages of one pipe.  @return their number; -1 if the pipe is broken */
@@ -75,12 +91,14 @@ static inline int drain(epshm_node_module_t *module, uint32_t index)
     epshm_pipe_message_t message;
     int count = 0, rc;
 
-    while (EPSHM_PIPE_MESSAGE == (rc = epshm_pipe_peek(&module->in[index], room, &message))) {
+    epshm_pipe_in_t *in = &module->in[index].pipe; /* it stays where it is: see condemned */
+
+    while (EPSHM_PIPE_MESSAGE == (rc = epshm_pipe_peek(in, room, &message))) {
         if (OPAL_UNLIKELY(MCA_BTL_EP_TAG != message.tag)) {
             return -1;
         }
         deliver(module, &message);
-        epshm_pipe_done(&module->in[index], &message);
+        epshm_pipe_done(in, &message);
         if (NODE_BATCH == ++count) {
             break;
         }
@@ -101,7 +119,7 @@ static __attribute__((noinline)) int progress_cold(epshm_node_module_t *module)
             broken(module, index);
         } else if (0 < count) {
             const uint32_t front = module->demote++ % NODE_HOT;
-            const epshm_pipe_in_t moved = module->in[index];
+            const epshm_node_in_t moved = module->in[index];
 
             module->in[index] = module->in[front];
             module->in[front] = moved;
@@ -111,33 +129,54 @@ static __attribute__((noinline)) int progress_cold(epshm_node_module_t *module)
     return events;
 }
 
-/** Ask one pipe after the other whether its sender has gone. */
-static __attribute__((noinline)) void check_one(epshm_node_module_t *module)
+/** Handle what one pipe holds: a lap at most, be its sender as quick as it may.  @return as drain */
+static int drain_lap(epshm_node_module_t *module, uint32_t index)
 {
+    const uint64_t most = module->in[index].pipe.mask + 1;
+    int count = 0;
+
+    for (uint64_t taken = 0; taken < most; taken += (uint64_t) count) {
+        count = drain(module, index);
+        if (0 >= count) {
+            break;
+        }
+    }
+    return count;
+}
+
+/** Ask one pipe after the other whether its sender has gone. */
+static __attribute__((noinline)) void check_in(epshm_node_module_t *module)
+{
+    epshm_node_in_t *in;
     uint32_t index;
 
     if (0 == module->in_count) {
         return;
     }
     index = module->asked++ % module->in_count;
-    if (epshm_pipe_is_over(&module->in[index])) {
+    in = &module->in[index];
+    if (OPAL_UNLIKELY(in->condemned) || epshm_pipe_is_over(&in->pipe)) {
         leave_pipe(module, index);
+    } else if (OPAL_UNLIKELY(epshm_pipe_is_given_up(&in->pipe))) {
+        (void) drain_lap(module, index); /* what it sent before */
+        mca_btl_epshm_node_lose_sender(module, take_out(module, index), "given up");
     }
 }
 
-/** Leave the pipes whose senders cannot be answered, and let those see it.  What they have sent has
- * been read, but for what few turns leave behind in a crowd of pipes, which nobody will miss: the
- * owner has given them up. */
-static __attribute__((noinline)) void refuse_all(epshm_node_module_t *module)
+/** Ask one receiver after the other whether it reads what is sent to it. */
+static __attribute__((noinline)) void check_out(epshm_node_module_t *module)
 {
-    module->refusing = false;
-    for (uint32_t i = module->in_count; i-- > 0;) {
-        if (module->in[i].refused) {
-            epshm_pipe_refuse(module->in[i].pipe);
-            module->in[i] = module->in[--module->in_count];
+    epshm_node_peer_t *peer = module->peers;
+
+    if (NULL != peer) {
+        module->peers = peer->next;
+        if (OPAL_UNLIKELY(mca_btl_epshm_node_is_refused(peer))) {
+            mca_btl_epshm_node_lose(peer, "given up");
         }
     }
 }
+
+static void answer_door(epshm_node_module_t *module);
 
 int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
 {
@@ -146,7 +185,10 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
 
     /* Relaxed: a hint; who acts on it acquires it. */
     if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->door->last, memory_order_relaxed))) {
-        mca_btl_epshm_node_answer_door(module);
+        answer_door(module);
+        if (OPAL_UNLIKELY(module->broken)) {
+            return OPAL_ERR_UNREACH;
+        }
     }
     for (uint32_t i = 0; i < NODE_HOT && i < module->in_count; ++i) {
         int count = drain(module, i);
@@ -161,12 +203,24 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
         events += progress_cold(module);
     }
     if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS)) {
-        check_one(module);
-    }
-    if (OPAL_UNLIKELY(module->refusing) && 0 == events) {
-        refuse_all(module);
+        check_in(module);
+        check_out(module);
     }
     return events;
+}
+
+void mca_btl_epshm_node_drain(mca_btl_ep_module_t *ep_module)
+{
+    epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
+
+    answer_door(module);
+    for (uint32_t i = 0; i < module->in_count;) {
+        if (OPAL_UNLIKELY(0 > drain_lap(module, i))) {
+            broken(module, i);
+        } else {
+            ++i;
+        }
+    }
 }
 
 bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *ep_module)
@@ -182,7 +236,7 @@ bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *ep_module)
 static bool in_grow(epshm_node_module_t *module)
 {
     const uint32_t capacity = 0 == module->in_capacity ? 4 : 2 * module->in_capacity;
-    epshm_pipe_in_t *grown = realloc(module->in, capacity * sizeof(*grown));
+    epshm_node_in_t *grown = realloc(module->in, capacity * sizeof(*grown));
 
     if (NULL == grown) {
         return false;
@@ -193,56 +247,79 @@ static bool in_grow(epshm_node_module_t *module)
 }
 
 /** The pipe that a word of the door speaks of.  @return false: nonsense */
-static bool open_word(uint64_t word, epshm_pipe_in_t *in)
+static bool open_word(uint64_t word, epshm_node_in_t *in)
 {
     const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
     /* It has been mapped: nobody sends to an endpoint of a process that has not seen his address. */
-    const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(
+    epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(
         (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
 
-    return NULL != neighbour
-           && epshm_pipe_open(in, neighbour->base, neighbour->size, neighbour->used,
-                              lines * EPSHM_PIPE_LINE);
+    *in = (epshm_node_in_t){.neighbour = neighbour};
+    if (NULL == neighbour
+        || !epshm_pipe_open(&in->pipe, neighbour->base, neighbour->size, neighbour->used,
+                            lines * EPSHM_PIPE_LINE)) {
+        return false;
+    }
+    in->sender = in->pipe.pipe->sender;
+    in->door = in->pipe.pipe->door;
+    return true;
 }
 
 /** Has the pipe been taken in before?  Then somebody's list of announcements bites its tail. */
-static bool is_known(const epshm_node_module_t *module, const epshm_pipe_in_t *in)
+static bool is_known(const epshm_node_module_t *module, const epshm_pipe_t *pipe)
 {
     for (uint32_t i = 0; i < module->in_count; ++i) {
-        if (in->pipe == module->in[i].pipe) {
+        if (pipe == module->in[i].pipe.pipe) {
             return true;
         }
     }
-    return epshm_pipe_is_detached(in->pipe);
+    return epshm_pipe_is_detached(pipe);
 }
 
-void mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
+/** A pipe for this module. */
+static void take_in(epshm_node_module_t *module, const epshm_node_in_t *in)
 {
+    if (module->in_count == module->in_capacity && !in_grow(module)) {
+        mca_btl_epshm_node_lose_sender(module, *in, "no memory"); /* it is not heard */
+        return;
+    }
+    module->in[module->in_count++] = *in;
+}
+
+/** Pipes that have been announced: take them in.  Of a module that goes, leave them. */
+static void answer_door(epshm_node_module_t *module)
+{
+    const bool goes = 0 == module->addressee;
+    uint64_t word;
+
+    if (OPAL_UNLIKELY(module->broken)) {
+        return; /* that is what is written there */
+    }
     /* Acquire pairs with the release in announce: the pipes are complete. */
-    uint64_t word = atomic_exchange_explicit(&module->door->last, 0, memory_order_acquire);
+    word = atomic_exchange_explicit(&module->door->last, 0, memory_order_acquire);
+    for (int count = 0; 0 != word; ++count) {
+        epshm_node_in_t in;
 
-    while (0 != word) {
-        epshm_pipe_in_t in;
-
-        /* For each that comes two that may go: or they would become ever more where peers come and
-         * go in few turns. */
-        check_one(module);
-        check_one(module);
-        if (!open_word(word, &in) || is_known(module, &in)) {
+        if (!goes) {
+            /* For each that comes two that may go: or they would become ever more where peers come
+             * and go in few turns. */
+            check_in(module);
+            check_in(module);
+        }
+        if (OPAL_UNLIKELY(NODE_WORDS_MOST < count || !open_word(word, &in)
+                          || is_known(module, in.pipe.pipe))) {
             /* What was announced before it cannot be found any more either. */
             atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
                                       memory_order_relaxed);
-            EPSHM_SHOW_HELP("pipe corrupt", true);
+            mca_btl_epshm_node_break_door(module);
             return;
         }
         /* Relaxed: acquired with the word. */
-        word = atomic_load_explicit(&in.pipe->next, memory_order_relaxed);
-        if (module->addressee != in.pipe->addressee) {
-            epshm_pipe_detach(in.pipe); /* for one who had this door before */
-        } else if (module->in_count == module->in_capacity && !in_grow(module)) {
-            epshm_pipe_detach(in.pipe); /* without memory for it the sender sees us gone */
+        word = atomic_load_explicit(&in.pipe.pipe->next, memory_order_relaxed);
+        if (module->addressee != in.pipe.pipe->addressee) {
+            epshm_pipe_detach(in.pipe.pipe); /* for one who had this door before */
         } else {
-            module->in[module->in_count++] = in;
+            take_in(module, &in);
         }
     }
 }
@@ -250,7 +327,7 @@ void mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
 void mca_btl_epshm_node_leave(epshm_node_module_t *module)
 {
     module->addressee = 0; /* whatever is in the door is left, too */
-    mca_btl_epshm_node_answer_door(module);
+    answer_door(module);
     while (0 < module->in_count) {
         leave_pipe(module, module->in_count - 1);
     }

@@ -49,14 +49,14 @@
 
 #define EPSHM_PIPE_MAGIC UINT64_C(0x65706970652d3031)
 
-/** epshm_pipe_t.end while the producer may still send. */
+/** epshm_pipe_t.end while the producer may still send, and when it has given up the consumer. */
 #define EPSHM_PIPE_OPEN UINT64_MAX
+#define EPSHM_PIPE_GIVEN_UP (UINT64_MAX - 1)
 
-/** What detached says. */
-enum {
-    EPSHM_PIPE_LEFT = 1,   /**< the consumer has gone */
-    EPSHM_PIPE_REFUSED = 2 /**< it is there, and cannot answer */
-};
+/** epshm_pipe_t.detached, once the consumer never touches the pipe again: it has read all, or has
+ * gone; or it has given up the producer.  Any other value but 0 is taken for the latter. */
+#define EPSHM_PIPE_LEFT 1
+#define EPSHM_PIPE_REFUSED 2
 
 enum {
     EPSHM_PIPE_BROKEN = -1, /**< the other side has written what makes no sense */
@@ -98,8 +98,9 @@ typedef struct epshm_pipe_t {
     alignas(EPSHM_PIPE_LINE) uint64_t magic;
     uint64_t cells;        /**< their number, a power of two */
     uint64_t addressee;    /**< number of the endpoint that it is for, given out by its process */
+    uint64_t sender;       /**< likewise, of the one that it is of */
+    uint64_t door;         /**< of that one: offset in the segment */
     _Atomic uint64_t next; /**< link of the list in the consumer's door */
-    uint64_t producer;     /**< number of the endpoint that it is from, as addressee */
 
     /* Line 1: the producer's. */
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t end; /**< behind the last message, or _OPEN */
@@ -109,7 +110,7 @@ typedef struct epshm_pipe_t {
     /* Line 2: the consumer's; read by the producer once a lap. */
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t head; /**< first position not yet consumed */
     _Atomic uint64_t area_head; /**< first byte, counted from the beginning, not yet consumed */
-    _Atomic uint64_t detached;  /**< if not 0, the consumer never touches the pipe again */
+    _Atomic uint64_t detached;  /**< EPSHM_PIPE_LEFT, EPSHM_PIPE_REFUSED */
 } epshm_pipe_t;
 
 _Static_assert(EPSHM_PIPE_LINE == offsetof(epshm_pipe_t, end), "constants stand alone");
@@ -142,7 +143,6 @@ typedef struct epshm_pipe_in_t {
     const unsigned char *area;    /**< NULL: not used yet */
     uint64_t area_size;
     uint64_t area_head;
-    bool refused; /**< the consumer's: to be refused when it is empty */
 } epshm_pipe_in_t;
 
 /** A message that has arrived. */
@@ -209,19 +209,19 @@ static inline void epshm_pipe_add_area(epshm_pipe_out_t *out, void *memory, uint
     atomic_store_explicit(&out->pipe->area, offset, memory_order_relaxed);
 }
 
-/** Has the consumer said that it cannot answer? */
-static inline bool epshm_pipe_is_refused(const epshm_pipe_t *pipe)
-{
-    /* Relaxed: nothing is done with the memory. */
-    return EPSHM_PIPE_REFUSED == atomic_load_explicit(&pipe->detached, memory_order_relaxed);
-}
-
 /** Has the consumer given up the pipe? */
 static inline bool epshm_pipe_is_detached(const epshm_pipe_t *pipe)
 {
     /* Acquire pairs with the release in epshm_pipe_detach: the consumer's last accesses are ordered
      * before the producer's next use of the memory. */
     return 0 != atomic_load_explicit(&pipe->detached, memory_order_acquire);
+}
+
+/** Has it given up the producer?  A hint that stays true. */
+static inline bool epshm_pipe_is_refused(const epshm_pipe_t *pipe)
+{
+    /* Relaxed: nothing of the consumer's is looked at because of it. */
+    return EPSHM_PIPE_LEFT < atomic_load_explicit(&pipe->detached, memory_order_relaxed);
 }
 
 /** The cached limit does not do: read the consumer's head.
@@ -347,6 +347,13 @@ static inline void epshm_pipe_close(epshm_pipe_out_t *out)
 {
     /* Release pairs with the acquire in epshm_pipe_is_over: all messages before their end. */
     atomic_store_explicit(&out->pipe->end, out->tail, memory_order_release);
+}
+
+/** The producer gives the consumer up, which is to know. */
+static inline void epshm_pipe_give_up(epshm_pipe_out_t *out)
+{
+    /* Release pairs with the acquire in epshm_pipe_is_given_up: what was sent can be read. */
+    atomic_store_explicit(&out->pipe->end, EPSHM_PIPE_GIVEN_UP, memory_order_release);
 }
 
 /* ---- the consumer's side --------------------------------------------------------------------- */
@@ -508,6 +515,13 @@ static inline bool epshm_pipe_is_over(const epshm_pipe_in_t *in)
     return in->head == atomic_load_explicit(&in->pipe->end, memory_order_acquire);
 }
 
+/** Has the producer given us up? */
+static inline bool epshm_pipe_is_given_up(const epshm_pipe_in_t *in)
+{
+    /* Acquire pairs with the release in epshm_pipe_give_up. */
+    return EPSHM_PIPE_GIVEN_UP == atomic_load_explicit(&in->pipe->end, memory_order_acquire);
+}
+
 /** The consumer goes; the producer may use the memory again.
  *
  * The release orders all our accesses before that; it pairs with the acquire in
@@ -517,7 +531,8 @@ static inline void epshm_pipe_detach(epshm_pipe_t *pipe)
     atomic_store_explicit(&pipe->detached, EPSHM_PIPE_LEFT, memory_order_release);
 }
 
-/** Likewise, and tell the producer that there is no way back. */
+/** The consumer gives the producer up, which is to know, and may use the memory again: the release
+ * as in epshm_pipe_detach. */
 static inline void epshm_pipe_refuse(epshm_pipe_t *pipe)
 {
     atomic_store_explicit(&pipe->detached, EPSHM_PIPE_REFUSED, memory_order_release);

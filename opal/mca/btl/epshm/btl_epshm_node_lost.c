@@ -1,0 +1,119 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Connections that are given up: because the other process has ended, or because the memory between
+ * the two holds what makes no sense.
+ *
+ * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes it
+ * where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and into
+ * the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be only
+ * one of the two; either will do.
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/util/show_help.h"
+
+/** Of the pipe by which a peer sends here, if there is one.  It is taken out later: one of its
+ * messages may be being delivered. */
+static void condemn(epshm_node_module_t *module, uint64_t sender)
+{
+    for (uint32_t i = 0; i < module->in_count; ++i) {
+        if (sender == module->in[i].sender) {
+            module->in[i].condemned = true;
+        }
+    }
+}
+
+void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
+{
+    peer->gone = true;
+    if (!peer->lost) {
+        peer->lost = true;
+        epshm_pipe_give_up(&peer->out);
+        condemn((epshm_node_module_t *) peer->module, peer->addressee);
+    }
+}
+
+void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why)
+{
+    struct mca_btl_base_endpoint_t *endpoint = (struct mca_btl_base_endpoint_t *) peer;
+    mca_btl_ep_module_t *module = peer->module;
+    char who[256];
+
+    if (peer->lost) {
+        return;
+    }
+    mca_btl_epshm_node_cut(peer);
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->neighbour->name.vpid);
+    if (NULL != module->ep_describe) {
+        module->ep_describe(module, endpoint, who, sizeof(who));
+    }
+    if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
+        EPSHM_SHOW_HELP(why, true, who);
+    }
+}
+
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t in,
+                                    const char *why)
+{
+    mca_btl_ep_module_t *super = &module->super;
+    epshm_node_peer_t *peer = module->peers;
+    epshm_node_address_t address;
+    char who[256];
+
+    epshm_pipe_refuse(in.pipe.pipe);
+    if (in.condemned) {
+        return; /* the owner knows */
+    }
+    if (NULL != peer) {
+        do {
+            if (in.sender == peer->addressee) {
+                mca_btl_epshm_node_lose(peer, why);
+                return;
+            }
+            peer = peer->next;
+        } while (peer != module->peers);
+    }
+    /* Nothing has been sent to it yet: the owner knows it by its address only. */
+    mca_btl_epshm_node_address_write(&address, in.neighbour->size, in.door, in.sender);
+    address.process = in.neighbour->name;
+    address.stamp = in.neighbour->stamp;
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) in.neighbour->name.vpid);
+    if (NULL == super->ep_lost_sender
+        || super->ep_lost_sender(super, &address, sizeof(address), who, sizeof(who))) {
+        EPSHM_SHOW_HELP(why, true, who);
+    }
+}
+
+void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, size_t length)
+{
+    epshm_node_address_t address;
+
+    if (mca_btl_epshm_node_address_read(blob, length, &address)) {
+        condemn((epshm_node_module_t *) module, address.addressee);
+    }
+}
+
+void mca_btl_epshm_node_break_door(epshm_node_module_t *module)
+{
+    module->broken = true;
+    /* Relaxed: nothing is published by it.  Those whose words are lost with it look here, too. */
+    atomic_store_explicit(&module->door->last, EPSHM_DOOR_BROKEN, memory_order_relaxed);
+    while (0 < module->in_count) {
+        epshm_pipe_refuse(module->in[--module->in_count].pipe.pipe);
+    }
+    EPSHM_SHOW_HELP("door corrupt", true);
+}
