@@ -178,7 +178,7 @@ static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, c
     }
 }
 
-/** Does the header of a message off the network make sense?  Otherwise it is dropped. */
+/** Does the header of a message from another process make sense?  Otherwise it is dropped. */
 static bool is_sound(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
                      const mca_pml_epml_hdr_match_t *match)
 {
@@ -214,24 +214,53 @@ static inline mca_pml_epml_request_t *request_of(epml_match_posted_t *posted)
 }
 
 /** A message to be matched. */
-static inline void arrived_match(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
-                                 const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
-                                 size_t size)
+static inline void match_message(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_rndv_t *hdr,
+                                 const void *data, size_t size)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
-    epml_match_posted_t *posted = NULL;
+    epml_match_posted_t *posted;
 
-    /* A neighbour's header is our own code's, and a context without communicator
-     * matches nothing. */
-    if (OPAL_UNLIKELY(btl != &ep->shm->super) && !is_sound(ep, btl, match)) {
-        return;
-    }
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
     if (OPAL_UNLIKELY(NULL == posted)) {
         keep(ep, match->context, hdr, data, size);
         return;
     }
     mca_pml_epml_recv_matched(request_of(posted), hdr, data, size);
+}
+
+/** Headers of all kinds, as far as they are of fixed size. */
+typedef union any_hdr_t {
+    mca_pml_epml_hdr_common_t common;
+    mca_pml_epml_hdr_rndv_t rndv;
+    mca_pml_epml_hdr_cts_t cts;
+    mca_pml_epml_hdr_frag_t frag;
+    mca_pml_epml_hdr_done_t done;
+    mca_pml_epml_hdr_part_start_t part_start;
+    mca_pml_epml_hdr_part_rndv_t part_rndv;
+    mca_pml_epml_hdr_part_again_t part_again;
+    mca_pml_epml_hdr_withdraw_t withdraw;
+    mca_pml_epml_hdr_flow_t flow;
+} any_hdr_t;
+
+/** Take a copy of what others may write to at any time: what is checked must be what is used. */
+static inline void copy_once(void *copy, const void *bytes, size_t size)
+{
+    memcpy(copy, bytes, size);
+    /* The compiler must not read it again instead: as far as it knows the copy has changed. */
+    __asm__ volatile("" : : "r"(copy) : "memory");
+}
+
+/** An eager message of another process. */
+static inline void arrived_from_other(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                                      const unsigned char *message, size_t size)
+{
+    mca_pml_epml_hdr_rndv_t hdr; /* of which an eager message has the first part only */
+
+    copy_once(&hdr.match, message, sizeof(hdr.match));
+    hdr.match.common.kind = EPML_HDR_EAGER; /* it was when it was looked at */
+    if (is_sound(ep, btl, &hdr.match)) {
+        match_message(ep, &hdr, message + sizeof(hdr.match), size - sizeof(hdr.match));
+    }
 }
 
 /** A partitioned send, to be matched with a partitioned receive. */
@@ -258,42 +287,41 @@ static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t
 
 /** All kinds of partitioned communication.  @return false: a wrong size */
 static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
-                         const void *message, size_t size)
+                         const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
 {
-    const mca_pml_epml_hdr_common_t *common = message;
-    const unsigned char *bytes = message;
+    const mca_pml_epml_hdr_common_t *common = &hdr->common;
 
     switch (common->kind) {
     case EPML_HDR_PART_INIT:
         if (sizeof(mca_pml_epml_hdr_rndv_t) != size) {
             return false;
         }
-        arrived_part_init(ep, btl, message);
+        arrived_part_init(ep, btl, &hdr->rndv);
         return true;
     case EPML_HDR_PART_START:
         if (sizeof(mca_pml_epml_hdr_part_start_t) != size) {
             return false;
         }
-        mca_pml_epml_part_granted(ep, message);
+        mca_pml_epml_part_granted(ep, &hdr->part_start);
         return true;
     case EPML_HDR_PART_DATA:
         if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
             return false;
         }
-        mca_pml_epml_part_data(ep, message, bytes + sizeof(mca_pml_epml_hdr_frag_t),
+        mca_pml_epml_part_data(ep, &hdr->frag, bytes + sizeof(mca_pml_epml_hdr_frag_t),
                                size - sizeof(mca_pml_epml_hdr_frag_t));
         return true;
     case EPML_HDR_PART_AGAIN:
         if (sizeof(mca_pml_epml_hdr_part_again_t) != size) {
             return false;
         }
-        mca_pml_epml_part_send_again(ep, message);
+        mca_pml_epml_part_send_again(ep, &hdr->part_again);
         return true;
     case EPML_HDR_PART_FAIL:
         if (sizeof(mca_pml_epml_hdr_done_t) != size) {
             return false;
         }
-        mca_pml_epml_part_failed(ep, message);
+        mca_pml_epml_part_failed(ep, &hdr->done);
         return true;
     default:
         if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
@@ -301,21 +329,36 @@ static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl
             || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
             return false;
         }
-        mca_pml_epml_part_rndv(ep, message, bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
+        mca_pml_epml_part_rndv(ep, &hdr->part_rndv, bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
                                btl == &ep->shm->super);
         return true;
+    }
+}
+
+/** A rendezvous header, to be matched; the registration handle, if there is one, is behind it. */
+static void arrived_rndv(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                         const mca_pml_epml_hdr_rndv_t *hdr, const void *handle)
+{
+    if (btl == &ep->shm->super || is_sound(ep, btl, &hdr->match)) {
+        match_message(ep, hdr, handle, hdr->match.common.handle_size);
     }
 }
 
 /** All kinds but eager messages. */
 static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
                                                     const mca_btl_base_module_t *btl,
-                                                    const void *message, size_t size)
+                                                    const unsigned char *bytes, size_t size)
 {
-    const mca_pml_epml_hdr_common_t *common = message;
-    const unsigned char *bytes = message;
+    const any_hdr_t *hdr = (const any_hdr_t *) bytes;
+    const mca_pml_epml_hdr_common_t *common;
+    any_hdr_t copy;
 
-    if (btl != &ep->shm->super && !is_honest(ep, btl, message, size)) {
+    if (btl != &ep->shm->super) {
+        copy_once(&copy, bytes, size < sizeof(copy) ? size : sizeof(copy));
+        hdr = &copy;
+    }
+    common = &hdr->common;
+    if (btl != &ep->shm->super && !is_honest(ep, btl, hdr, size)) {
         drop(ep, "it is not from the endpoint that it has to be from");
         return;
     }
@@ -327,21 +370,20 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
             drop(ep, "a rendezvous header of a wrong size");
             return;
         }
-        arrived_match(ep, btl, message, bytes + sizeof(mca_pml_epml_hdr_rndv_t),
-                      common->handle_size);
+        arrived_rndv(ep, btl, &hdr->rndv, bytes + sizeof(mca_pml_epml_hdr_rndv_t));
         mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
         return;
     case EPML_HDR_CTS:
         if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
             break;
         }
-        mca_pml_epml_send_cts(ep, message);
+        mca_pml_epml_send_cts(ep, &hdr->cts);
         return;
     case EPML_HDR_FRAG:
         if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
             break;
         }
-        mca_pml_epml_recv_frag(ep, message, bytes + sizeof(mca_pml_epml_hdr_frag_t),
+        mca_pml_epml_recv_frag(ep, &hdr->frag, bytes + sizeof(mca_pml_epml_hdr_frag_t),
                                size - sizeof(mca_pml_epml_hdr_frag_t));
         return;
     case EPML_HDR_FIN:
@@ -349,7 +391,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
         if (sizeof(mca_pml_epml_hdr_done_t) != size) {
             break;
         }
-        mca_pml_epml_send_finished(ep, message);
+        mca_pml_epml_send_finished(ep, &hdr->done);
         return;
     case EPML_HDR_PART_INIT:
     case EPML_HDR_PART_START:
@@ -357,7 +399,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     case EPML_HDR_PART_RNDV:
     case EPML_HDR_PART_AGAIN:
     case EPML_HDR_PART_FAIL:
-        if (!arrived_part(ep, btl, message, size)) {
+        if (!arrived_part(ep, btl, hdr, bytes, size)) {
             break;
         }
         return;
@@ -365,14 +407,14 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
         if (sizeof(mca_pml_epml_hdr_withdraw_t) != size) {
             break;
         }
-        mca_pml_epml_withdraw_arrived(ep, message, btl == &ep->shm->super);
+        mca_pml_epml_withdraw_arrived(ep, &hdr->withdraw, btl == &ep->shm->super);
         return;
     case EPML_HDR_HOLD:
     case EPML_HDR_GO:
         if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
             break;
         }
-        mca_pml_epml_flow_arrived(ep, message);
+        mca_pml_epml_flow_arrived(ep, &hdr->flow);
         return;
     default:
         drop(ep, "a header of unknown kind");
@@ -402,9 +444,15 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
             drop(ep, "a header of a wrong size");
             return;
         }
-        arrived_match(ep, btl, (const mca_pml_epml_hdr_rndv_t *) message,
-                      message + sizeof(mca_pml_epml_hdr_match_t),
-                      size - sizeof(mca_pml_epml_hdr_match_t));
+        /* A neighbour's header is our own code's, and a context without communicator
+         * matches nothing. */
+        if (OPAL_LIKELY(btl == &ep->shm->super)) {
+            match_message(ep, (const mca_pml_epml_hdr_rndv_t *) message,
+                          message + sizeof(mca_pml_epml_hdr_match_t),
+                          size - sizeof(mca_pml_epml_hdr_match_t));
+        } else {
+            arrived_from_other(ep, btl, message, size);
+        }
         return;
     }
     arrived_other(ep, btl, message, size);

@@ -78,6 +78,8 @@ typedef struct epshm_pipe_envelope_t {
     uint32_t size; /**< bytes */
 } epshm_pipe_envelope_t;
 
+_Static_assert(sizeof(uint64_t) == sizeof(epshm_pipe_envelope_t), "it is read at once");
+
 /** The largest message, in bytes, that travels in the cells; and in one of them. */
 #define EPSHM_PIPE_INLINE_MAX \
     (EPSHM_PIPE_CELLS_MAX * EPSHM_PIPE_CELL_PAYLOAD - sizeof(epshm_pipe_envelope_t))
@@ -358,6 +360,14 @@ static inline void epshm_pipe_give_up(epshm_pipe_out_t *out)
 
 /* ---- the consumer's side --------------------------------------------------------------------- */
 
+/** A value out of memory that the producer may write to at any time.  It is checked, and then it is
+ * used: the compiler must not read it again in between, and as far as it knows this has changed it. */
+static inline uint64_t epshm_pipe_once(uint64_t value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 /**
  * Look at a pipe that somebody says to be at offset of a segment; nothing is believed.
  *
@@ -378,7 +388,7 @@ static inline bool epshm_pipe_open(epshm_pipe_in_t *in, const unsigned char *seg
         || most - offset < sizeof(*pipe) || EPSHM_PIPE_MAGIC != pipe->magic) {
         return false;
     }
-    cells = pipe->cells; /* read once */
+    cells = epshm_pipe_once(pipe->cells);
     if (EPSHM_PIPE_CELLS_LEAST > cells || EPSHM_PIPE_CELLS_MOST < cells
         || 0 != (cells & (cells - 1)) || most - offset < epshm_pipe_bytes(cells)) {
         return false;
@@ -444,6 +454,7 @@ static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cel
         return EPSHM_PIPE_MESSAGE;
     }
     memcpy(&position, cell->data + sizeof(epshm_pipe_envelope_t), sizeof(position));
+    position = epshm_pipe_once(position);
     if (NULL == in->area && !epshm_pipe_find_area(in)) {
         return EPSHM_PIPE_BROKEN;
     }
@@ -473,12 +484,15 @@ static inline int epshm_pipe_peek(epshm_pipe_in_t *in, unsigned char *room,
 {
     epshm_pipe_cell_t *cell = &in->cells[in->head & in->mask];
     epshm_pipe_envelope_t envelope;
+    uint64_t bytes;
 
     /* Acquire pairs with the release in epshm_pipe_publish. */
     if (in->head + 1 != atomic_load_explicit(&cell->seq, memory_order_acquire)) {
         return EPSHM_PIPE_NOTHING;
     }
-    memcpy(&envelope, cell->data, sizeof(envelope));
+    memcpy(&bytes, cell->data, sizeof(bytes));
+    bytes = epshm_pipe_once(bytes);
+    memcpy(&envelope, &bytes, sizeof(envelope));
     message->size = envelope.size;
     message->tag = envelope.tag;
     message->area_head = in->area_head;
