@@ -142,6 +142,10 @@ void fuzz_net_reset(void);
 /** Let a message arrive by the network, in the endpoint's progress, under its lock.  Copied. */
 void fuzz_net_deliver(const void *message, size_t size);
 
+/** Likewise a message out of shared memory, whose header changes while it is read.  Over a network
+ * it stays as it is. */
+void fuzz_net_deliver_changing(const void *message, size_t size);
+
 /** Finish the oldest get, likewise. */
 void fuzz_net_finish_get(int status);
 
@@ -150,6 +154,14 @@ void fuzz_net_lose(void);
 
 /** Turn the endpoint once, with nothing to arrive. */
 void fuzz_net_poll(void);
+
+/* ---- memory that changes: fuzz_changing.c ---------------------------------------------------- */
+
+#define FUZZ_CHANGING 48 /**< bytes from the beginning */
+
+/** A copy of a message, whose first bytes are others at every read.  One at a time. */
+void *fuzz_changing_begin(const void *message, size_t size);
+void fuzz_changing_end(void);
 
 /* ---- headers: fuzz_headers.c ----------------------------------------------------------------- */
 

@@ -601,7 +601,7 @@ void fuzz_header_deliver(fuzz_input_t *input)
         /* Not from the table: as it comes. */
         size = fuzz_byte(input) % 64;
         fuzz_bytes(input, message.bytes, size);
-        fuzz_net_deliver(message.bytes, size);
+        fuzz_net_deliver_changing(message.bytes, size);
         return;
     }
     message.common.kind = kind->kind;
@@ -614,5 +614,9 @@ void fuzz_header_deliver(fuzz_input_t *input)
     }
     size = message_size(input, kind, &message.common);
     memset(message.bytes + kind->size, 0x3c, PAYLOAD_MAX);
-    deliver(kind, &message.common, size);
+    if (0 == (choice / 8 + size) % 5) {
+        fuzz_net_deliver_changing(message.bytes, size); /* what it is in the end nobody knows */
+    } else {
+        deliver(kind, &message.common, size);
+    }
 }

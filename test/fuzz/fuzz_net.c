@@ -431,6 +431,19 @@ void fuzz_net_poll(void)
     turn();
 }
 
+void fuzz_net_deliver_changing(const void *message, size_t size)
+{
+    if (EPML_LINK_NODE != fuzz_net.link) {
+        fuzz_net_deliver(message, size); /* in a buffer of the receiver's own */
+        return;
+    }
+    next.what = MESSAGE;
+    next.message = fuzz_changing_begin(message, size);
+    next.size = size;
+    turn();
+    fuzz_changing_end();
+}
+
 void fuzz_net_deliver(const void *message, size_t size)
 {
     /* Of exactly this size, so that who reads beyond is seen. */

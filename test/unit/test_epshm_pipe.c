@@ -267,6 +267,84 @@ static void case_end(void)
     tap_case_done();
 }
 
+/* ---- a producer that writes while it is read ------------------------------------------------- */
+
+#if !defined(__SANITIZE_THREAD__) /* it is a race, and is meant to be */
+
+typedef struct scribbler_t {
+    segment_t segment;
+    uint64_t random;
+    _Atomic bool stop;
+} scribbler_t;
+
+/** Words that matter, with values that may be right and others that are not. */
+static void *scribble(void *context)
+{
+    scribbler_t *scribbler = context;
+    unsigned char *memory = scribbler->segment.memory + PIPE_AT;
+    volatile uint64_t *words = (volatile uint64_t *) (void *) memory;
+    const size_t cell = sizeof(epshm_pipe_t) / sizeof(*words);
+    const size_t places[] = {offsetof(epshm_pipe_t, area) / sizeof(*words),
+                             offsetof(epshm_pipe_t, area_size) / sizeof(*words), cell + 1,
+                             cell + 1, cell + 2};
+
+    words[cell] = 1; /* there is a message */
+    while (!atomic_load_explicit(&scribbler->stop, memory_order_relaxed)) {
+        static const uint64_t likely[] = {0, 64, 1024, AREA, AREA_AT, (uint64_t) -64};
+        const size_t at = places[tap_below(&scribbler->random, 5)];
+        const uint64_t choice = tap_below(&scribbler->random, 6);
+
+        words[1] = UINT64_C(16) << tap_below(&scribbler->random, 14); /* cells */
+        words[at] = cell + 1 != at ? likely[choice]
+                                   : (1 + choice % 2)
+                                         | tap_below(&scribbler->random, AREA >> choice) << 32;
+    }
+    return NULL;
+}
+
+/** What is taken for a message lies where it may, whatever the memory says by then. */
+static void case_scribbled(void)
+{
+    scribbler_t scribbler = {.segment = segment_new(), .random = tap_stream(5)};
+    const segment_t *segment = &scribbler.segment;
+    unsigned char room[ROOM];
+    epshm_pipe_message_t message;
+    unsigned long found = 0;
+    epshm_pipe_in_t in;
+    epshm_pipe_out_t out;
+    pthread_t thread;
+
+    tap_case("a producer that changes what it has written");
+    make(&scribbler.segment, 16, AREA, &out, &in);
+    pthread_create(&thread, NULL, scribble, &scribbler);
+    for (int i = 0; i < 30000000 && 3000 > found; ++i) {
+        if (0 == i % 1000) {
+            (void) sched_yield(); /* the other thread may not have begun */
+        }
+        if (!epshm_pipe_open(&in, segment->memory, segment->size, used_of(segment), PIPE_AT)) {
+            continue;
+        }
+        TAP_CHECK(PIPE_AT + epshm_pipe_bytes(in.mask + 1) <= segment->size, "%llu cells",
+                  (unsigned long long) in.mask + 1);
+        if (EPSHM_PIPE_MESSAGE == epshm_pipe_peek(&in, room, &message)) {
+            const unsigned char *data = message.data;
+            const bool in_room = data >= room && data + message.size <= room + sizeof(room);
+            const bool in_segment = data >= segment->memory + PIPE_AT
+                                    && data + message.size <= segment->memory + segment->size;
+
+            ++found;
+            TAP_CHECK(in_room || in_segment, "%u bytes elsewhere", message.size);
+        }
+    }
+    atomic_store(&scribbler.stop, true);
+    pthread_join(thread, NULL);
+    TAP_CHECK(0 < found, "nothing passed for a message");
+    segment_free(&scribbler.segment);
+    tap_case_done();
+}
+
+#endif
+
 /* ---- nonsense -------------------------------------------------------------------------------- */
 
 /** What the producer says; all of it right here. */
@@ -609,6 +687,9 @@ int main(int argc, char **argv)
     case_nonsense();
     case_offsets();
     case_backwards();
+#if !defined(__SANITIZE_THREAD__)
+    case_scribbled();
+#endif
     case_threads();
     case_processes();
     case_killed();
