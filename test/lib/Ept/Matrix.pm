@@ -455,6 +455,8 @@ my @TABLE = (
     { program => 'create_errors', variant => 'files', configs => ['2x0'], args => '--files 1',
       plain => 0, quick => [], mca => 'btl_epshm_processes 0 btl_epofi_provider tcp',
       says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },
+    { program => 'descriptors', configs => ['2x0'], plain => 0, quick => [],
+      says => 'cannot be used.*Too many open files.*ulimit -n' },
     # Where only the shared memory of the node cannot be had, the network serves.
     { program => 'create', variant => 'pipe', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'btl_epshm_pipe_cells 17', says => 'btl_epshm_pipe_cells.*use the network instead' },
