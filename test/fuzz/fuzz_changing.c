@@ -11,11 +11,12 @@
 /**
  * @file
  *
- * A message in memory that another process writes to while it is read: its header is another one at
- * each instruction that looks at it.  A page that may not be touched stops each such instruction; it
- * is then let through alone, by the processor's single step, and the header is changed behind it.
- * So what is checked by one instruction and used by another is found at every input, and at the same
- * place again, which a second thread would not do.  On x86-64; elsewhere the message stays as it is.
+ * A message in memory that another process writes to while it is read: its header is another one
+ * at each instruction that looks at it.  A page that may not be touched stops each of them; it is
+ * then let through alone, by the processor's single step, and the header is changed behind it.  So
+ * what is checked by one instruction and used by another is found at every input, and at the same
+ * place again, which a second thread would not do.  On x86-64; elsewhere the message stays as it
+ * is.
  */
 
 #if !defined(_GNU_SOURCE)
@@ -36,7 +37,7 @@
 #define CHANGES_MOST 100 /* reads that are stopped; a large payload is read by many */
 
 static struct {
-    unsigned char *page; /**< the message ends where it does, and a page that is never there follows */
+    unsigned char *page; /**< the message ends with it; the next one is never there */
     size_t page_size;
     unsigned char *message;
     size_t size;
@@ -48,7 +49,8 @@ static struct {
 
 static uint64_t next_random(void)
 {
-    changing.random = changing.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    changing.random = changing.random * UINT64_C(6364136223846793005)
+                      + UINT64_C(1442695040888963407);
     return changing.random >> 33;
 }
 

@@ -12,8 +12,8 @@
 /**
  * @file
  *
- * A process that has descriptors for its own segment and none for its neighbour's: an error on both,
- * with a text that says so, and no hang.
+ * A process that has descriptors for its own segment and none for its neighbour's: an error on
+ * both, with a text that says so, and no hang.
  */
 
 #include <mpi.h>

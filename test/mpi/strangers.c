@@ -69,7 +69,8 @@ static int stranger(int input, int output)
         }
     }
     (void) !write(output, &byte, 1);
-    while (1 != read(input, &byte, 1)) {
+    while (0 > read(input, &byte, 1)) {
+        /* a signal; or the job has ended */
     }
     return breaks;
 }
@@ -87,6 +88,7 @@ static int start_stranger(pid_t *pid_p)
     *pid_p = fork();
     if (0 == *pid_p) {
         (void) close(back[0]);
+        (void) close(there[1]);
         _exit(stranger(there[0], back[1]));
     }
     (void) close(back[1]);

@@ -167,7 +167,8 @@ static int stranger(const char *victim, int input, int output)
         }
     }
     (void) !write(output, &byte, 1);
-    while (1 != read(input, &byte, 1)) {
+    while (0 > read(input, &byte, 1)) {
+        /* a signal */
     }
     return breaks;
 }
@@ -183,6 +184,7 @@ static pid_t start_stranger(const char *victim, int *release_p)
     fflush(NULL);
     pid = fork();
     if (0 == pid) {
+        close(there[1]);
         _exit(stranger(victim, there[0], back[1]));
     }
     close(back[1]);

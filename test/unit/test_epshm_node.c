@@ -796,7 +796,7 @@ static const struct {
 } leftovers[] = {
     {"epshm.%u.77.0.0123456789abcdef", false, false},
     {"epshm.%u.77.12.0123456789abcdef", true, true},
-    {"epshm.%u.1267.3.0123456789abcdef", false, true}, /* of this job, whose processes are starting */
+    {"epshm.%u.1267.3.0123456789abcdef", false, true}, /* of this job, which is starting */
     {"epshm.%u.077.0.0123456789abcdef", false, true},  /* no name of ours */
     {"epshm.%u.77.0.123456789abcdef", false, true},
     {"epshm.%u.77.0.0123456789abcdef.old", false, true},

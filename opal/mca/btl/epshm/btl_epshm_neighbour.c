@@ -42,7 +42,8 @@ static int file_check(int fd, uint64_t size)
     if (0 != fstat(fd, &stat)) {
         return errno;
     }
-    return 0 == (stat.st_mode & 077) && EPSHM_SEGMENT_STEP <= size && size == (uint64_t) stat.st_size
+    return 0 == (stat.st_mode & 077) && EPSHM_SEGMENT_STEP <= size
+                   && size == (uint64_t) stat.st_size
                ? 0
                : EINVAL;
 }

@@ -85,7 +85,7 @@ static int copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size
                          size, registration);
 }
 
-/** Is it the neighbour's memory that is read?  If not, or if none can be, no copy is tried again. */
+/** Is it the neighbour's memory that is read?  If not, or if none can be, none is tried again. */
 static __attribute__((noinline)) bool prove(epshm_neighbour_t *neighbour)
 {
     epshm_copy_proof_t *proof = &neighbour->proof;
@@ -127,7 +127,7 @@ static int get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpo
     }
     if (OPAL_UNLIKELY(OPAL_SUCCESS
                       != copy(neighbour, local_address, remote_address, size, remote_handle))) {
-        /* This buffer cannot be read, or nothing of that process: the next one is tried, or none. */
+        /* This buffer cannot be read, or nothing of that process: then no other is tried. */
         (void) prove(neighbour);
         return OPAL_ERR_NOT_AVAILABLE;
     }

@@ -14,8 +14,8 @@
  * Connections that are given up: because the other process has ended, or because the memory between
  * the two holds what makes no sense.
  *
- * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes it
- * where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and into
+ * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes
+ * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and into
  * the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be only
  * one of the two; either will do.
  */

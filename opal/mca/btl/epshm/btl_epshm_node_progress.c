@@ -32,12 +32,12 @@
  * caller from its own work. */
 #define NODE_BATCH 16
 
-/** At each so many turns one pipe is asked whether its sender has gone, and one whether its receiver
- * has given it up. */
+/** At each so many turns one pipe is asked whether its sender has gone, and one whether its
+ * receiver has given it up. */
 #define NODE_CHECK_TURNS 64
 
-/** Words in a door at a time: more than there are endpoints on a node.  Memory gone wrong could hold
- * a list without an end. */
+/** Words in a door at a time: more than there are endpoints on a node.  Memory gone wrong could
+ * hold a list without an end. */
 #define NODE_WORDS_MOST (1 << 20)
 
 static inline void deliver(epshm_node_module_t *module, const epshm_pipe_message_t *message)
@@ -129,7 +129,8 @@ static __attribute__((noinline)) int progress_cold(epshm_node_module_t *module)
     return events;
 }
 
-/** Handle what one pipe holds: a lap at most, be its sender as quick as it may.  @return as drain */
+/** Handle what one pipe holds: a lap at most, be its sender as quick as may be.
+ * @return as drain */
 static int drain_lap(epshm_node_module_t *module, uint32_t index)
 {
     const uint64_t most = module->in[index].pipe.mask + 1;
@@ -250,7 +251,7 @@ static bool in_grow(epshm_node_module_t *module)
 static bool open_word(uint64_t word, epshm_node_in_t *in)
 {
     const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
-    /* It has been mapped: nobody sends to an endpoint of a process that has not seen his address. */
+    /* It has been mapped: nobody sends to a process that has not seen his address. */
     epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(
         (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
 

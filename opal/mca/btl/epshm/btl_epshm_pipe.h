@@ -361,7 +361,7 @@ static inline void epshm_pipe_give_up(epshm_pipe_out_t *out)
 /* ---- the consumer's side --------------------------------------------------------------------- */
 
 /** A value out of memory that the producer may write to at any time.  It is checked, and then it is
- * used: the compiler must not read it again in between, and as far as it knows this has changed it. */
+ * used: the compiler must not read it again in between, and for all it knows this has changed it. */
 static inline uint64_t epshm_pipe_once(uint64_t value)
 {
     __asm__("" : "+r"(value));
