@@ -103,6 +103,7 @@ void fuzz_check_idle(void);
 #define FUZZ_GET_LIMIT 300
 #define FUZZ_HANDLE_SIZE 16
 #define FUZZ_LEARNED 32
+#define FUZZ_SOURCE UINT64_C(0x5eed) /**< the remote rank's module; see ep_source */
 
 /** What the network does from now on.  FLAKY: every second call finds it full.  AT_ONCE: a get is
  * done before its call returns; there is no memory for a connection, or for a message. */

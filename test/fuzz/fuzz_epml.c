@@ -91,12 +91,15 @@ static void *free_comms(void *arg)
 /** Hide the remote rank's inbox, and put the network in. */
 static void connect_network(void)
 {
+    const uint64_t source = FUZZ_SOURCE;
+
     fuzz_remote = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->peers->peer[FUZZ_REMOTE];
     remote_inbox = fuzz_remote->shm;
     fuzz_net_init();
     fuzz_remote->shm = NULL;
     fuzz_remote->link = fuzz_net.link;
-    fuzz_remote->address_length = 8;
+    fuzz_remote->address_length = sizeof(source);
+    memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
     FUZZ_CHECK(!mca_pml_epml_ep_has_links(fuzz_ep), "there is a network already");
     fuzz_ep->link[fuzz_net.link] = &fuzz_net.module;

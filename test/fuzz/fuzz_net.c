@@ -386,6 +386,7 @@ void fuzz_net_init(void)
                   .btl_register_mem = net_register,
                   .btl_deregister_mem = net_deregister},
         .ep_context = fuzz_ep,
+        .ep_source = EPML_LINK_NET == fuzz_net.link ? FUZZ_SOURCE : 0,
         .ep_prefix = fuzz_ep->shm->ep_prefix,
         .ep_receive_bare = fuzz_ep->shm->ep_receive_bare,
         .ep_lost = fuzz_ep->shm->ep_lost,
