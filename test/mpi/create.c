@@ -424,7 +424,9 @@ static void case_under_idup(MPI_Comm comm, struct ept *t)
         for (int i = 0; 0 == side && i < 20 * round; ++i) { /* one side is ahead */
             EPT_OK(t, MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         }
-        EPT_OK(t, ept_create_endpoints(inter, 2, MPI_INFO_NULL, handles));
+        if (!EPT_OK(t, ept_create_endpoints(inter, 2, MPI_INFO_NULL, handles))) {
+            break; /* an error is everybody's */
+        }
         EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
         EPT_OK(t, MPI_Comm_remote_size(copy, &size));
         EPT_EQ(t, 0 == side ? t->nprocs / 2 : (t->nprocs + 1) / 2, size);
