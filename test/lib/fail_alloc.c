@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight from
- * our own libraries, by the thread that gave the order, are counted.
+ * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight
+ * from our own libraries, by the thread that gave the order, are counted.
  *
  *   void ept_fail_alloc(long n)     the n-th call from now on fails, once; 0: none
  *   int ept_fail_alloc_done(void)   has it failed?  No more does after this

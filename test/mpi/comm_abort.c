@@ -18,8 +18,8 @@
  *   --way abort | fatal | errors_abort | kill | all | all_abort | world
  *
  * all: every endpoint makes the same refused call at the same time; one error ends the job and is
- * explained, and no call returns.  all_abort: likewise MPI_Abort.  world: that on MPI_COMM_WORLD, by
- * as many threads.
+ * explained, and no call returns.  all_abort: likewise MPI_Abort.  world: that on MPI_COMM_WORLD,
+ * by as many threads.
  *
  * kill: its process is killed, after a message of every endpoint to every other, so that there is
  * all that endpoints ever leave behind.

@@ -81,7 +81,8 @@ static void case_waiting(MPI_Comm comm, struct ept *t)
 
     for (int i = 0; i < COUNT; ++i) {
         out[i] = malloc((size_t) sizes[i] + 1);
-        ept_fill(out[i], 0, (size_t) sizes[i], ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) i, 0));
+        ept_fill(out[i], 0, (size_t) sizes[i],
+                 ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) i, 0));
         EPT_OK(t, MPI_Isend(out[i], sizes[i], MPI_BYTE, next, TAG, comm, &requests[i]));
     }
     EPT_OK(t, MPI_Barrier(comm));

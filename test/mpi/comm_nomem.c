@@ -13,8 +13,8 @@
  *
  * One rank runs out of memory while communicators are made: each allocation of ours in turn fails
  * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
- * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which libmpi
- * gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
+ * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
+ * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
  *
  * EPT-LIBS: -ldl
  */
@@ -68,7 +68,7 @@ static int make_create_group(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return rc;
 }
 
-/* A group that belongs to no endpoint of this process but the first: libmpi takes it for that one's. */
+/* A group that belongs to the first endpoint of this process: libmpi takes the others for it. */
 static int make_foreign_group(MPI_Comm comm, struct ept *t, MPI_Comm *made)
 {
     static MPI_Group first; /* of rank t->local 0 */

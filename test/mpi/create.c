@@ -401,8 +401,8 @@ static void case_concurrent(MPI_Comm comm, struct ept *t)
 }
 
 /* Nothing cached on the parent comes along. */
-/* From an intercommunicator of processes while it is being duplicated: the leaders of the sides talk
- * for both. */
+/* From an intercommunicator of processes while it is being duplicated: the leaders of the sides
+ * talk for both. */
 static void case_under_idup(MPI_Comm comm, struct ept *t)
 {
     const int side = t->proc % 2;

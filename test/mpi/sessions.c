@@ -16,8 +16,9 @@
  *
  *   --pml VALUE   of pml in it (default ^ucx: Open MPI 5.0.7 crashes where it opens ucx twice)
  *
- * With a value that leaves no PML over the job ends, and says what has been tried.  Without endpoints
- * nothing is to be seen; a main() of its own, because the harness has one MPI_Init for all.
+ * With a value that leaves no PML over the job ends, and says what has been tried.  Without
+ * endpoints nothing is to be seen.  It has a main() of its own, because the harness has one
+ * MPI_Init for all.
  */
 
 #include <mpi.h>

@@ -26,8 +26,8 @@ my @SUITES = qw(bookworm trixie);
 my $APT_HELPER = '/usr/lib/apt/apt-helper';
 my $TIMEOUT = 300;
 
-# Where packages may come from: what ./ep found out, what apt is set up with.  No other place is known
-# here: the machine's own settings say it.
+# Where packages may come from: what ./ep found out, what apt is set up with.  No other place is
+# known here: the machine's own settings say it.
 sub _mirrors
 {
     my ($top) = @_;
@@ -98,8 +98,9 @@ sub get
     if (!-d $folder) {
         return (undef, 'it takes apt to fetch MPICH\'s source') if !Ept::Build::on_path('apt-get');
         my @mirrors = _mirrors($top);
-        return (undef, 'apt is set up with no Debian archive to fetch MPICH\'s source from: add one to '
-                       . 'its sources, or put its address (http://HOST/debian) into .ep/mirror')
+        return (undef, 'apt is set up with no Debian archive to fetch MPICH\'s source from: '
+                       . 'add one to its sources, or put its address (http://HOST/debian) '
+                       . 'into .ep/mirror')
             if !@mirrors;
         print STDERR "# fetching MPICH's source from Debian\n";
         ATTEMPT: for my $mirror (@mirrors) {

@@ -21,7 +21,7 @@
 
 #include "ompi/constants.h"
 
-/** The candidates among which Open MPI itself chooses when neither the user nor the site has a wish. */
+/** The candidates among which Open MPI itself chooses when neither user nor site has a wish. */
 static const char default_candidates[] = "ob1,ucx,cm";
 
 static mca_base_framework_t base_framework;

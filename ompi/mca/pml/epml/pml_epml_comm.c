@@ -359,8 +359,9 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     }
     /* What members that gave up have not waited for. */
     while (comm->agrees
-           && NULL != (message = epml_match_first_of_context(&ep->match, comm->context
-                                                                             | EPML_AGREE_CONTEXT))) {
+           && NULL
+                  != (message = epml_match_first_of_context(
+                          &ep->match, comm->context | EPML_AGREE_CONTEXT))) {
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);

@@ -45,8 +45,9 @@ static int component_register(void)
     mca_pml_epml_component.base_name = NULL;
     (void) mca_base_component_var_register(
         version, "base",
-        "Name of the PML that serves ordinary communicators, or a list as pml's, also \"^a,b\" (default: "
-        "the one that Open MPI would select if epml were not there, by the parameter files' pml)",
+        "Name of the PML that serves ordinary communicators, or a list as pml's, also \"^a,b\" "
+        "(default: the one that Open MPI would select if epml were not there, by the parameter "
+        "files' pml)",
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ,
         &mca_pml_epml_component.base_name);
 

@@ -103,14 +103,15 @@ static bool shows(const view_t *view, const mca_pml_epml_comm_t *comm)
     return NULL != comm && (NULL == view->only || comm == view->only);
 }
 
-/** The communicator of a context, ordinary or that of its partitioned messages or agreements, without
- * the side effects of mca_pml_epml_comm_find. */
+/** The communicator of a context, ordinary or that of its partitioned messages or agreements,
+ * without the side effects of mca_pml_epml_comm_find. */
 static const mca_pml_epml_comm_t *comm_of(const view_t *view, uint64_t context)
 {
     void *found = NULL;
 
-    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms,
-                                            context & ~(EPML_PART_CONTEXT | EPML_AGREE_CONTEXT), &found);
+    context &= ~(EPML_PART_CONTEXT | EPML_AGREE_CONTEXT);
+    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms, context,
+                                            &found);
     return found;
 }
 

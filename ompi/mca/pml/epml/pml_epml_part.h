@@ -35,8 +35,8 @@
 BEGIN_C_DECLS
 
 /** Partitioned messages are matched under a context of their own: contexts have 62 bits
- * (mca_pml_epml_context_ids), and one of agreements, this is the last one.  It is never sent: the kind of header
- * implies it. */
+ * (mca_pml_epml_context_ids), agreements one (EPML_AGREE_CONTEXT), this is the last one.  It is
+ * never sent: the kind of header implies it. */
 #define EPML_PART_CONTEXT (UINT64_C(1) << 63)
 
 /** Most bytes of neighbouring partitions that leave together.  A single partition may be larger.

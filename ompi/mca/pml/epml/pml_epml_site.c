@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Which PMLs the site and the user would have, were it not for "--mca pml epml": that takes the place
- * of the value of pml in their parameter files, of which Open MPI keeps only the winner.  So the
- * files are read once more, by Open MPI's own parser.
+ * Which PMLs the site and the user would have, were it not for "--mca pml epml": that takes the
+ * place of the value of pml in their parameter files, of which Open MPI keeps only the winner.  So
+ * the files are read once more, by Open MPI's own parser.
  *
  * Called when epml is selected, by one thread; test/mpi/sessions.c.
  */
@@ -42,8 +42,10 @@ static char *value_in(const char *file)
     OBJ_CONSTRUCT(&values, opal_list_t);
     (void) mca_base_parse_paramfile(file, &values); /* many of them do not exist */
     OPAL_LIST_FOREACH (value, &values, mca_base_var_file_value_t) {
-        if (NULL != value->mbvfv_value
-            && (0 == strcmp(value->mbvfv_var, "pml") || 0 == strcmp(value->mbvfv_var, "ompi_pml"))) {
+        const bool is_pml = 0 == strcmp(value->mbvfv_var, "pml")
+                            || 0 == strcmp(value->mbvfv_var, "ompi_pml");
+
+        if (is_pml && NULL != value->mbvfv_value) {
             free(found);
             found = strdup(value->mbvfv_value);
         }
@@ -65,8 +67,8 @@ static const char *files_read(void)
     return *files;
 }
 
-/** All parameter files, the first of which counts: also those that the launcher has read, and put in
- * the environment, where --mca has replaced the value. */
+/** All parameter files, the first of which counts: also those that the launcher has read, and put
+ * in the environment, where --mca has replaced the value. */
 static char **all_files(void)
 {
     char **files = NULL, **read = opal_argv_split(files_read(), ',');

@@ -215,8 +215,8 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
 
-/** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members of
- * the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
+/** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
+ * of the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
  * matches.  The last one is EPML_PART_CONTEXT. */
 #define EPML_AGREE_CONTEXT (UINT64_C(1) << 62)
 
@@ -576,7 +576,8 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
 int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
 int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
 
-/** The communicator of ep with this context, that of its agreements included, or NULL.  Under ep's lock. */
+/** The communicator of ep with this context, or that of its agreements, or NULL.  Under ep's
+ * lock. */
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
 
 /** Restrict Open MPI's choice of collective components to those that serve on endpoints. */

@@ -12,7 +12,7 @@
  * @file
  *
  * What the blocking (seam_cid.c) and the nonblocking (seam_cid_nb.c) agreement on context ids, and
- * the activation after it (seam_activate.c), have in common.  Neither is called by anybody but libmpi.
+ * the activation after it (seam_activate.c), have in common.  Nobody but libmpi calls them.
  */
 
 #ifndef MPIEXT_ENDPOINTS_CID_H

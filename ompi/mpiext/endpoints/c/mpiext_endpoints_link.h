@@ -99,8 +99,8 @@ typedef struct mpix_endpoints_pml_t {
 
     /**
      * Tell another member of an endpoint communicator something that nobody but agree_recv
-     * receives, whatever its tag.  Blocks until it has been sent, which needs no receive; progresses
-     * the endpoint.  Without memory it waits for some.
+     * receives, whatever its tag.  Blocks until it has been sent, which needs no receive;
+     * progresses the endpoint.  Without memory it waits for some.
      *
      * @param[in] rank   in comm, the remote group's if it is an intercommunicator
      * @param[in] tag    of the user's, 0 or more
@@ -111,7 +111,8 @@ typedef struct mpix_endpoints_pml_t {
     int (*agree_send)(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
 
     /**
-     * Wait for what a member has sent; several threads may wait for different tags.  Takes no memory.
+     * Wait for what a member has sent; several threads may wait for different tags.  Takes no
+     * memory.
      *
      * @return OMPI_SUCCESS, or an error: it will not come
      */

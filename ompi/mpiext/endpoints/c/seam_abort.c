@@ -15,10 +15,10 @@
  * names are in the communicator's groups.  The launcher knows no endpoints; so that nobody is left
  * over, an endpoint takes the whole job with it, which the standard allows (MPI 4.1, section 9.4).
  *
- * And libmpi ends a job once: a second call returns, as if it had to protect itself against its own.
- * Where ranks are threads the second call is another rank's, whose failed call would return then,
- * with results that are none, while the first is still on its way to the launcher.  So the first
- * thread ends the job, and every other one that comes stays.
+ * And libmpi ends a job once: a second call returns, as if it had to protect itself against its
+ * own.  Where ranks are threads the second call is another rank's, whose failed call would return
+ * then, with results that are none, while the first is still on its way to the launcher.  So the
+ * first thread ends the job, and every other one that comes stays.
  */
 
 #include "ompi_config.h"

@@ -34,9 +34,9 @@
 
 #if MPIX_ENDPOINTS_PLAIN_ACTIVATION
 
-/** What libmpi's activation does for a member of an intracommunicator; but its collectives are chosen
- * before the members meet, so that nothing is left that could fail at one of them alone.  Those that
- * may serve here do not communicate when they are chosen (docs/architecture.md, "Collectives"). */
+/** What libmpi's activation does for a member of an intracommunicator; but its collectives are
+ * chosen before the members meet, so that nothing is left that could fail at one of them alone.
+ * Those that may serve here do not communicate then (docs/architecture.md, "Collectives"). */
 static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *comm, int tag)
 {
     ompi_communicator_t *newcomm = *newcomm_p;

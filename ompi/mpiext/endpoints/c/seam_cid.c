@@ -16,7 +16,8 @@
  * libmpi lets all members agree on one slot in their communicator tables.  Two endpoints of a
  * process share that table, so for them there is no such slot.  Here each handle takes whatever
  * slot is free (comm_assign in pml/epml does), and what the members agree on is a 64 bit id: one
- * member draws it, the others are told.  One message to each, where libmpi needs two or more allreduces.
+ * member draws it, the others are told.  One message to each, where libmpi needs two or more
+ * allreduces.
  *
  * Who draws, and how the others are told, depends on how the communicator comes about (mode):
  *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and

@@ -329,8 +329,8 @@ static int cid_activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator
                      request_p);
 }
 
-/** What tells this activation from others under way.  Ids of groups are drawn by different processes,
- * whose counts may be equal. */
+/** What tells this activation from others under way.  Ids of groups are drawn by different
+ * processes, whose counts may be equal. */
 static uint64_t cid_key(const ompi_communicator_t *newcomm)
 {
     const uint64_t context = mpix_endpoints_notes_context(newcomm);
