@@ -142,6 +142,9 @@ my @TABLE = (
     { program => 'coll_reduce', configs => \@SOME },
     { program => 'coll_neighbor', configs => \@SOME },
     { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
+    { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },
+    { program => 'calls', variant => 'wait', configs => ['1x1'], quick => [], plain => 0,
+      args => '--messages 8000', mca => 'btl_epshm_lane_cells 8192' },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
 
     # Point to point in full.

@@ -55,9 +55,7 @@ int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const 
             return mca_pml_epml_mpi_error(rc);
         }
         /* Also without memory: who gave up here would leave the others waiting. */
-        if (0 == mca_pml_epml_ep_poll(ep)) {
-            mca_pml_epml_idle(&waiter);
-        }
+        mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
     }
 }
 
@@ -99,7 +97,7 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
     mca_pml_epml_waiter_t waiter = {0};
 
     for (;;) {
-        int rc;
+        int events, rc;
 
         mca_pml_epml_lock(ep);
         rc = take(epml_comm, rank, tag, words);
@@ -108,11 +106,9 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        while (0 == mca_pml_epml_ep_poll(ep)) {
-            mca_pml_epml_idle(&waiter);
-            if (0 == waiter.idle % 64) {
-                break; /* another thread may have taken the message in */
-            }
-        }
+        do {
+            events = mca_pml_epml_ep_poll(ep);
+            mca_pml_epml_turned(&waiter, ep, events);
+        } while (0 == events && 0 != waiter.idle % 64); /* another thread may have taken it in */
     }
 }

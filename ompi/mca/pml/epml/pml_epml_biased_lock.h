@@ -67,7 +67,7 @@ typedef struct epml_lock_t {
     uint8_t slot;            /**< by_bias: the holder's slot */
     uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
     uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
-    uintptr_t candidate;
+    _Atomic uintptr_t candidate; /**< thread that took the lock proper last; under it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
 } epml_lock_t;
 
@@ -116,7 +116,7 @@ static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
     lock->slot = 0;
     lock->streak = 0;
     lock->bias_after = bias_after;
-    lock->candidate = 0;
+    atomic_init(&lock->candidate, 0);
 }
 
 /** Try to enter by the bias.  @return false: take the lock proper */
@@ -195,7 +195,8 @@ static inline void epml_lock_release_slot(epml_lock_t *lock, uintptr_t self)
 /** This thread has the lock proper and will be the owner, if a slot is free. */
 static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
 {
-    const uintptr_t self = lock->candidate;
+    /* Relaxed: this thread has written it. */
+    const uintptr_t self = atomic_load_explicit(&lock->candidate, memory_order_relaxed);
 
     lock->streak = 0;
     epml_lock_release_slot(lock, self);
@@ -213,10 +214,11 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
 static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
 {
     lock->by_bias = false;
-    if (self == lock->candidate) {
+    /* Relaxed, both: written under the lock proper only; for the others see epml_lock_is_last. */
+    if (self == atomic_load_explicit(&lock->candidate, memory_order_relaxed)) {
         ++lock->streak;
     } else {
-        lock->candidate = self;
+        atomic_store_explicit(&lock->candidate, self, memory_order_relaxed);
         lock->streak = 1;
         epml_lock_release_slot(lock, self);
     }
@@ -266,6 +268,17 @@ static inline bool epml_lock_try_visit(epml_lock_t *lock)
     /* A visitor is no candidate, and does not end the streak of one. */
     lock->by_bias = false;
     return true;
+}
+
+/** Is this thread the one that took the lock last, visits left out?  A hint; any thread, without the
+ * lock. */
+static inline bool epml_lock_is_last(epml_lock_t *lock, uintptr_t self)
+{
+    /* Relaxed: what this thread has written itself it sees, and of others a guess is enough. */
+    const uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+
+    return 0 != owner ? owner - self < EPML_LOCK_SLOTS
+                      : self == atomic_load_explicit(&lock->candidate, memory_order_relaxed);
 }
 
 /** Somebody else is in. */

@@ -158,20 +158,17 @@ static bool allocate_counts(side_t *side)
     return NULL != side->counts;
 }
 
-static void make_endpoints(creation_t *creation)
+/** @return how many could be made */
+static int make_reserved(creation_t *creation)
 {
     int rc;
 
-    creation->error = mca_pml_epml_ep_check(creation->num_ep);
-    if (MPIX_ENDPOINTS_OK != creation->error) {
-        return;
-    }
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
     if (NULL == creation->eps || !allocate_counts(&creation->local)
         || !allocate_counts(&creation->remote)
         || OMPI_SUCCESS != mca_pml_epml_transports_open()) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
-        return;
+        return 0;
     }
     for (int i = 0; i < creation->num_ep; ++i) {
         rc = mca_pml_epml_ep_create(creation->level, creation->links, &creation->eps[i]);
@@ -183,8 +180,17 @@ static void make_endpoints(creation_t *creation)
                                opal_strerror(rc));
             }
             creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
-            return;
+            return i;
         }
+    }
+    return creation->num_ep;
+}
+
+static void make_endpoints(creation_t *creation)
+{
+    creation->error = mca_pml_epml_ep_reserve(creation->num_ep);
+    if (MPIX_ENDPOINTS_OK == creation->error) {
+        mca_pml_epml_ep_unreserve(creation->num_ep - make_reserved(creation));
     }
 }
 

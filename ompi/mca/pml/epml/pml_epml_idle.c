@@ -27,14 +27,12 @@
 
 #include "pml_epml_request.h"
 
-#include "opal/runtime/opal_progress.h"
-
 /** Turns without event between looks at the rest of Open MPI; also what counts as a while. */
 #define EPML_IDLE_LONG 256
 /** Turns between yields: in a crowd, and otherwise (some milliseconds, then every 256 turns). */
 #define EPML_IDLE_YIELD_CROWDED 16
 #define EPML_IDLE_YIELD 100000
-/** Tests or probes of a thread that found nothing, between looks at the rest of Open MPI. */
+/** Tests or probes of a thread between looks at the rest of Open MPI. */
 #define EPML_TESTED_LONG 16
 
 /** More endpoints than cores. */
@@ -79,7 +77,7 @@ bool mca_pml_epml_is_crowded(void)
     }
 }
 
-void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
+void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
 {
     const uint32_t idle = ++waiter->idle;
 
@@ -88,12 +86,12 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter)
     if (0 != idle % 2) {
         epml_lock_relax();
     }
-    if (EPML_IDLE_LONG == idle) {
+    if (EPML_IDLE_LONG == idle && !waiter->counted) {
         waiter->counted = true;
         atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
     }
     if (0 == idle % EPML_IDLE_LONG) {
-        opal_progress();
+        mca_pml_epml_help(ep);
     }
     if (0 == idle % EPML_IDLE_YIELD_CROWDED
         && (mca_pml_epml_is_crowded()
@@ -110,16 +108,18 @@ void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
     }
 }
 
-void mca_pml_epml_tested(void)
+bool mca_pml_epml_tested(bool found)
 {
     static _Thread_local uint32_t tests;
 
     /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
      * others get the core. */
-    if (0 == ++tests % EPML_TESTED_LONG) {
-        opal_progress();
-        if (mca_pml_epml_is_crowded()) {
-            sched_yield();
-        }
+    if (0 != ++tests % EPML_TESTED_LONG) {
+        return false;
     }
+    mca_pml_epml_help(NULL);
+    if (!found && mca_pml_epml_is_crowded()) {
+        sched_yield();
+    }
+    return true;
 }

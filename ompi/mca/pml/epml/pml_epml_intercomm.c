@@ -179,7 +179,7 @@ static unsigned int links_needed(const bridging_t *bridging)
 static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
 {
     const bool is_new = NULL == bridging->ep && !bridging->mine.endpoints;
-    mpix_endpoints_error_t error = mca_pml_epml_ep_check(is_new ? 1 : 0);
+    mpix_endpoints_error_t error = mca_pml_epml_ep_reserve(is_new ? 1 : 0);
     int rc;
 
     if (MPIX_ENDPOINTS_OK != error) {
@@ -195,6 +195,9 @@ static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
             mca_pml_epml_ep_retain(bridging->ep);
         }
         rc = mca_pml_epml_ep_need(bridging->ep, bridging->links);
+    }
+    if (is_new && NULL == bridging->ep) {
+        mca_pml_epml_ep_unreserve(1);
     }
     return OMPI_SUCCESS == rc ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_RESOURCE;
 }

@@ -30,7 +30,8 @@ BEGIN_C_DECLS
 /** May locks be biased on this machine?  Constant once the PML is selected. */
 extern bool mca_pml_epml_may_bias;
 
-/** A thread of the endpoint's own shows that it is there.  Under the lock, or by a thread that the
+/** A thread of the endpoint's own looks at what has come.  Only that counts: who sends and posts does
+ * not, and must not keep others from turning the endpoint.  Under the lock, or by a thread that the
  * others do not mind: a lost count does no harm. */
 static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 {
@@ -43,26 +44,18 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
 {
     epml_lock_enter(&ep->lock);
-    mca_pml_epml_beat(ep);
 }
 
 /** Run what was deferred; not under the lock. */
 void mca_pml_epml_run_deferred(struct mca_pml_epml_request_t *deferred);
 
-/** Give the lock back without running what was deferred.  @return what was deferred, or NULL */
-static inline struct mca_pml_epml_request_t *mca_pml_epml_unlock_keep(mca_pml_epml_ep_t *ep)
+/** Give the lock back, then run what was deferred. */
+static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
 {
     struct mca_pml_epml_request_t *deferred = ep->deferred;
 
     ep->deferred = NULL;
     epml_lock_leave(&ep->lock, mca_pml_epml_may_bias);
-    return deferred;
-}
-
-static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
-{
-    struct mca_pml_epml_request_t *deferred = mca_pml_epml_unlock_keep(ep);
-
     if (OPAL_UNLIKELY(NULL != deferred)) {
         mca_pml_epml_run_deferred(deferred);
     }
@@ -80,32 +73,66 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 {
     int events;
 
-    mca_pml_epml_beat(ep);
     if (!atomic_load_explicit(&ep->busy, memory_order_relaxed) && !ep->shm->ep_pending(ep->shm)) {
+        mca_pml_epml_beat(ep);
         return 0;
     }
     if (!epml_lock_try(&ep->lock)) {
         return 0;
     }
+    mca_pml_epml_beat(ep);
     events = mca_pml_epml_ep_progress_locked(ep);
     mca_pml_epml_unlock(ep);
     return events;
 }
 
+/** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
+ * calls all of what an inbox or a pipe can hold, and each link, is looked at (32 messages a turn; the
+ * network every 16th turn). */
+#define EPML_TEST_TURNS 4
+
 /** State of a thread that waits. */
 typedef struct mca_pml_epml_waiter_t {
     uint32_t idle; /**< turns without an event */
+    uint32_t busy; /**< turns with events, which were not what it waits for */
     bool counted;  /**< among the threads that have been waiting for a while */
 } mca_pml_epml_waiter_t;
 
-/** Nothing happened: spin, look after the rest of the process now and then, yield if need be. */
-void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter);
+/** Turns with events after which a thread that waits looks after the rest of the process all the
+ * same: others may wait for what moves on there, and this one for them. */
+#define EPML_BUSY_LONG 16
+
+/** Let everything else in the process move on.
+ *
+ * @param[in] ep  what the caller waits for itself: when it has something, nobody else is helped any
+ *                more; NULL: more than one, or nothing of ours */
+void mca_pml_epml_help(const mca_pml_epml_ep_t *ep);
+
+/** Nothing happened: spin, look after the rest of the process now and then, yield if need be.
+ *
+ * @param[in] ep  as for mca_pml_epml_help */
+void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep);
+
+/** After a turn of a thread that goes on waiting.  @param[in] ep  as for mca_pml_epml_help */
+static inline void mca_pml_epml_turned(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep,
+                                       int events)
+{
+    if (0 == events) {
+        mca_pml_epml_idle(waiter, ep);
+    } else if (OPAL_UNLIKELY(0 == ++waiter->busy % EPML_BUSY_LONG)) {
+        mca_pml_epml_help(ep);
+    }
+}
 
 /** To be called at the end of every wait in which mca_pml_epml_idle may have been called. */
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
 
-/** A test or probe of a thread of ours has found nothing. */
-void mca_pml_epml_tested(void);
+/** A thread of ours has tested or probed, or got what it waits for without looking: now and then the
+ * rest of the process gets its chance.
+ *
+ * @param[in] found  something; then the caller keeps its core
+ * @return whether it was that time */
+bool mca_pml_epml_tested(bool found);
 
 /** Are there more threads that want to run than cores?  A guess; any thread. */
 bool mca_pml_epml_is_crowded(void);

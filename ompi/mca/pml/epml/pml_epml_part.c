@@ -360,12 +360,12 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     }
     *flag = OMPI_REQUEST_INACTIVE == request->req_state
             || mca_pml_epml_part_recv_arrived(part, first, last);
-    if (!*flag) {
-        (void) mca_pml_epml_ep_poll(part->super.ep);
+    for (int events = 1, turns = 0; !*flag && 0 < events && turns < EPML_TEST_TURNS; ++turns) {
+        events = mca_pml_epml_ep_poll(part->super.ep);
         *flag = mca_pml_epml_part_recv_arrived(part, first, last);
-        if (!*flag) {
-            mca_pml_epml_tested();
-        }
+    }
+    if (!*flag) {
+        (void) mca_pml_epml_tested(false);
     }
     return OMPI_SUCCESS;
 }

@@ -90,15 +90,17 @@ int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *mat
                            ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    int rc;
+    int events, rc, turns = 0;
 
-    (void) mca_pml_epml_ep_poll(epml_comm->ep);
-    mca_pml_epml_lock(epml_comm->ep);
-    *matched = NULL != look(epml_comm, src, tag, status);
-    rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
-    mca_pml_epml_unlock(epml_comm->ep);
+    do {
+        events = mca_pml_epml_ep_poll(epml_comm->ep);
+        mca_pml_epml_lock(epml_comm->ep);
+        *matched = NULL != look(epml_comm, src, tag, status);
+        rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
+        mca_pml_epml_unlock(epml_comm->ep);
+    } while (0 < events && !*matched && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
     if (!*matched) {
-        mca_pml_epml_tested();
+        (void) mca_pml_epml_tested(false);
     }
     return rc;
 }
@@ -125,7 +127,7 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
             return rc;
         }
         while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
-            mca_pml_epml_idle(&waiter);
+            mca_pml_epml_idle(&waiter, epml_comm->ep);
             if (0 == waiter.idle % 64) {
                 break; /* another thread may have taken the message in */
             }
@@ -133,14 +135,14 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
     }
 }
 
-int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
-                            ompi_message_t **message, ompi_status_public_t *status)
+/** Take a message out of the table, if there is one.  @return an error, whether there is one or not */
+static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                    ompi_status_public_t *status, bool *found)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_unexpected_t *unexpected;
     int rc = OMPI_SUCCESS;
 
-    (void) mca_pml_epml_ep_poll(epml_comm->ep);
     mca_pml_epml_lock(epml_comm->ep);
     unexpected = look(epml_comm, src, tag, status);
     if (NULL != unexpected) {
@@ -155,10 +157,24 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
         rc = in_vain(epml_comm, src, tag);
     }
     mca_pml_epml_unlock(epml_comm->ep);
-    *matched = OMPI_SUCCESS == rc && NULL != unexpected;
-    if (!*matched) {
-        mca_pml_epml_tested();
+    *found = OMPI_SUCCESS == rc && NULL != unexpected;
+    return rc;
+}
+
+int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                            ompi_message_t **message, ompi_status_public_t *status)
+{
+    int events, rc, turns = 0;
+    bool found;
+
+    do {
+        events = mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
+        rc = try_take(src, tag, comm, message, status, &found);
+    } while (0 < events && !found && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
+    if (!found) {
+        (void) mca_pml_epml_tested(false);
     }
+    *matched = found;
     return rc;
 }
 
@@ -175,7 +191,7 @@ int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_mes
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        mca_pml_epml_idle(&waiter);
+        mca_pml_epml_idle(&waiter, mca_pml_epml_comm(comm)->ep);
     }
 }
 

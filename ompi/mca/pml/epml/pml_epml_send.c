@@ -139,9 +139,7 @@ static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
 
     while (NULL == (room = mca_pml_epml_compat_bsend_alloc(comm->comm, size))
            && waiter.idle < EPML_BSEND_TURNS && mca_pml_epml_compat_bsend_attached()) {
-        if (0 == mca_pml_epml_ep_poll(comm->ep)) {
-            mca_pml_epml_idle(&waiter);
-        }
+        mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     }
     mca_pml_epml_wait_over(&waiter);
     return room;

@@ -45,6 +45,11 @@ struct mca_pml_epml_comm_t;
 struct mca_pml_epml_request_t;
 struct mca_pml_epml_part_t;
 
+/** Bytes of large messages that a thread copies for endpoints which are not its own, before it goes
+ * back to what it waits for: some microseconds.  Their own threads copy all there is. */
+#define EPML_SLICE ((size_t) 65536)
+#define EPML_SLICE_NONE SIZE_MAX
+
 /** How many threads use an endpoint at a time; info key mpix_thread_level. */
 typedef enum mca_pml_epml_level_t {
     EPML_LEVEL_SINGLE = 0,
@@ -158,7 +163,7 @@ typedef struct mca_pml_epml_ep_t {
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
     /** Turn it even if the inbox is empty: it has links, or backlogs.  Read without the lock. */
     _Atomic bool busy;
-    _Atomic uint32_t heartbeat;  /**< counts polls by a thread of its own; read by the others */
+    _Atomic uint32_t heartbeat;  /**< counts turns by a thread of its own; read by the others */
 
     /* ---- lines of the engine: under the lock ---- */
     _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
@@ -175,6 +180,7 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t connections_used;
     opal_hash_table_t comms; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
     struct mca_pml_epml_comm_t *recent_comm;
+    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
     _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
@@ -211,6 +217,8 @@ typedef struct mca_pml_epml_ep_t {
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
+    bool visited;                /**< process-wide progress is at it, in some thread; likewise */
+    bool gone;                   /**< the last reference went meanwhile; likewise */
     mca_pml_epml_peer_t *self;
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
@@ -267,7 +275,7 @@ int mca_pml_epml_net_progress_kept(void);
 
 int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p);
 
-/* ---- pml_epml_ep.c --------------------------------------------------------------------------- */
+/* ---- pml_epml_ep.c, pml_epml_registry.c ------------------------------------------------------ */
 
 /**
  * Create an endpoint with its transports.
@@ -305,8 +313,11 @@ void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 /** The last one destroys it.  Not under its lock. */
 void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep);
 
-/** May this process have count endpoints more?  If not, the user is told why. */
-mpix_endpoints_error_t mca_pml_epml_ep_check(int count);
+/** May this process have count endpoints more?  Then there is room for them: each
+ * mca_pml_epml_ep_create that succeeds takes some of it, and what is left must be given back.  If not,
+ * the user is told why. */
+mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count);
+void mca_pml_epml_ep_unreserve(int count);
 
 /** Endpoints of this node, this process included, as a creation has just found it. */
 void mca_pml_epml_ep_note_node(int endpoints_on_node);
@@ -318,7 +329,8 @@ bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep));
 /** The PML goes: destroy what is left, close the transports. */
 void mca_pml_epml_ep_finalize(void);
 
-/** Registered with opal_progress while there are endpoints: progress what nobody drives. */
+/** Registered with opal_progress: progress the calling thread's own endpoints, and what nobody
+ * drives. */
 int mca_pml_epml_progress(void);
 
 /** A key for Open MPI's hash tables in place of one that is counted up.  They probe linearly, so

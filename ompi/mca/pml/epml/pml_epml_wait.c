@@ -108,9 +108,7 @@ static inline void turn(const ompi_request_t *request, mca_pml_epml_waiter_t *wa
          * endpoint of one that does not tell. */
         opal_progress();
     }
-    if (0 == events) {
-        mca_pml_epml_idle(waiter);
-    }
+    mca_pml_epml_turned(waiter, ep, events);
 }
 
 void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
@@ -119,9 +117,12 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
 
     /* Acquire pairs with the release in mca_pml_epml_request_done. */
     while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
-        if (0 == mca_pml_epml_ep_poll(request->ep)) {
-            mca_pml_epml_idle(&waiter);
+        const int events = mca_pml_epml_ep_poll(request->ep);
+
+        if (0 != events && atomic_load_explicit(&request->done, memory_order_acquire)) {
+            break; /* the usual case, and the shortest */
         }
+        mca_pml_epml_turned(&waiter, request->ep, events);
     }
     mca_pml_epml_wait_over(&waiter);
 }
@@ -370,14 +371,21 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
 {
     mca_pml_epml_waiter_t waiter = {0};
     bool ours;
-    size_t found;
+    size_t found = first_complete(count, requests, &ours);
 
-    while (NONE == (found = first_complete(count, requests, &ours)) && ours) {
-        if (0 == turn_list(count, requests)) {
+    if (NONE != found && mca_pml_epml_tested(true)) {
+        /* One that is always complete when asked must not keep the others from it for ever. */
+        (void) turn_list(count, requests);
+    }
+    while (NONE == found && ours) {
+        const int events = turn_list(count, requests);
+
+        if (0 == events) {
             /* Requests of others in the list need the process's progress. */
             opal_progress();
-            mca_pml_epml_idle(&waiter);
         }
+        mca_pml_epml_turned(&waiter, NULL, events);
+        found = first_complete(count, requests, &ours);
     }
     mca_pml_epml_wait_over(&waiter);
     return found;
@@ -410,21 +418,51 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
+/** Turns for a test of one request. */
+static void test_turn(const ompi_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request_ep(request);
+
+    for (int turns = 0; NULL != ep && turns < EPML_TEST_TURNS; ++turns) {
+        if (0 == mca_pml_epml_ep_poll(ep) || is_through(request)) {
+            return;
+        }
+    }
+}
+
+/** Turns for a test of a list.  Afterwards the process gets its chance, which libmpi's functions give
+ * it only if they find nothing complete. */
+static void test_turn_list(size_t count, ompi_request_t **requests)
+{
+    int events = 0, more = 1;
+
+    for (int turns = 0; 0 < more && turns < EPML_TEST_TURNS; ++turns) {
+        bool ours;
+
+        if (0 < turns && NONE != first_complete(count, requests, &ours)) {
+            break;
+        }
+        more = turn_list(count, requests);
+        events += more;
+    }
+    (void) mca_pml_epml_tested(0 < events);
+}
+
 static int epml_test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
 {
     int rc;
 
-    if (!is_through(*request) && mca_pml_epml_is_request(*request)) {
-        (void) mca_pml_epml_ep_poll(((mca_pml_epml_request_t *) *request)->ep);
-        if (!is_through(*request)) {
+    if (!is_through(*request)) {
+        test_turn(*request);
+        if (mca_pml_epml_is_request(*request) && !is_through(*request)) {
             *completed = 0;
-            mca_pml_epml_tested();
+            (void) mca_pml_epml_tested(false);
             return OMPI_SUCCESS;
         }
     }
     rc = returned(original.req_test(request, completed, status), 1, request);
     if (OMPI_SUCCESS == rc && !*completed) {
-        mca_pml_epml_tested();
+        (void) mca_pml_epml_tested(false);
     }
     return rc;
 }
@@ -434,9 +472,7 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
 {
     int rc;
 
-    if (0 == turn_list(count, requests)) {
-        mca_pml_epml_tested();
-    }
+    test_turn_list(count, requests);
     rc = original.req_test_any(count, requests, index, completed, status);
     if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
         rc = left_error(requests[*index]); /* overlooked, as in returned_all */
@@ -449,9 +485,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
 {
     int rc;
 
-    if (0 == turn_list(count, requests)) {
-        mca_pml_epml_tested();
-    }
+    test_turn_list(count, requests);
     forget_old_errors(count, requests);
     rc = original.req_test_all(count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
@@ -462,9 +496,7 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
 {
     int rc;
 
-    if (0 == turn_list(count, requests)) {
-        mca_pml_epml_tested();
-    }
+    test_turn_list(count, requests);
     rc = original.req_test_some(count, requests, outcount, indices, statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }

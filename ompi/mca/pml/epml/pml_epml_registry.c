@@ -1,0 +1,419 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The list of all endpoints of the process, and progress of those that nobody drives.
+ *
+ * Process-wide progress runs in whatever thread is in MPI: one that waits for an endpoint of its own
+ * and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status, a wait
+ * of ob1).  It does two things:
+ *
+ *  - It turns the endpoints that the thread itself used last, as a test on them would.
+ *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints whose
+ *    own threads have not looked at them for a while.
+ *
+ * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint alive
+ * meanwhile is its mark (visited), which like the list is read and written under that lock: who gives
+ * up the last reference takes an unmarked endpoint out of the list and owns it; a marked one he
+ * only declares gone, and it stays in the list, so that its visitor finds the way on from it.  The
+ * visitor takes the mark away under the lock, sees that it is gone, and owns it then.  Two visitors
+ * never have the same endpoint.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_registry.h"
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/topo/base/base.h"
+#include "ompi/runtime/params.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/runtime/opal_progress.h"
+
+/** Scans that pass over an endpoint which a thread of its own has turned since the last look. */
+#define EPML_SCAN_REST 32
+
+/** Endpoints of others that are turned in one scan. */
+#define EPML_SCAN_VISITS 8
+
+static struct {
+    opal_mutex_t lock;
+    mca_pml_epml_ep_t *first;
+    mca_pml_epml_ep_t *resume; /**< where the next scan begins; NULL: at the first */
+    mca_pml_epml_ep_t *dying;  /**< no communicator left, backlog not yet empty */
+    int listed;     /**< endpoints in the list */
+    int count;      /**< those of them that are not gone */
+    int reserved;   /**< by creations under way */
+    int node_count; /**< endpoints of this node at the last creation */
+} registry = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** Are our functions in their places? */
+static struct {
+    opal_mutex_t lock;
+    _Atomic bool done;
+} installed = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** What the thread waits for that is made to help; see mca_pml_epml_help. */
+static _Thread_local const mca_pml_epml_ep_t *waits_for;
+
+/* ---- coming and going ------------------------------------------------------------------------ */
+
+void mca_pml_epml_ep_note_node(int endpoints_on_node)
+{
+    opal_mutex_lock(&registry.lock);
+    registry.node_count = endpoints_on_node;
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    opal_mutex_unlock(&registry.lock);
+}
+
+mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count)
+{
+    const int most = mca_pml_epml_component.max_endpoints;
+    int in_use;
+    bool is_room;
+
+#if OPAL_ENABLE_FT_MPI
+    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if
+     * it were of the base's own type, which ours are not. */
+    if (ompi_ftmpi_enabled) {
+        EPML_SHOW_HELP("fault tolerance", true);
+        return MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE;
+    }
+#endif
+    opal_mutex_lock(&registry.lock);
+    in_use = registry.count + registry.reserved;
+    is_room = 0 >= count || count <= most - in_use;
+    if (0 < count && is_room) {
+        registry.reserved += count;
+    }
+    opal_mutex_unlock(&registry.lock);
+    if (!is_room) {
+        EPML_SHOW_HELP("limit", true, count, in_use, most);
+        return MPIX_ENDPOINTS_ERR_LIMIT;
+    }
+    return MPIX_ENDPOINTS_OK;
+}
+
+void mca_pml_epml_ep_unreserve(int count)
+{
+    opal_mutex_lock(&registry.lock);
+    registry.reserved -= count;
+    opal_mutex_unlock(&registry.lock);
+}
+
+/** Put our functions in their places, before there is anything that they are needed for.  Whoever
+ * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
+static void install(void)
+{
+    /* Acquire pairs with the release below, of another thread: what it has put there before. */
+    if (OPAL_LIKELY(atomic_load_explicit(&installed.done, memory_order_acquire))) {
+        return;
+    }
+    opal_mutex_lock(&installed.lock);
+    if (!atomic_load_explicit(&installed.done, memory_order_relaxed)) {
+        (void) opal_progress_register(mca_pml_epml_progress);
+        mca_pml_epml_wait_install();
+        mca_pml_epml_part_install();
+        /* Open MPI opens its topology framework at the first call that needs it, without a lock:
+         * the threads of a process make that call at the same time once they have ranks. */
+        (void) mca_topo_base_lazy_init();
+        atomic_store_explicit(&installed.done, true, memory_order_release);
+    }
+    opal_mutex_unlock(&installed.lock);
+}
+
+void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
+{
+    install();
+    opal_mutex_lock(&registry.lock);
+    ep->prev = NULL;
+    ep->next = registry.first;
+    if (NULL != ep->next) {
+        ep->next->prev = ep;
+    }
+    registry.first = ep;
+    ++registry.listed;
+    ++registry.count;
+    --registry.reserved;
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    opal_mutex_unlock(&registry.lock);
+}
+
+/** Take an endpoint that is gone out of the list.  Under the lock.
+ * @return is it to be destroyed now?  Otherwise its backlogs hold what peers wait for */
+static bool unlist(mca_pml_epml_ep_t *ep)
+{
+    if (registry.resume == ep) {
+        registry.resume = ep->next;
+    }
+    if (NULL == ep->prev) {
+        registry.first = ep->next;
+    } else {
+        ep->prev->next = ep->next;
+    }
+    if (NULL != ep->next) {
+        ep->next->prev = ep->prev;
+    }
+    --registry.listed;
+    if (NULL != ep->backlogs.first) {
+        ep->next = registry.dying;
+        registry.dying = ep;
+        return false;
+    }
+    return true;
+}
+
+bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
+{
+    bool owned = false;
+
+    opal_mutex_lock(&registry.lock);
+    --registry.count;
+    if (0 == registry.count) {
+        registry.node_count = 0;
+    }
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    if (ep->visited) {
+        ep->gone = true;
+    } else {
+        owned = unlist(ep);
+    }
+    opal_mutex_unlock(&registry.lock);
+    return owned;
+}
+
+bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep))
+{
+    if (0 != opal_mutex_trylock(&registry.lock)) {
+        return false;
+    }
+    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    for (mca_pml_epml_ep_t *ep = registry.dying; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    opal_mutex_unlock(&registry.lock);
+    return true;
+}
+
+void mca_pml_epml_registry_finalize(void)
+{
+    mca_pml_epml_ep_t *ep;
+
+    if (atomic_exchange_explicit(&installed.done, false, memory_order_relaxed)) {
+        mca_pml_epml_wait_remove();
+        mca_pml_epml_part_remove();
+        (void) opal_progress_unregister(mca_pml_epml_progress);
+    }
+    while (NULL != (ep = registry.dying)) {
+        registry.dying = ep->next;
+        mca_pml_epml_ep_destroy(ep);
+    }
+    while (NULL != (ep = registry.first)) {
+        registry.first = ep->next;
+        mca_pml_epml_ep_destroy(ep);
+    }
+    registry.resume = NULL;
+    registry.listed = registry.count = registry.reserved = registry.node_count = 0;
+}
+
+/* ---- progress of all ------------------------------------------------------------------------- */
+
+/** One scan of the list by one thread. */
+typedef struct scan_t {
+    uintptr_t self;        /**< the thread, as the locks know it */
+    mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
+    int left;              /**< endpoints to look at yet */
+    int visits;            /**< endpoints of others that may be turned yet */
+    size_t slice;          /**< bytes that may be copied for them yet */
+    bool is_own;           /**< the endpoint found is the thread's own */
+} scan_t;
+
+/** Is there reason to turn an endpoint?  Under the registry's lock, or of the thread's own. */
+static inline bool has_work(const mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: hints. */
+    return atomic_load_explicit(&ep->busy, memory_order_relaxed) || ep->shm->ep_pending(ep->shm);
+}
+
+/** Does another's endpoint need help?  Under the registry's lock. */
+static bool wants_help(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed, here and below: hints. */
+    const uint32_t heartbeat = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+
+    if (heartbeat != ep->seen_heartbeat) {
+        ep->seen_heartbeat = heartbeat;
+        ep->scan_rest = EPML_SCAN_REST;
+        return false;
+    }
+    if (0 < ep->scan_rest) {
+        --ep->scan_rest;
+        return false;
+    }
+    return has_work(ep)
+           && (mca_pml_epml_component.progress_others
+               || 0 < atomic_load_explicit(&ep->active_comms, memory_order_relaxed)
+               || atomic_load_explicit(&ep->busy, memory_order_relaxed));
+}
+
+/** The next endpoint to turn.  Under the registry's lock; the endpoint is marked.
+ * @return NULL: the scan is over */
+static mca_pml_epml_ep_t *find(scan_t *scan)
+{
+    while (0 < scan->left--) {
+        mca_pml_epml_ep_t *ep = NULL == scan->at ? registry.first : scan->at;
+
+        if (NULL == ep) {
+            return NULL;
+        }
+        scan->at = ep->next;
+        if (ep->visited) {
+            continue;
+        }
+        scan->is_own = epml_lock_is_last(&ep->lock, scan->self);
+        if (scan->is_own ? has_work(ep) : 0 < scan->visits && wants_help(ep)) {
+            scan->visits -= scan->is_own ? 0 : 1;
+            ep->visited = true;
+            return ep;
+        }
+    }
+    return NULL;
+}
+
+/** A thread turns an endpoint that it used last, as a test would. */
+static int turn_own(mca_pml_epml_ep_t *ep)
+{
+    int events = 0;
+
+    for (int turns = 0; turns < EPML_TEST_TURNS; ++turns) {
+        const int rc = mca_pml_epml_ep_poll(ep);
+
+        if (0 == rc) {
+            break;
+        }
+        events += rc;
+    }
+    return events;
+}
+
+/** Help an endpoint of others, unless somebody is in. */
+static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
+{
+    int events;
+
+    if (!epml_lock_try_visit(&ep->lock)) {
+        return 0;
+    }
+    ep->slice = scan->slice;
+    events = mca_pml_epml_ep_progress_locked(ep);
+    scan->slice = ep->slice;
+    ep->slice = EPML_SLICE_NONE;
+    mca_pml_epml_unlock(ep);
+    return events;
+}
+
+/** Has the thread that helps got what it waits for? */
+static bool is_called_back(void)
+{
+    return NULL != waits_for && has_work(waits_for);
+}
+
+/** Take the mark away.  Under the registry's lock.
+ * @return is the endpoint gone, and this thread's to destroy? */
+static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep)
+{
+    ep->visited = false;
+    scan->at = ep->next; /* others may have come and gone meanwhile */
+    if (!scan->is_own && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
+        scan->visits = 0; /* the rest of the scan is for the thread's own */
+        registry.resume = scan->at;
+    }
+    return ep->gone && unlist(ep);
+}
+
+/** Turn the thread's own endpoints, and help others.
+ * @param[out] dying_p  those that have no communicator any more, taken from their list */
+static int scan_all(mca_pml_epml_ep_t **dying_p)
+{
+    scan_t scan = {.self = epml_lock_self(), .visits = EPML_SCAN_VISITS, .slice = EPML_SLICE};
+    mca_pml_epml_ep_t *ep;
+    int events = 0;
+
+    *dying_p = NULL;
+    if (0 != opal_mutex_trylock(&registry.lock)) {
+        return 0; /* another thread has it, and not for long */
+    }
+    scan.at = registry.resume;
+    scan.left = registry.listed;
+    while (NULL != (ep = find(&scan))) {
+        opal_mutex_unlock(&registry.lock);
+        events += scan.is_own ? turn_own(ep) : help(&scan, ep);
+        opal_mutex_lock(&registry.lock);
+        if (OPAL_UNLIKELY(leave(&scan, ep))) {
+            opal_mutex_unlock(&registry.lock);
+            mca_pml_epml_ep_destroy(ep);
+            opal_mutex_lock(&registry.lock);
+            scan.at = registry.resume;
+        }
+    }
+    *dying_p = registry.dying;
+    registry.dying = NULL;
+    opal_mutex_unlock(&registry.lock);
+    return events;
+}
+
+/** Push the backlogs of endpoints that have no communicator any more, each in a slice.  They are in
+ * no list meanwhile: nobody else can have them. */
+static int push_dying(mca_pml_epml_ep_t *list)
+{
+    int events = 0;
+
+    while (NULL != list) {
+        mca_pml_epml_ep_t *ep = list;
+
+        list = ep->next;
+        ep->slice = EPML_SLICE;
+        events += mca_pml_epml_ep_progress_locked(ep);
+        if (NULL == ep->backlogs.first) {
+            mca_pml_epml_ep_destroy(ep);
+            continue;
+        }
+        opal_mutex_lock(&registry.lock);
+        ep->next = registry.dying;
+        registry.dying = ep;
+        opal_mutex_unlock(&registry.lock);
+    }
+    return events;
+}
+
+int mca_pml_epml_progress(void)
+{
+    mca_pml_epml_ep_t *dying;
+    int events = scan_all(&dying);
+
+    if (OPAL_UNLIKELY(NULL != dying)) {
+        events += push_dying(dying);
+    }
+    return events + mca_pml_epml_net_progress_kept();
+}
+
+void mca_pml_epml_help(const mca_pml_epml_ep_t *ep)
+{
+    const mca_pml_epml_ep_t *before = waits_for;
+
+    waits_for = ep;
+    opal_progress();
+    waits_for = before;
+}
