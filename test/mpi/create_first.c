@@ -1,0 +1,106 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The process's first endpoints, made by two threads at the same time: neither has an endpoint before
+ * our functions are in their places.  opal_progress_register, which is called on the way there, is
+ * held up until the other thread has had its chance.
+ */
+
+#define _GNU_SOURCE
+
+#include "ept.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+static atomic_bool armed, inside, registered;
+
+int opal_progress_register(int (*callback)(void));
+int opal_progress_register(int (*callback)(void))
+{
+    int (*original)(int (*)(void))
+        = (int (*)(int (*)(void))) dlsym(RTLD_NEXT, "opal_progress_register");
+    const bool held = atomic_exchange(&armed, false);
+    int rc;
+
+    if (held) {
+        atomic_store(&inside, true);
+        usleep(500000);
+    }
+    rc = original(callback);
+    if (held) {
+        atomic_store(&registered, true);
+    }
+    return rc;
+}
+
+static MPI_Comm parent[2], ep[2][2];
+
+static void *create_first(void *arg)
+{
+    struct ept *t = arg;
+
+    EPT_OK(t, MPIX_Comm_create_endpoints(parent[0], 2, MPI_INFO_NULL, ep[0]));
+    return NULL;
+}
+
+static void exchange(struct ept *t, MPI_Comm handle[2])
+{
+    double out[8] = {1, 2, 3, 4, 5, 6, 7, 8}, in[8] = {0};
+    MPI_Request requests[2];
+    int flag = 0;
+
+    EPT_OK(t, MPI_Psend_init(out, 4, 2, MPI_DOUBLE, 1, 5, handle[0], MPI_INFO_NULL, &requests[0]));
+    EPT_OK(t, MPI_Precv_init(in, 4, 2, MPI_DOUBLE, 0, 5, handle[1], MPI_INFO_NULL, &requests[1]));
+    EPT_OK(t, MPI_Startall(2, requests));
+    EPT_OK(t, MPI_Pready_range(0, 3, requests[0]));
+    EPT_OK(t, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    EPT_OK(t, MPI_Parrived(requests[1], 3, &flag)); /* of an inactive one: true */
+    EPT_EQ(t, 1, flag);
+    EPT_CHECK(t, 8 == in[7], "got %g", in[7]);
+    EPT_OK(t, MPI_Request_free(&requests[0]));
+    EPT_OK(t, MPI_Request_free(&requests[1]));
+}
+
+static void case_two_threads(MPI_Comm comm, struct ept *t)
+{
+    pthread_t thread;
+
+    (void) comm;
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Comm_dup(MPI_COMM_SELF, &parent[i]));
+    }
+    atomic_store(&armed, true);
+    pthread_create(&thread, NULL, create_first, t);
+    while (!atomic_load(&inside)) {
+        usleep(1000);
+    }
+    EPT_OK(t, MPIX_Comm_create_endpoints(parent[1], 2, MPI_INFO_NULL, ep[1]));
+    EPT_CHECK(t, atomic_load(&registered), "endpoints before there are functions for them");
+    exchange(t, ep[1]);
+    pthread_join(thread, NULL);
+    exchange(t, ep[0]);
+    for (int i = 0; i < 4; ++i) {
+        EPT_OK(t, MPI_Comm_free(&ep[i / 2][i % 2]));
+    }
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Comm_free(&parent[i]));
+    }
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE(t, case_two_threads);
+    return 0;
+}
