@@ -75,7 +75,7 @@ static void case_alone(void)
         memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
         epshm_share_copy(&share, room + GUARD, source, sizes[s]);
         check(room, sizes[s], s);
-        TAP_EQ(0, epshm_share_work(&share));
+        TAP_EQ(0, epshm_share_work(&share, INT_MAX));
     }
     TAP_CHECK(!epshm_share_open(&share), "open at the end");
     tap_case_done();
@@ -90,15 +90,16 @@ static void case_by_hand(void)
     epshm_share_t share;
     uint64_t ticket;
 
-    tap_case("a place that is taken; a helper that does it all");
+    tap_case("a place that is taken; a helper that does it all, in two turns");
     epshm_share_init(&share);
     fill(source, SIZE_MOST, 3);
     memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
     TAP_CHECK(epshm_share_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
     TAP_CHECK(epshm_share_open(&share), "not open");
     TAP_CHECK(!epshm_share_take(&share, room, source, 1), "taken twice");
-    TAP_EQ(21, epshm_share_work(&share));
-    TAP_EQ(0, epshm_share_work(&share));
+    TAP_EQ(EPSHM_SHARE_TURN, epshm_share_work(&share, EPSHM_SHARE_TURN));
+    TAP_EQ(21 - EPSHM_SHARE_TURN, epshm_share_work(&share, INT_MAX));
+    TAP_EQ(0, epshm_share_work(&share, INT_MAX));
     epshm_share_finish(&share);
     check(room, SIZE_MOST, 3);
     TAP_CHECK(!epshm_share_open(&share), "open at the end");
@@ -109,7 +110,7 @@ static void case_by_hand(void)
         TAP_CHECK(epshm_share_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
         TAP_CHECK(atomic_load(&share.ticket) >> 32 != ticket >> 32, "the generation came again");
         ticket = atomic_load(&share.ticket);
-        (void) epshm_share_work(&share);
+        (void) epshm_share_work(&share, INT_MAX);
         epshm_share_finish(&share);
     }
     tap_case_done();
@@ -176,7 +177,7 @@ static void copy_with_help(void)
     while (0 == atomic_load(&stress.helped)) {
         sched_yield();
     }
-    (void) epshm_share_work(&stress.share);
+    (void) epshm_share_work(&stress.share, INT_MAX);
     epshm_share_finish(&stress.share);
     check(room, SIZE_MOST, 4);
     free(source);
@@ -190,7 +191,7 @@ static void *helper(void *argument)
     /* Relaxed: the end may be seen late. */
     while (!atomic_load_explicit(&stress.over, memory_order_relaxed)) {
         if (epshm_share_open(&stress.share)) {
-            atomic_fetch_add_explicit(&stress.helped, epshm_share_work(&stress.share),
+            atomic_fetch_add_explicit(&stress.helped, epshm_share_work(&stress.share, INT_MAX),
                                       memory_order_relaxed);
         }
         pause_randomly(&state);

@@ -172,7 +172,7 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     }
     /* A peer copies out of our memory: each of our pieces saves it the time of one. */
     if (OPAL_UNLIKELY(epshm_share_open(&inbox->share))) {
-        count += epshm_share_work(&inbox->share);
+        count += epshm_share_work(&inbox->share, EPSHM_SHARE_TURN);
     }
     return count;
 }

@@ -30,6 +30,7 @@
 #ifndef BTL_EPSHM_SHARE_H
 #define BTL_EPSHM_SHARE_H
 
+#include <limits.h>
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -41,6 +42,9 @@
 /** Bytes of one piece: long enough for a claim not to count (some 10 ns of 300), short enough for
  * 64 KiB to be shared. */
 #define EPSHM_SHARE_PIECE ((size_t) 16384)
+
+/** Pieces that a helper copies before it looks after its own affairs again: 64 KiB. */
+#define EPSHM_SHARE_TURN 4
 
 /** Number of a piece that does not exist: the copy is closed. */
 #define EPSHM_SHARE_CLOSED UINT32_MAX
@@ -75,15 +79,16 @@ static inline bool epshm_share_open(const epshm_share_t *share)
 }
 
 /**
- * Copy pieces until none is left to claim.  The taker and any number of helpers.
+ * Copy pieces, at most as many as that, until none is left to claim.  The taker, who copies all there
+ * is (INT_MAX), and any number of helpers.
  *
  * @return number of pieces copied
  */
-static inline int epshm_share_work(epshm_share_t *share)
+static inline int epshm_share_work(epshm_share_t *share, int most)
 {
     int copied = 0;
 
-    for (;;) {
+    while (copied < most) {
         /* Acquire pairs with the release in epshm_share_take: what is to be copied, and the target
          * as the taker left it, are ordered before our reads and writes. */
         uint64_t ticket = atomic_load_explicit(&share->ticket, memory_order_acquire);
@@ -114,6 +119,7 @@ static inline int epshm_share_work(epshm_share_t *share)
          * count. */
         atomic_fetch_add_explicit(&share->done, 1, memory_order_release);
     }
+    return copied;
 }
 
 /** Open a copy.  @return false if another one is open in this place */
@@ -172,7 +178,7 @@ static inline void epshm_share_copy(epshm_share_t *share, void *target, const vo
         memcpy(target, source, size);
         return;
     }
-    (void) epshm_share_work(share);
+    (void) epshm_share_work(share, INT_MAX);
     epshm_share_finish(share);
 }
 
