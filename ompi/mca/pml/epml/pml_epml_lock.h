@@ -61,6 +61,18 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
     }
 }
 
+/** How much of size bytes may be copied in this turn?  They count as copied.  Under the lock.
+ * @return 0: the rest is for a later turn */
+static inline size_t mca_pml_epml_slice(mca_pml_epml_ep_t *ep, size_t size)
+{
+    if (OPAL_LIKELY(EPML_SLICE_NONE == ep->slice)) {
+        return size;
+    }
+    size = size < ep->slice ? size : ep->slice;
+    ep->slice -= size;
+    return size;
+}
+
 /** Progress an endpoint's transports and backlogs.  Under its lock.  @return number of events */
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep);
 

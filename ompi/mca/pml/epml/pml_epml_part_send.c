@@ -129,6 +129,9 @@ static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
     if (size > part->run_end - part->run_at) {
         size = part->run_end - part->run_at;
     }
+    if (0 == mca_pml_epml_slice(request->ep, size)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
                                                MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
                                                MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);

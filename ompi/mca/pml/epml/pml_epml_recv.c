@@ -236,14 +236,26 @@ static void finish(mca_pml_epml_request_t *request, int error)
     mca_pml_epml_request_done(request);
 }
 
+/** Unpack with the convertor.  @param[in,out] size_p  bytes at data; bytes that it has taken */
+static int convert(mca_pml_epml_request_t *request, const void *data, size_t *size_p)
+{
+    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) data, .iov_len = *size_p};
+    uint32_t iov_count = 1;
+    int rc;
+
+    if (!request->convertor_set || 0 == request->received) {
+        rc = mca_pml_epml_request_convertor(request);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    rc = opal_convertor_unpack(&request->convertor, &iov, &iov_count, size_p);
+    return 0 > rc ? rc : OMPI_SUCCESS;
+}
+
 /** Unpack size bytes that follow on those received already. */
 static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size)
 {
-    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) data, .iov_len = size};
-    uint32_t iov_count = 1;
-    size_t unpacked = size;
-    int rc;
-
     if (0 == size) {
         return OMPI_SUCCESS;
     }
@@ -255,14 +267,7 @@ static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size
         }
         return OMPI_SUCCESS;
     }
-    if (!request->convertor_set || 0 == request->received) {
-        rc = mca_pml_epml_request_convertor(request);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    rc = opal_convertor_unpack(&request->convertor, &iov, &iov_count, &unpacked);
-    return 0 > rc ? rc : OMPI_SUCCESS;
+    return convert(request, data, &size);
 }
 
 /** Give the registration back. */
@@ -347,7 +352,7 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
 /** Start the gets that are left.
  *
  * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again; OMPI_ERR_NOT_AVAILABLE if
- *         nothing has been fetched and nothing can be */
+ *         nothing can be fetched, or no more: the data must come some other way, from the first on */
 static int get_more(mca_pml_epml_request_t *request)
 {
     struct mca_btl_base_endpoint_t *connection;
@@ -365,7 +370,11 @@ static int get_more(mca_pml_epml_request_t *request)
                   ? (struct mca_btl_base_registration_handle_t *) request->remote_handle
                   : NULL;
 
-        size = size < limit ? size : limit;
+        size = mca_pml_epml_slice(request->ep, size < limit ? size : limit);
+        if (0 == size) {
+            rc = OMPI_ERR_OUT_OF_RESOURCE;
+            break;
+        }
         ++request->gets;
         rc = module->super.btl_get(&module->super, connection, request->base + request->sent,
                                    request->remote_address + request->sent, request->local_handle,
@@ -382,8 +391,10 @@ static int get_more(mca_pml_epml_request_t *request)
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
-    if (OMPI_ERR_NOT_AVAILABLE == rc && 0 == request->sent) {
+    if (OMPI_ERR_NOT_AVAILABLE == rc && 0 == request->gets && OMPI_SUCCESS == request->get_error) {
         forget_handle(request);
+        request->received = 0;
+        request->sent = 0;
         return rc;
     }
     if (OMPI_SUCCESS != rc) {
@@ -422,6 +433,36 @@ static void pay(mca_pml_epml_request_t *request)
     }
 }
 
+/** One address space: unpack what is left straight from the sender's memory.
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again */
+static int unpack_more(mca_pml_epml_request_t *request)
+{
+    int rc = OMPI_SUCCESS;
+
+    while (OMPI_SUCCESS == rc && request->received < request->wanted) {
+        size_t size = mca_pml_epml_slice(request->ep, request->wanted - request->received);
+
+        if (0 == size) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        rc = convert(request,
+                     (const void *) (uintptr_t) (request->remote_address + request->received),
+                     &size);
+        request->received += size;
+        if (0 == size) {
+            rc = OMPI_ERROR; /* the convertor takes no more */
+        }
+    }
+    fetched(request, rc);
+    return OMPI_SUCCESS;
+}
+
+/** Data that the receiver fetches, by a get or with the convertor. */
+static inline int fetch_more(mca_pml_epml_request_t *request)
+{
+    return request->contiguous ? get_more(request) : unpack_more(request);
+}
+
 int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
 {
     int rc;
@@ -431,7 +472,7 @@ int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
         pay(request); /* which may bring it back to the backlog */
         return OMPI_SUCCESS;
     }
-    rc = get_more(request);
+    rc = fetch_more(request);
     request->in_backlog = OMPI_ERR_OUT_OF_RESOURCE == rc;
     if (OMPI_ERR_NOT_AVAILABLE == rc) {
         cannot_fetch(request);
@@ -448,7 +489,7 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
     request->gets = 0;
     request->get_error = OMPI_SUCCESS;
     request->sent = 0;
-    rc = get_more(request);
+    rc = fetch_more(request);
     if (OMPI_ERR_NOT_AVAILABLE == rc) {
         cannot_fetch(request);
         return;
@@ -529,11 +570,8 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
     } else if (get && request->contiguous
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
-    } else if (get && NULL != request->source->shm) {
-        /* One address space: unpack straight from the sender's memory. */
-        int rc = unpack(request, (const void *) (uintptr_t) hdr->address, request->wanted);
-
-        fetched(request, rc);
+    } else if (get && !request->contiguous && NULL != request->source->shm) {
+        mca_pml_epml_recv_fetch(request);
     } else {
         ask_for_frags(request);
     }

@@ -420,6 +420,9 @@ static int send_frags(mca_pml_epml_request_t *request)
         if (size > request->size - request->sent) {
             size = request->size - request->sent;
         }
+        if (0 == mca_pml_epml_slice(request->ep, size)) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
         descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
                                                    MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
                                                    MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
