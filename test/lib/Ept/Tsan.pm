@@ -42,15 +42,17 @@ sub build
     my ($top, $build, $cores) = @_;
     my ($tree, $prefix, $log) = ("$build/tsan-build", prefix($build), "$build/logs/tsan-build");
     my $configure = "cd '$tree' && '$top/configure' -q --prefix='$prefix'"
-        . " CFLAGS='-fsanitize=thread -g -O1'";
+        . " CFLAGS='-fsanitize=thread -g -O1' CPPFLAGS=-DEPML_CHECK_LOCKS=1";
     my $make = "make -s -C '$tree' -j $cores && make -s -C '$tree' install";
 
     return "$top/configure is missing: run autogen.pl" if !-x "$top/configure";
     make_path($tree);
     print STDERR "# building with ThreadSanitizer\n" if !-f "$tree/config.status";
-    # One from a configure that has changed since is of no use.
+    # One from a configure, or with flags, that have changed since is of no use.
     unlink "$tree/config.status"
-        if -f "$tree/config.status" && -M "$tree/config.status" > -M "$top/configure";
+        if -f "$tree/config.status"
+        && (-M "$tree/config.status" > -M "$top/configure"
+            || -M "$tree/config.status" > -M "$top/test/lib/Ept/Tsan.pm");
     my $command = -f "$tree/config.status" ? $make : "($configure) && $make";
     return Ept::Build::make_logged($command, $log);
 }

@@ -356,7 +356,7 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
     const view_t view = {ep, only};
 
     /* As a visitor: not even this thread can be in twice. */
-    for (int tries = 1; !epml_lock_try_visit(&ep->lock); ++tries) {
+    for (int tries = 1; !mca_pml_epml_try_visit(ep); ++tries) {
         if (EPML_DUMP_TRIES == tries) {
             line("endpoint %p: a thread is at work on it, and did not finish; let the threads run "
                  "and ask again", (void *) ep);

@@ -13,14 +13,18 @@
  *
  * The endpoint's lock, and turning its progress.
  *
- * Nothing of the user's runs under the lock: completion callbacks and the release of communicators
- * are put on the endpoint's deferred list and run when the lock has been given back.
+ * Nothing of the user's runs under the lock: completion callbacks, and the end of datatypes whose last
+ * user a request was, are put on the endpoint's deferred list and run when the lock has been given
+ * back; communicators are released by the callers.
  */
 
 #ifndef MCA_PML_EPML_LOCK_H
 #define MCA_PML_EPML_LOCK_H
 
 #include "ompi_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "pml_epml_biased_lock.h"
 #include "pml_epml_types.h"
@@ -41,9 +45,57 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
                           memory_order_relaxed);
 }
 
+/* In builds for tests (CPPFLAGS=-DEPML_CHECK_LOCKS=1, test/lib/Ept/Tsan.pm) each thread counts the
+ * endpoints' locks that it holds: one at most, and none where the user's code may be called.  So a
+ * callback that calls MPI under a lock ends the program, instead of hanging it now and then. */
+#ifndef EPML_CHECK_LOCKS
+#    define EPML_CHECK_LOCKS 0
+#endif
+
+#if EPML_CHECK_LOCKS
+extern _Thread_local int mca_pml_epml_locks_held;
+#endif
+
+/** The lock of an endpoint has been taken (1), or is about to be given back (-1). */
+static inline void mca_pml_epml_note_lock(int change)
+{
+    (void) change;
+#if EPML_CHECK_LOCKS
+    mca_pml_epml_locks_held += change;
+    if (1 < mca_pml_epml_locks_held || 0 > mca_pml_epml_locks_held) {
+        fprintf(stderr, "pml/epml: %d locks of endpoints held\n", mca_pml_epml_locks_held);
+        abort();
+    }
+#endif
+}
+
+/** What comes may be the user's, or wait, or take another endpoint's lock. */
+static inline void mca_pml_epml_check_outside(void)
+{
+#if EPML_CHECK_LOCKS
+    if (0 != mca_pml_epml_locks_held) {
+        fprintf(stderr, "pml/epml: an endpoint's lock is held where the user may be called\n");
+        abort();
+    }
+#endif
+}
+
 static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
 {
+    mca_pml_epml_check_outside();
     epml_lock_enter(&ep->lock);
+    mca_pml_epml_note_lock(1);
+}
+
+/** As a visitor: only if nobody is in. */
+static inline bool mca_pml_epml_try_visit(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_check_outside();
+    if (!epml_lock_try_visit(&ep->lock)) {
+        return false;
+    }
+    mca_pml_epml_note_lock(1);
+    return true;
 }
 
 /** Run what was deferred; not under the lock. */
@@ -55,6 +107,7 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
     struct mca_pml_epml_request_t *deferred = ep->deferred;
 
     ep->deferred = NULL;
+    mca_pml_epml_note_lock(-1);
     epml_lock_leave(&ep->lock, mca_pml_epml_may_bias);
     if (OPAL_UNLIKELY(NULL != deferred)) {
         mca_pml_epml_run_deferred(deferred);
@@ -89,9 +142,11 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
         mca_pml_epml_beat(ep);
         return 0;
     }
+    mca_pml_epml_check_outside();
     if (!epml_lock_try(&ep->lock)) {
         return 0;
     }
+    mca_pml_epml_note_lock(1);
     mca_pml_epml_beat(ep);
     events = mca_pml_epml_ep_progress_locked(ep);
     mca_pml_epml_unlock(ep);

@@ -105,11 +105,10 @@ void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part)
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
     }
-    if (!ompi_datatype_is_predefined(request->datatype)) {
-        OBJ_RELEASE(request->datatype);
+    if (mca_pml_epml_request_put_type(request)) {
+        OMPI_REQUEST_FINI(&request->req_ompi);
+        OBJ_RELEASE(part);
     }
-    OMPI_REQUEST_FINI(&request->req_ompi);
-    OBJ_RELEASE(part);
 }
 
 ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part)
@@ -163,6 +162,7 @@ int mca_pml_epml_part_free(ompi_request_t **ompi_request)
     }
     mca_pml_epml_unlock(ep);
     if (NULL != comm) {
+        mca_pml_epml_check_outside();
         OBJ_RELEASE(comm);
     }
     return OMPI_SUCCESS;

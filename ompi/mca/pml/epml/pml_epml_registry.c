@@ -313,7 +313,7 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
     int events;
 
-    if (!epml_lock_try_visit(&ep->lock)) {
+    if (!mca_pml_epml_try_visit(ep)) {
         return 0;
     }
     ep->slice = scan->slice;
@@ -401,7 +401,10 @@ static int push_dying(mca_pml_epml_ep_t *list)
 int mca_pml_epml_progress(void)
 {
     mca_pml_epml_ep_t *dying;
-    int events = scan_all(&dying);
+    int events;
+
+    mca_pml_epml_check_outside(); /* whatever is registered beside us may call the user */
+    events = scan_all(&dying);
 
     if (OPAL_UNLIKELY(NULL != dying)) {
         events += push_dying(dying);

@@ -85,6 +85,32 @@ mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first
     return first;
 }
 
+bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)
+{
+    ompi_datatype_t *datatype = request->datatype;
+
+    if (NULL == datatype || ompi_datatype_is_predefined(datatype)
+        || 0 != opal_obj_update((opal_object_t *) datatype, -1)) {
+        return true;
+    }
+    request->last_of_type = true;
+    request->next = request->ep->deferred;
+    request->ep->deferred = request;
+    return false;
+}
+
+/** The datatype goes, and calls what the user has set for that; and its last user.  The endpoint may
+ * be gone. */
+static void end_type(mca_pml_epml_request_t *request)
+{
+    ompi_datatype_t *datatype = request->datatype;
+
+    datatype->super.super.obj_reference_count = 1; /* the one that put_type has given up */
+    OBJ_RELEASE(datatype);
+    OMPI_REQUEST_FINI(&request->req_ompi);
+    OBJ_RELEASE(request);
+}
+
 /** The engine is through, and so is the user: recycle.  Not under the lock. */
 static void recycle(mca_pml_epml_request_t *request)
 {
@@ -97,6 +123,7 @@ static void recycle(mca_pml_epml_request_t *request)
                : mca_pml_epml_request_finish(request);
     mca_pml_epml_unlock(ep);
     if (NULL != comm) {
+        mca_pml_epml_check_outside();
         OBJ_RELEASE(comm);
     }
 }
@@ -106,8 +133,11 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
     while (NULL != deferred) {
         mca_pml_epml_request_t *request = deferred;
 
+        mca_pml_epml_check_outside();
         deferred = request->next;
-        if (request->free_called) {
+        if (request->last_of_type) {
+            end_type(request);
+        } else if (request->free_called) {
             recycle(request);
         } else {
             /* Release: the swap in there alone does not promise it on every machine. */
@@ -136,16 +166,14 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
     mca_pml_epml_request_complete(request);
 }
 
-void mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
+bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_number_drop(request);
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
         request->convertor_set = false;
     }
-    if (NULL != request->datatype && !ompi_datatype_is_predefined(request->datatype)) {
-        OBJ_RELEASE(request->datatype);
-    }
+    return mca_pml_epml_request_put_type(request);
 }
 
 int mca_pml_epml_mpi_error(int rc)
@@ -226,6 +254,7 @@ int mca_pml_epml_request_free(ompi_request_t **ompi_request)
     }
     mca_pml_epml_unlock(ep);
     if (OPAL_UNLIKELY(NULL != comm)) {
+        mca_pml_epml_check_outside();
         OBJ_RELEASE(comm);
     }
     return OMPI_SUCCESS;

@@ -65,6 +65,7 @@ typedef struct mca_pml_epml_request_t {
     bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
     bool extras;       /**< has had a number, a convertor or a reference on a datatype */
+    bool last_of_type; /**< it was the datatype's last user: to be ended without the lock */
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
 
     /* the user's data */
@@ -152,8 +153,14 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
  * synchronization object on it. */
 void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request);
 
-/** Give up what extras stands for.  Under the lock. */
-void mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
+/** Give up what extras stands for.  Under the lock.
+ * @return false: the request goes with its datatype, when the lock has been given back */
+bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
+
+/** Give up the reference on the datatype.  Under the lock, so without ending it, which calls what the
+ * user has set for that.
+ * @return false: it was the last one, and both end when the lock has been given back */
+bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request);
 
 /** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);

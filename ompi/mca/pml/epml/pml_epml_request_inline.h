@@ -59,6 +59,7 @@ static inline mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t
     request->in_backlog = false;
     request->get_starting = false;
     request->extras = false;
+    request->last_of_type = false;
     request->posted.queue = NULL;
     return request;
 }
@@ -68,8 +69,8 @@ static inline void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_ep_t *ep = request->ep;
 
-    if (OPAL_UNLIKELY(request->extras)) {
-        mca_pml_epml_request_put_extras(request);
+    if (OPAL_UNLIKELY(request->extras) && !mca_pml_epml_request_put_extras(request)) {
+        return;
     }
     OMPI_REQUEST_FINI(&request->req_ompi);
     request->next = ep->free_requests;

@@ -261,6 +261,7 @@ static inline bool finish_locked(mca_pml_epml_request_t *request, mca_pml_epml_e
         return true;
     }
     mca_pml_epml_unlock(ep);
+    mca_pml_epml_check_outside();
     OBJ_RELEASE(comm);
     return false;
 }
