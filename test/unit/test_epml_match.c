@@ -16,6 +16,8 @@
  * as times.  Random programs: test_epml_match_random.c; promises: test_epml_promise.c.
  */
 
+#include <sys/mman.h>
+
 #include "test_epml_match.h"
 
 /* ---- directed cases ------------------------------------------------------------------------- */
@@ -219,21 +221,68 @@ static void case_contexts(void)
     message_t messages[60];
     epml_match_table_t match;
 
-    tap_case("the messages of a context, oldest first");
+    tap_case("the messages of a context");
     table_init(&match);
     for (int i = 0; i < 60; ++i) {
-        TAP_EQ(0, store(&match, &messages[i], (match_key_t){(uint64_t) i % 3, i % 5, -10 - i}));
+        TAP_EQ(0, store(&match, &messages[i], (match_key_t){(uint64_t) i % 3, i % 5, -10 - i % 8}));
     }
-    TAP_CHECK(NULL == epml_match_first_of_context(&match, 3), "a context without messages");
+    TAP_CHECK(NULL == epml_match_some_of_context(&match, 3), "a context without messages");
     for (int context = 2; context >= 0; --context) {
-        for (int i = context; i < 60; i += 3) {
-            TAP_CHECK(&messages[i].match == epml_match_first_of_context(&match, (uint64_t) context),
-                      "context %d, message %d", context, i);
-            epml_match_remove(&match, &messages[i].match);
+        for (int i = 0; i < 20; ++i) {
+            epml_match_unexpected_t *got = epml_match_some_of_context(&match, (uint64_t) context);
+
+            TAP_CHECK(NULL != got, "context %d: no message %d", context, i);
+            if (NULL == got) {
+                break;
+            }
+            TAP_EQ(context, epml_match_queue_of(got)->context);
+            TAP_CHECK(got == epml_match_queue_of(got)->unexpected.exact.first, "not the first");
+            epml_match_remove(&match, got);
         }
-        TAP_CHECK(NULL == epml_match_first_of_context(&match, (uint64_t) context), "one left");
+        TAP_CHECK(NULL == epml_match_some_of_context(&match, (uint64_t) context), "one left");
     }
+    TAP_EQ(0, match.unexpected_count);
     table_fini(&match);
+    tap_case_done();
+}
+
+/* Messages of others are in memory that nobody may touch while a context ends; but for the two beside
+ * its own in the order of arrival. */
+static void case_end_of_context(void)
+{
+    enum { OTHERS = 20000, OWN = 300 };
+    const size_t size = OTHERS * sizeof(message_t);
+    message_t *others = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    message_t own[OWN], beside[2];
+    epml_match_table_t match;
+
+    tap_case("the end of a context looks at no message of others");
+    TAP_CHECK(MAP_FAILED != (void *) others, "no memory");
+    table_init(&match);
+    for (int i = 0; i < OTHERS; ++i) {
+        TAP_EQ(0, store(&match, &others[i], (match_key_t){1, i % 3, i % 100}));
+    }
+    TAP_EQ(0, store(&match, &beside[0], (match_key_t){1, 1, 1}));
+    for (int i = 0; i < OWN; ++i) {
+        TAP_EQ(0, store(&match, &own[i], (match_key_t){2, i % 2, i % 7}));
+    }
+    TAP_EQ(0, store(&match, &beside[1], (match_key_t){1, 1, 1}));
+    TAP_EQ(0, epml_match_promise(&match, 2, 1u << EPML_MATCH_ANY_TAG));
+    TAP_EQ(1, match.promises);
+    TAP_EQ(0, mprotect(others, size, PROT_NONE));
+    for (epml_match_unexpected_t *got; NULL != (got = epml_match_some_of_context(&match, 2));) {
+        epml_match_remove(&match, got);
+    }
+    epml_match_end_promise(&match, 2);
+    TAP_EQ(0, match.promises);
+    TAP_EQ(0, mprotect(others, size, PROT_READ | PROT_WRITE));
+    TAP_EQ(OTHERS + 2, match.unexpected_count);
+    for (epml_match_unexpected_t *got; NULL != (got = epml_match_some_of_context(&match, 1));) {
+        epml_match_remove(&match, got);
+    }
+    TAP_EQ(0, match.unexpected_count);
+    table_fini(&match);
+    munmap(others, size);
     tap_case_done();
 }
 
@@ -480,7 +529,8 @@ static void case_spread(void)
             key.context |= rest / grids[g].communicators << 32;
             TAP_EQ(0, store(&match, &messages[i], key));
         }
-        TAP_EQ(4096, match.queues);
+        /* Each context that has messages has an anchor, too. */
+        TAP_EQ(4096 + grids[g].processes * grids[g].communicators, match.queues);
         percent = visits_percent(&match, &longest);
         TAP_CHECK(percent <= 200,
                   "%llu processes, %llu communicators, %d sources, %d tags from %d: %llu.%02llu "
@@ -505,6 +555,7 @@ int main(int argc, char **argv)
         case_late_wildcards(kind);
     }
     case_contexts();
+    case_end_of_context();
     case_store_without_memory();
     case_index_without_memory();
     case_come_and_go("posting", 8, 100000);

@@ -354,19 +354,20 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     mca_pml_epml_lock(ep);
     (void) opal_hash_table_remove_value_uint64(&ep->comms, comm->context);
     ep->recent_comm = NULL;
-    while (NULL != (message = epml_match_first_of_context(&ep->match, comm->context))) {
+    while (NULL != (message = epml_match_some_of_context(&ep->match, comm->context))) {
         throw_away(comm, message);
     }
     /* What members that gave up have not waited for. */
     while (comm->agrees
            && NULL
-                  != (message = epml_match_first_of_context(
-                          &ep->match, comm->context | EPML_AGREE_CONTEXT))) {
+                  != (message = epml_match_some_of_context(&ep->match,
+                                                           comm->context
+                                                               | EPML_AGREE_CONTEXT))) {
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
     unlink_inner(comm);
-    (void) epml_match_promise(&ep->match, comm->context, 0);
+    epml_match_end_promise(&ep->match, comm->context);
     mca_pml_epml_unlock(ep);
 
     ompi_comm->c_pml_comm = NULL;

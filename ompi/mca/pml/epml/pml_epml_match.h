@@ -364,6 +364,9 @@ static inline int epml_match_store(epml_match_table_t *table, epml_match_unexpec
     if (NULL == queue) {
         return -1;
     }
+    if (NULL == queue->ring_next && 0 != epml_match_enter_ring(table, queue)) {
+        return -1;
+    }
     message->place = (uintptr_t) queue;
     message->next = NULL;
     /* In its exact queue first: an empty one may be swept when those of wildcards are opened. */
@@ -540,16 +543,38 @@ static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *tabl
     return epml_match_first_slow(table, context, source, tag, queue_p);
 }
 
-/** The oldest message of a context, or NULL; for clearing up.  Slow. */
-static inline epml_match_unexpected_t *epml_match_first_of_context(epml_match_table_t *table,
-                                                                   uint64_t context)
+/** A message of a context, the first of its exact queue, or NULL; for clearing up: to take all out
+ * one after the other costs as much as there are, whatever else waits. */
+static inline epml_match_unexpected_t *epml_match_some_of_context(epml_match_table_t *table,
+                                                                  uint64_t context)
 {
-    epml_match_unexpected_t *message = table->arrival_first;
+    epml_match_queue_t *anchor = epml_match_find(table, context, EPML_MATCH_ANCHOR_SOURCE,
+                                                 EPML_MATCH_ANCHOR_TAG);
 
-    while (NULL != message && context != epml_match_queue_of(message)->context) {
-        message = message->newer;
+    while (NULL != anchor && anchor != anchor->ring_next) {
+        epml_match_queue_t *queue = anchor->ring_next;
+
+        if (NULL != queue->unexpected.exact.first) {
+            return queue->unexpected.exact.first;
+        }
+        epml_match_leave_ring(queue);
     }
-    return message;
+    return NULL;
+}
+
+/** A context ends, without messages and receives, and never comes again: so does its promise. */
+static inline void epml_match_end_promise(epml_match_table_t *table, uint64_t context)
+{
+    epml_match_queue_t *promise
+        = 0 == table->promises ? NULL
+                               : epml_match_find(table, context, EPML_MATCH_PROMISE_SOURCE,
+                                                 EPML_MATCH_PROMISE_TAG);
+
+    if (NULL != promise && EPML_MATCH_PROMISE == promise->kind) {
+        promise->never = 0;
+        promise->kind = EPML_MATCH_EXACT; /* an empty queue, to be swept out like others */
+        --table->promises;
+    }
 }
 
 #endif /* MCA_PML_EPML_MATCH_H */

@@ -42,6 +42,12 @@ enum {
 #define EPML_MATCH_PROMISE_SOURCE INT32_MIN
 #define EPML_MATCH_PROMISE_TAG INT32_MIN
 
+/** The kind of the entry from which the exact queues of a context are found that have messages, or
+ * have had; so its end need not look at those of others. */
+#define EPML_MATCH_ANCHOR (EPML_MATCH_KINDS + 1)
+#define EPML_MATCH_ANCHOR_SOURCE INT32_MIN
+#define EPML_MATCH_ANCHOR_TAG (INT32_MIN + 1)
+
 struct epml_match_queue_t;
 
 /** A posted receive's place in the table; embedded in the receive request. */
@@ -74,7 +80,7 @@ typedef struct epml_match_queue_t {
     uint64_t context;
     int32_t source;
     int32_t tag;
-    int16_t kind;   /**< epml_match_kind of the two, or EPML_MATCH_PROMISE */
+    int16_t kind;   /**< epml_match_kind of the two, EPML_MATCH_PROMISE or EPML_MATCH_ANCHOR */
     uint16_t never; /**< bit k: the context has promised that no receive of kind k is posted */
     epml_match_posted_t *posted_first, *posted_last;
     union {
@@ -85,6 +91,8 @@ typedef struct epml_match_queue_t {
             epml_match_entry_t *first, *last;
         } wild; /**< of the others */
     } unexpected;
+    /** A ring through the context's anchor and the exact queues with messages; NULL: not in it. */
+    struct epml_match_queue_t *ring_next, *ring_prev;
 } epml_match_queue_t;
 
 typedef struct epml_match_table_t {
@@ -172,6 +180,9 @@ static inline bool epml_match_is(const epml_match_queue_t *queue, uint64_t conte
 
 static inline bool epml_match_is_empty(const epml_match_queue_t *queue)
 {
+    if (EPML_MATCH_ANCHOR == queue->kind) {
+        return queue == queue->ring_next;
+    }
     return EPML_MATCH_PROMISE != queue->kind && NULL == queue->posted_first
            && (EPML_MATCH_EXACT == queue->kind ? NULL == queue->unexpected.exact.first
                                                : NULL == queue->unexpected.wild.first);
@@ -209,6 +220,15 @@ static inline epml_match_queue_t *epml_match_find(epml_match_table_t *table, uin
     return epml_match_look_up(table, context, source, tag);
 }
 
+/** Take a queue out of its context's ring. */
+static inline void epml_match_leave_ring(epml_match_queue_t *queue)
+{
+    queue->ring_prev->ring_next = queue->ring_next;
+    queue->ring_next->ring_prev = queue->ring_prev;
+    queue->ring_next = NULL;
+    queue->ring_prev = NULL;
+}
+
 /** Take the queues that have run empty out of the buckets. */
 static inline void epml_match_sweep(epml_match_table_t *table)
 {
@@ -221,6 +241,9 @@ static inline void epml_match_sweep(epml_match_table_t *table)
 
             if (epml_match_is_empty(queue)) {
                 *link = queue->chain;
+                if (NULL != queue->ring_next) {
+                    epml_match_leave_ring(queue);
+                }
                 queue->chain = table->free_queues;
                 table->free_queues = queue;
                 --table->queues;
@@ -280,20 +303,14 @@ static inline unsigned int epml_match_promised(epml_match_table_t *table, uint64
     return NULL == promise ? 0 : promise->never;
 }
 
-/** @return the queue of a key, made if need be; NULL without memory */
-static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uint64_t context,
-                                                  int32_t source, int32_t tag)
+/** Put an empty queue for a key that has none into its bucket.  @return it, or NULL without memory */
+static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *table,
+                                                          uint64_t context, int32_t source,
+                                                          int32_t tag)
 {
-    epml_match_queue_t *queue = epml_match_find(table, context, source, tag);
+    epml_match_queue_t *queue = table->free_queues;
     uint64_t bucket;
 
-    if (NULL != queue) {
-        return queue;
-    }
-    if (table->queues > table->bucket_mask) {
-        epml_match_make_room(table);
-    }
-    queue = table->free_queues;
     if (NULL != queue) {
         table->free_queues = queue->chain;
     } else {
@@ -309,8 +326,53 @@ static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uin
         .never = (uint16_t) (EPML_MATCH_ANY <= tag ? epml_match_promised(table, context) : 0)};
     table->buckets[bucket] = queue;
     ++table->queues;
-    table->recent = queue;
     return queue;
+}
+
+/** @return the queue of a key, made if need be; NULL without memory */
+static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uint64_t context,
+                                                  int32_t source, int32_t tag)
+{
+    epml_match_queue_t *queue = epml_match_find(table, context, source, tag);
+
+    if (NULL != queue) {
+        return queue;
+    }
+    if (table->queues > table->bucket_mask) {
+        epml_match_make_room(table);
+    }
+    queue = epml_match_add(table, context, source, tag);
+    if (NULL != queue) {
+        table->recent = queue;
+    }
+    return queue;
+}
+
+/** The first message of an exact queue: its context's end must find it.
+ * @return 0, or -1 without memory */
+static EPML_MATCH_SLOW int epml_match_enter_ring(epml_match_table_t *table,
+                                                 epml_match_queue_t *queue)
+{
+    epml_match_queue_t *anchor;
+
+    /* The queue is still empty, and making room would sweep it out: there is room in any case. */
+    anchor = epml_match_find(table, queue->context, EPML_MATCH_ANCHOR_SOURCE,
+                             EPML_MATCH_ANCHOR_TAG);
+    if (NULL == anchor) {
+        anchor = epml_match_add(table, queue->context, EPML_MATCH_ANCHOR_SOURCE,
+                                EPML_MATCH_ANCHOR_TAG);
+        if (NULL == anchor) {
+            return -1;
+        }
+        anchor->kind = EPML_MATCH_ANCHOR;
+        anchor->ring_next = anchor;
+        anchor->ring_prev = anchor;
+    }
+    queue->ring_next = anchor->ring_next;
+    queue->ring_prev = anchor;
+    anchor->ring_next->ring_prev = queue;
+    anchor->ring_next = queue;
+    return 0;
 }
 
 #endif /* MCA_PML_EPML_MATCH_TABLE_H */

@@ -140,7 +140,7 @@ void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
         mca_pml_epml_part_destroy(ghost);
     }
     while (NULL
-           != (message = epml_match_first_of_context(&comm->ep->match,
+           != (message = epml_match_some_of_context(&comm->ep->match,
                                                      comm->context | EPML_PART_CONTEXT))) {
         epml_match_remove(&comm->ep->match, message);
         mca_pml_epml_unexpected_free(comm->ep, (mca_pml_epml_unexpected_t *) message);
