@@ -25,13 +25,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "pml_epml_idle.h"
 #include "pml_epml_request.h"
 
-/** Turns without event between looks at the rest of Open MPI; also what counts as a while. */
-#define EPML_IDLE_LONG 256
-/** Turns between yields: in a crowd, and otherwise (some milliseconds, then every 256 turns). */
-#define EPML_IDLE_YIELD_CROWDED 16
-#define EPML_IDLE_YIELD 100000
 /** Tests or probes of a thread between looks at the rest of Open MPI. */
 #define EPML_TESTED_LONG 16
 
@@ -79,23 +75,23 @@ bool mca_pml_epml_is_crowded(void)
 
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
 {
-    const uint32_t idle = ++waiter->idle;
+    const unsigned int due = epml_idle_step(&waiter->idle);
 
     /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8 bytes
      * take; without any we are in the way of its sender, where cores share what they run on. */
-    if (0 != idle % 2) {
+    if (0 != (due & EPML_IDLE_RELAX)) {
         epml_lock_relax();
     }
-    if (EPML_IDLE_LONG == idle && !waiter->counted) {
+    if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = true;
         atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
     }
-    if (0 == idle % EPML_IDLE_LONG) {
+    if (0 != (due & EPML_IDLE_HELP)) {
         mca_pml_epml_help(ep);
     }
-    if (0 == idle % EPML_IDLE_YIELD_CROWDED
+    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
         && (mca_pml_epml_is_crowded()
-            || (idle > EPML_IDLE_YIELD && 0 == idle % EPML_IDLE_LONG
+            || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
                 && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
         sched_yield();
     }
