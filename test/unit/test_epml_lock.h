@@ -184,12 +184,17 @@ static inline void at_membarrier(void)
     (at_exchange(), RAW_EXCHANGE(object, value, order))
 #define syscall(...) (at_membarrier(), (syscall) (__VA_ARGS__))
 
+/* Biases are to come and go as often as can be; how often they may is test_epml_lock_bias.c's. */
+#define EPML_LOCK_BIAS_WORTH 1
+#define EPML_LOCK_ENDINGS 1000000000
 #include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
 
 #undef syscall
 #pragma pop_macro("atomic_load_explicit")
 #pragma pop_macro("atomic_store_explicit")
 #pragma pop_macro("atomic_exchange_explicit")
+
+_Atomic uint64_t epml_lock_endings_until;
 
 /** 0: nobody */
 static inline uintptr_t owner_of(epml_lock_t *lock)

@@ -27,10 +27,18 @@
  * for that on the rare side, so that at least one of the two sees the other.  A thread that takes
  * the lock proper many times in a row without competition gets the bias.
  *
+ * The system call interrupts every core that runs a thread of the process, so it must stay rare,
+ * whatever threads do.  A bias that ends within EPML_LOCK_BIAS_WORTH was not worth it: the streak that
+ * wins the next one is twice as long, up to EPML_LOCK_BIAS_MOST, which takes as long again; after one
+ * that has lasted it is halved, down to where it began.  So a lock ends a bias a hundred times a
+ * second at most, but for the first few.  Beyond that all locks of a process together have
+ * EPML_LOCK_ENDINGS a second: while they have ended more, nobody wins a bias.
+ *
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
  * lock is an ordinary test-and-set lock.
  *
- * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c, test_epml_lock_walks.c.
+ * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c, test_epml_lock_walks.c,
+ * test_epml_lock_bias.c.
  */
 
 #ifndef MCA_PML_EPML_BIASED_LOCK_H
@@ -44,11 +52,26 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /** Acquisitions in a row by one thread that win it the bias.  Losing the bias costs a system call
  * (microseconds), so it must be worth at least some hundred atomic operations. */
 #define EPML_LOCK_BIAS_AFTER 256
+
+/** The longest streak that can be asked for: some 10 ms of nothing but taking the lock. */
+#define EPML_LOCK_BIAS_MOST (1u << 20)
+
+/** Nanoseconds that a bias must last to be worth its end.  (Tests of how it ends want many.) */
+#ifndef EPML_LOCK_BIAS_WORTH
+#    define EPML_LOCK_BIAS_WORTH 10000000
+#endif
+
+/** Endings of biases that a process may have: a second, and at a time. */
+#ifndef EPML_LOCK_ENDINGS
+#    define EPML_LOCK_ENDINGS 1000
+#endif
+#define EPML_LOCK_ENDINGS_BURST 100
 
 /** Threads that may have been owners and not been heard of since; a power of two. */
 #define EPML_LOCK_SLOTS 4
@@ -69,7 +92,13 @@ typedef struct epml_lock_t {
     uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
     _Atomic uintptr_t candidate; /**< thread that took the lock proper last; under it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
+    uint64_t biased_ns;      /**< when the last bias began; under the lock proper */
+    uint32_t bias_least;     /**< what bias_after was at first */
 } epml_lock_t;
+
+/** Up to when the endings so far have used up what the process may have, in nanoseconds of
+ * CLOCK_MONOTONIC: each takes its share of a second.  Defined once, by who includes this. */
+extern _Atomic uint64_t epml_lock_endings_until;
 
 /** Tell the core that we spin. */
 static inline void epml_lock_relax(void)
@@ -116,6 +145,8 @@ static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
     lock->slot = 0;
     lock->streak = 0;
     lock->bias_after = bias_after;
+    lock->bias_least = bias_after;
+    lock->biased_ns = 0;
     atomic_init(&lock->candidate, 0);
 }
 
@@ -152,6 +183,39 @@ static inline bool epml_lock_owner_in(epml_lock_t *lock, uintptr_t owner)
            && atomic_load_explicit(&lock->inside[owner % EPML_LOCK_SLOTS], memory_order_acquire);
 }
 
+static inline uint64_t epml_lock_clock(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+/** Is there an ending left to pay for a new bias with?  A guess: others may have the same thought. */
+static inline bool epml_lock_may_end(uint64_t now)
+{
+    /* Relaxed, here and below: only the number matters. */
+    return atomic_load_explicit(&epml_lock_endings_until, memory_order_relaxed)
+           <= now + (uint64_t) EPML_LOCK_ENDINGS_BURST * (1000000000 / EPML_LOCK_ENDINGS);
+}
+
+/** A bias ends: was it worth it?  The lock proper is held. */
+static inline void epml_lock_account(epml_lock_t *lock)
+{
+    const uint64_t now = epml_lock_clock();
+    uint64_t until = atomic_load_explicit(&epml_lock_endings_until, memory_order_relaxed);
+
+    /* Two at the same time may count as one: the bound is a little wider then. */
+    until = (until < now ? now : until) + 1000000000 / EPML_LOCK_ENDINGS;
+    atomic_store_explicit(&epml_lock_endings_until, until, memory_order_relaxed);
+    if (now - lock->biased_ns < EPML_LOCK_BIAS_WORTH) {
+        lock->bias_after = lock->bias_after < EPML_LOCK_BIAS_MOST / 2 ? 2 * lock->bias_after
+                                                                      : EPML_LOCK_BIAS_MOST;
+    } else if (lock->bias_after / 2 >= lock->bias_least) {
+        lock->bias_after /= 2;
+    }
+}
+
 /** The lock proper is held: end the bias.  Afterwards the owner is out, or inside is set. */
 static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock)
 {
@@ -159,6 +223,7 @@ static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock
     if (0 != syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
         abort(); /* allowed when asked and forbidden since: nobody is excluded any more */
     }
+    epml_lock_account(lock);
 }
 
 /** The bias has been ended: let the owner get out. */
@@ -197,8 +262,13 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
 {
     /* Relaxed: this thread has written it. */
     const uintptr_t self = atomic_load_explicit(&lock->candidate, memory_order_relaxed);
+    const uint64_t now = epml_lock_clock();
 
     lock->streak = 0;
+    if (!epml_lock_may_end(now)) {
+        return;
+    }
+    lock->biased_ns = now;
     epml_lock_release_slot(lock, self);
     for (unsigned int i = 0; i < EPML_LOCK_SLOTS && 0 == self % EPML_LOCK_SLOTS; ++i) {
         if (0 == lock->users[i]) {

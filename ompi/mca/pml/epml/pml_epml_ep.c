@@ -24,6 +24,7 @@
 #include "ompi/constants.h"
 
 bool mca_pml_epml_may_bias = false;
+_Atomic uint64_t epml_lock_endings_until = 0;
 
 #if EPML_CHECK_LOCKS
 _Thread_local int mca_pml_epml_locks_held;

@@ -308,13 +308,13 @@ static int turn_own(mca_pml_epml_ep_t *ep)
     return events;
 }
 
-/** Help an endpoint of others, unless somebody is in. */
+/** Help an endpoint of others.  @return number of events; -1: somebody is in */
 static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
     int events;
 
     if (!mca_pml_epml_try_visit(ep)) {
-        return 0;
+        return -1;
     }
     ep->slice = scan->slice;
     events = mca_pml_epml_ep_progress_locked(ep);
@@ -331,10 +331,14 @@ static bool is_called_back(void)
 }
 
 /** Take the mark away.  Under the registry's lock.
+ * @param[in] events  of its turn; < 0: it could not be had
  * @return is the endpoint gone, and this thread's to destroy? */
-static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep)
+static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
     ep->visited = false;
+    if (0 > events) {
+        ep->scan_rest = EPML_SCAN_REST; /* who is in may look itself; and trying may interrupt it */
+    }
     scan->at = ep->next; /* others may have come and gone meanwhile */
     if (!scan->is_own && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
         scan->visits = 0; /* the rest of the scan is for the thread's own */
@@ -358,10 +362,13 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
     scan.at = registry.resume;
     scan.left = registry.listed;
     while (NULL != (ep = find(&scan))) {
+        int rc;
+
         opal_mutex_unlock(&registry.lock);
-        events += scan.is_own ? turn_own(ep) : help(&scan, ep);
+        rc = scan.is_own ? turn_own(ep) : help(&scan, ep);
+        events += 0 < rc ? rc : 0;
         opal_mutex_lock(&registry.lock);
-        if (OPAL_UNLIKELY(leave(&scan, ep))) {
+        if (OPAL_UNLIKELY(leave(&scan, ep, rc))) {
             opal_mutex_unlock(&registry.lock);
             mca_pml_epml_ep_destroy(ep);
             opal_mutex_lock(&registry.lock);

@@ -1,0 +1,205 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h: how often a bias may end.  Each
+ * ending is a system call that interrupts all cores of the process, so they are counted: of threads
+ * that take turns in streaks of all lengths, of one lock and of many.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "tap.h"
+
+static _Atomic uint64_t barriers;
+
+static long count_barrier(long rc)
+{
+    atomic_fetch_add_explicit(&barriers, 1, memory_order_relaxed);
+    return rc;
+}
+
+#define syscall(...) count_barrier((syscall) (__VA_ARGS__))
+#include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
+#undef syscall
+
+_Atomic uint64_t epml_lock_endings_until;
+
+typedef struct turns_t {
+    epml_lock_t *lock;
+    int locks, streak;
+    uint64_t turns;
+    _Atomic uint64_t turn; /**< whose: even the first thread's, odd the second's */
+} turns_t;
+
+static void take(epml_lock_t *lock, int times)
+{
+    for (int i = 0; i < times; ++i) {
+        epml_lock_enter(lock);
+        epml_lock_leave(lock, true);
+    }
+}
+
+static void take_turns(turns_t *turns, uint64_t me)
+{
+    for (uint64_t turn = me; turn < turns->turns; turn += 2) {
+        while (turn != atomic_load_explicit(&turns->turn, memory_order_acquire)) {
+            sched_yield();
+        }
+        for (int i = 0; i < turns->locks; ++i) {
+            take(&turns->lock[i], turns->streak);
+        }
+        atomic_store_explicit(&turns->turn, turn + 1, memory_order_release);
+    }
+}
+
+static void *second_main(void *argument)
+{
+    take_turns(argument, 1);
+    return NULL;
+}
+
+/** Two threads take turns on some locks, one after the other.  @return number of endings */
+static uint64_t run(epml_lock_t *lock, int locks, int streak, uint64_t turns)
+{
+    turns_t shared = {lock, locks, streak, turns, 0};
+    const uint64_t before = atomic_load_explicit(&barriers, memory_order_relaxed);
+    pthread_t second;
+
+    if (0 != pthread_create(&second, NULL, second_main, &shared)) {
+        printf("Bail out! no thread\n");
+        exit(99);
+    }
+    take_turns(&shared, 0);
+    pthread_join(second, NULL);
+    return atomic_load_explicit(&barriers, memory_order_relaxed) - before;
+}
+
+/** How often 256 can be doubled until it is longer than a streak, and once more: then nobody wins. */
+static uint64_t doublings(int streak)
+{
+    uint64_t most = 2;
+
+    for (int needed = EPML_LOCK_BIAS_AFTER; needed <= streak; needed *= 2) {
+        ++most;
+    }
+    return most;
+}
+
+static void case_streaks(void)
+{
+    static const int streaks[] = {200, 300, 1000, 5000};
+    static const uint64_t turns[] = {1000, 1000, 1000, 200};
+
+    tap_case("two threads take turns on a lock: it stops winning them");
+    for (int i = 0; i < 4; ++i) {
+        epml_lock_t lock;
+        uint64_t ended;
+
+        atomic_store(&epml_lock_endings_until, 0);
+        epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
+        ended = run(&lock, 1, streaks[i], turns[i]);
+        printf("# streaks of %d, %llu turns: %llu endings\n", streaks[i],
+               (unsigned long long) turns[i], (unsigned long long) ended);
+        /* A thread may lose its core for so long that a bias seems to have been worth it. */
+        TAP_CHECK(ended <= doublings(streaks[i]) + turns[i] / 20,
+                  "streaks of %d: %llu endings, expected at most %llu", streaks[i],
+                  (unsigned long long) ended,
+                  (unsigned long long) (doublings(streaks[i]) + turns[i] / 20));
+    }
+    tap_case_done();
+}
+
+static void case_many(void)
+{
+    enum { LOCKS = 400, TURNS = 20 };
+    epml_lock_t *lock = calloc(LOCKS, sizeof(*lock));
+    uint64_t begun, ended, bound;
+
+    tap_case("many locks: the process has so many endings a second, and no more");
+    for (int i = 0; i < LOCKS; ++i) {
+        epml_lock_init(&lock[i], 2); /* as mpix_thread_level funneled: won at once */
+    }
+    atomic_store(&epml_lock_endings_until, 0);
+    begun = epml_lock_clock();
+    ended = run(lock, LOCKS, 10, TURNS);
+    /* Those biases that exist when the bound is reached end all the same, one for each lock. */
+    bound = EPML_LOCK_ENDINGS_BURST + LOCKS + 1
+            + (epml_lock_clock() - begun) / (1000000000 / EPML_LOCK_ENDINGS);
+    printf("# %d locks, %d turns: %llu endings, at most %llu expected\n", LOCKS, TURNS,
+           (unsigned long long) ended, (unsigned long long) bound);
+    TAP_CHECK(ended <= bound, "%llu endings, expected at most %llu", (unsigned long long) ended,
+              (unsigned long long) bound);
+    free(lock);
+    tap_case_done();
+}
+
+/** Ends the bias of this thread's, as if it had lasted so long. */
+static void *end_main(void *argument)
+{
+    take(argument, 1);
+    return NULL;
+}
+
+static void end_after(epml_lock_t *lock, uint64_t ns)
+{
+    pthread_t thread;
+
+    take(lock, (int) lock->bias_after);
+    TAP_CHECK(0 != atomic_load(&lock->owner), "no bias after %u", lock->bias_after);
+    lock->biased_ns -= ns;
+    if (0 != pthread_create(&thread, NULL, end_main, lock)) {
+        printf("Bail out! no thread\n");
+        exit(99);
+    }
+    pthread_join(thread, NULL);
+}
+
+static void case_worth(void)
+{
+    epml_lock_t lock;
+
+    tap_case("a bias that lasts makes the next one easier again");
+    atomic_store(&epml_lock_endings_until, 0);
+    epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
+    lock.bias_after = EPML_LOCK_BIAS_AFTER * 4;
+    end_after(&lock, EPML_LOCK_BIAS_WORTH);
+    TAP_EQ(EPML_LOCK_BIAS_AFTER * 2, lock.bias_after);
+    end_after(&lock, EPML_LOCK_BIAS_WORTH);
+    TAP_EQ(EPML_LOCK_BIAS_AFTER, lock.bias_after);
+    end_after(&lock, EPML_LOCK_BIAS_WORTH);
+    TAP_EQ(EPML_LOCK_BIAS_AFTER, lock.bias_after);
+    lock.bias_after = EPML_LOCK_BIAS_MOST / 2 + 1;
+    take(&lock, EPML_LOCK_BIAS_MOST);
+    lock.biased_ns = epml_lock_clock() + EPML_LOCK_BIAS_WORTH; /* has not even begun */
+    lock.biased_ns -= EPML_LOCK_BIAS_WORTH;
+    lock.bias_after = EPML_LOCK_BIAS_MOST / 2 + 1;
+    epml_lock_account(&lock);
+    TAP_EQ(EPML_LOCK_BIAS_MOST, lock.bias_after);
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epml_lock_bias", TAP_SANITIZED ? 240 : 120);
+    if (!epml_lock_setup()) {
+        tap_case("no membarrier here: there is never a bias");
+        tap_case_done();
+        return tap_end();
+    }
+    case_streaks();
+    case_many();
+    case_worth();
+    return tap_end();
+}
