@@ -14,7 +14,7 @@
  * Progress, counted in calls: how many tests an operation takes all of whose messages are there, by
  * each call that tests; while the thread does nothing else, while it goes on sending and posting, and
  * while others flood its endpoint.  And that a thread that waits in a flood looks after the rest of
- * the process now and then.
+ * the process now and then; and, bound to one core with its peer, yields it.
  *
  * Each process has endpoints of its own; the threads of the peers are done, but for those of the
  * flood, before the calls are counted.
@@ -24,7 +24,9 @@
 
 #include "ept.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <sched.h>
 #include <unistd.h>
 
 enum {
@@ -417,9 +419,72 @@ static void case_always_one(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* ---- fewer cores for the process than the node has -------------------------------------------- */
+
+enum { TRIPS = 300 };
+
+static void *pong(void *arg)
+{
+    struct try *y = arg;
+    int x = 0;
+
+    for (int i = 0; i < TRIPS; ++i) {
+        EPT_OK(y->t, MPI_Recv(&x, 1, MPI_INT, ME, TAG, y->ep[PEER], MPI_STATUS_IGNORE));
+        EPT_OK(y->t, MPI_Send(&x, 1, MPI_INT, ME, TAG, y->ep[PEER]));
+    }
+    return NULL;
+}
+
+/** Let all threads of the process run on one core only. */
+static void bind_all(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    cpu_set_t set;
+    int cpu = sched_getcpu();
+
+    CPU_ZERO(&set);
+    CPU_SET(0 <= cpu ? cpu : 0, &set);
+    while (NULL != (entry = readdir(tasks))) {
+        if (0 < atoi(entry->d_name)) {
+            (void) sched_setaffinity(atoi(entry->d_name), sizeof(set), &set);
+        }
+    }
+    closedir(tasks);
+}
+
+/* Two endpoints of a process that is bound to one core are one too many: who waits gives the core to
+ * the other at once, and does not spin until it is taken away. */
+static void case_bound(MPI_Comm comm, struct ept *t)
+{
+    struct try y = {.t = t};
+    pthread_t other;
+
+    (void) comm;
+    bind_all();
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, ENDPOINTS, MPI_INFO_NULL, y.ep));
+    progressed = 0;
+    pthread_create(&other, NULL, pong, &y);
+    for (int i = 0; i < TRIPS; ++i) {
+        EPT_OK(t, MPI_Send(&i, 1, MPI_INT, PEER, TAG, y.ep[ME]));
+        EPT_OK(t, MPI_Recv(&y.value[0], 1, MPI_INT, PEER, TAG, y.ep[ME], MPI_STATUS_IGNORE));
+        EPT_EQ(t, i, y.value[0]);
+    }
+    pthread_join(other, NULL);
+    /* One look for 256 turns in vain, and it would be 100000 before the first yield. */
+    EPT_CHECK(t, progressed <= 16 * TRIPS, "%ld looks at the process in %d trips, expected %d",
+              progressed, TRIPS, 16 * TRIPS);
+    EPT_OK(t, MPI_Comm_free(&y.ep[ME]));
+    EPT_OK(t, MPI_Comm_free(&y.ep[PEER]));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (0 != ept_option_long("bound", 0)) {
+        EPT_CASE(t, case_bound);
+        return 0;
+    }
     if (0 < ept_option_long("messages", 0)) {
         EPT_CASE(t, case_wait_in_a_flood);
         return 0;

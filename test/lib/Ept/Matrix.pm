@@ -143,6 +143,8 @@ my @TABLE = (
     { program => 'coll_neighbor', configs => \@SOME },
     { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },
+    { program => 'calls', variant => 'bound', configs => ['1x0'], quick => [], plain => 0,
+      args => '--bound 1' },
     { program => 'calls', variant => 'wait', configs => ['1x1'], quick => [], plain => 0,
       args => '--messages 8000', mca => 'btl_epshm_lane_cells 8192' },
     { program => 'drafted', configs => [qw(1x4 2x3/node)], quick => [], plain => 0 },

@@ -22,14 +22,18 @@
 
 #include "ompi_config.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include "pml_epml_cores.h"
 #include "pml_epml_idle.h"
 #include "pml_epml_request.h"
 
 /** Tests or probes of a thread between looks at the rest of Open MPI. */
 #define EPML_TESTED_LONG 16
+
+/* Relaxed, all of them and everywhere: nothing hangs on the order of these hints. */
 
 /** More endpoints than cores. */
 static _Atomic bool many_endpoints = false;
@@ -37,27 +41,65 @@ static _Atomic bool many_endpoints = false;
 /** Threads of this process that have been waiting for a while. */
 static _Atomic int waiting = 0;
 
-/** Cores of the node: siblings may be bound elsewhere, so what this process is bound to says
- * little. */
-static int cores(void)
+/** Cores for this process's threads; and for all processes of the node, which may be bound to others
+ * than this one. */
+static _Atomic int process_cores = INT_MAX, node_cores = 0;
+
+/** Endpoints, as mca_pml_epml_crowd_update was told. */
+static _Atomic int endpoints_here = 0, endpoints_on_node = 0;
+
+/** When to look at the cores again, ns. */
+static _Atomic uint64_t next_look = 0;
+
+static void decide(void)
 {
-    static _Atomic int count = 0;
-    int known = atomic_load_explicit(&count, memory_order_relaxed);
+    atomic_store_explicit(
+        &many_endpoints,
+        atomic_load_explicit(&endpoints_here, memory_order_relaxed)
+                > atomic_load_explicit(&process_cores, memory_order_relaxed)
+            || atomic_load_explicit(&endpoints_on_node, memory_order_relaxed)
+                   > atomic_load_explicit(&node_cores, memory_order_relaxed),
+        memory_order_relaxed);
+}
 
-    if (0 == known) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
+static void look_at_cores(void)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const int granted = epml_cores_granted(""), allowed = epml_cores_allowed();
+    int node = 0 < online && online < INT_MAX ? (int) online : 1;
+    int process;
 
-        known = 0 < online ? (int) online : 1;
-        atomic_store_explicit(&count, known, memory_order_relaxed);
+    node = granted < node ? granted : node;
+    process = 0 < allowed && allowed < node ? allowed : node;
+    atomic_store_explicit(&process_cores, process, memory_order_relaxed);
+    atomic_store_explicit(&node_cores, node, memory_order_relaxed);
+}
+
+/** A process that may use few cores of the node may be allowed more later: threads bind themselves
+ * when they come to it.  Once a second. */
+static void look_again(void)
+{
+    uint64_t then = atomic_load_explicit(&next_look, memory_order_relaxed);
+    const uint64_t now = epml_lock_clock();
+
+    if (atomic_load_explicit(&process_cores, memory_order_relaxed)
+            < atomic_load_explicit(&node_cores, memory_order_relaxed)
+        && then <= now
+        && atomic_compare_exchange_strong_explicit(&next_look, &then, now + 1000000000,
+                                                   memory_order_relaxed, memory_order_relaxed)) {
+        look_at_cores();
+        decide();
     }
-    return known;
 }
 
 void mca_pml_epml_crowd_update(int in_process, int on_node)
 {
-    /* Relaxed, here and below: nothing hangs on the order of these hints. */
-    atomic_store_explicit(&many_endpoints, in_process > cores() || on_node > cores(),
-                          memory_order_relaxed);
+    if (0 == atomic_load_explicit(&node_cores, memory_order_relaxed)) {
+        look_at_cores(); /* the first endpoint of the process */
+    }
+    atomic_store_explicit(&endpoints_here, in_process, memory_order_relaxed);
+    atomic_store_explicit(&endpoints_on_node, on_node, memory_order_relaxed);
+    decide();
 }
 
 bool mca_pml_epml_is_crowded(void)
@@ -69,7 +111,8 @@ bool mca_pml_epml_is_crowded(void)
         return false;
     default:
         return atomic_load_explicit(&many_endpoints, memory_order_relaxed)
-               || atomic_load_explicit(&waiting, memory_order_relaxed) > cores();
+               || atomic_load_explicit(&waiting, memory_order_relaxed)
+                      > atomic_load_explicit(&process_cores, memory_order_relaxed);
     }
 }
 
@@ -87,6 +130,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
         atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
     }
     if (0 != (due & EPML_IDLE_HELP)) {
+        look_again();
         mca_pml_epml_help(ep);
     }
     if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
