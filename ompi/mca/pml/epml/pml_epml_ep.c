@@ -17,6 +17,8 @@
 
 #include "ompi_config.h"
 
+#include <sched.h>
+
 #include "pml_epml_flow.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_request.h"
@@ -304,6 +306,24 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     }
     if (OPAL_UNLIKELY(NULL != ep->backlogs.first)) {
         events += mca_pml_epml_backlog_progress(ep);
+    }
+    return events;
+}
+
+int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
+{
+    const uint32_t before = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+    int events = mca_pml_epml_ep_poll(ep);
+
+    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would have. */
+    for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
+                        && before == atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+         ++tries) {
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+        events = mca_pml_epml_ep_poll(ep);
     }
     return events;
 }

@@ -153,6 +153,14 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
     return events;
 }
 
+/** Tries for a lock that is held for a moment only, with a yield every 64, before a call that tests
+ * gives up: the holder may have lost its core. */
+#define EPML_TEST_TRIES 1024
+
+/** One turn as mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a little,
+ * or a test would find nothing because it was tried while somebody looked. */
+int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
+
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
  * calls all of what an inbox or a pipe can hold, and each link, is looked at (32 messages a turn; the
  * network every 16th turn). */

@@ -93,7 +93,7 @@ int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *mat
     int events, rc, turns = 0;
 
     do {
-        events = mca_pml_epml_ep_poll(epml_comm->ep);
+        events = mca_pml_epml_ep_poll_patiently(epml_comm->ep);
         mca_pml_epml_lock(epml_comm->ep);
         *matched = NULL != look(epml_comm, src, tag, status);
         rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
@@ -168,7 +168,7 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
     bool found;
 
     do {
-        events = mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
+        events = mca_pml_epml_ep_poll_patiently(mca_pml_epml_comm(comm)->ep);
         rc = try_take(src, tag, comm, message, status, &found);
     } while (0 < events && !found && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
     if (!found) {

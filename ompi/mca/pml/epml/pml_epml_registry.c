@@ -22,14 +22,17 @@
  *    own threads have not looked at them for a while.
  *
  * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint alive
- * meanwhile is its mark (visited), which like the list is read and written under that lock: who gives
- * up the last reference takes an unmarked endpoint out of the list and owns it; a marked one he
- * only declares gone, and it stays in the list, so that its visitor finds the way on from it.  The
- * visitor takes the mark away under the lock, sees that it is gone, and owns it then.  Two visitors
- * never have the same endpoint.
+ * meanwhile is the number of its visitors, which like the list is read and written under that lock:
+ * who gives up the last reference takes an endpoint without visitors out of the list and owns it; one
+ * with visitors he only declares gone, and it stays in the list, so that they find the way on from
+ * it.  The last visitor to leave sees under the lock that it is gone, and owns it then.  All that
+ * visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone that has a
+ * visitor.
  */
 
 #include "ompi_config.h"
+
+#include <sched.h>
 
 #include "pml_epml_registry.h"
 #include "pml_epml_request.h"
@@ -45,6 +48,10 @@
 
 /** Endpoints of others that are turned in one scan. */
 #define EPML_SCAN_VISITS 8
+
+/** Endpoints of the thread's own whose inboxes are empty, but that have links: each look at a network
+ * may cost a system call, and a thread may have a hundred of them. */
+#define EPML_SCAN_LOOKS 8
 
 static struct {
     opal_mutex_t lock;
@@ -63,8 +70,11 @@ static struct {
     _Atomic bool done;
 } installed = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** What the thread waits for that is made to help; see mca_pml_epml_help. */
-static _Thread_local const mca_pml_epml_ep_t *waits_for;
+/** What the thread does that is in mca_pml_epml_help. */
+static _Thread_local struct {
+    bool helps;
+    const mca_pml_epml_ep_t *waits_for;
+} helper;
 
 /* ---- coming and going ------------------------------------------------------------------------ */
 
@@ -183,7 +193,7 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
         registry.node_count = 0;
     }
     mca_pml_epml_crowd_update(registry.count, registry.node_count);
-    if (ep->visited) {
+    if (0 < ep->visitors) {
         ep->gone = true;
     } else {
         owned = unlist(ep);
@@ -236,7 +246,9 @@ typedef struct scan_t {
     mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
     int left;              /**< endpoints to look at yet */
     int visits;            /**< endpoints of others that may be turned yet */
+    int looks;             /**< likewise own ones that have links, and nothing in their inboxes */
     size_t slice;          /**< bytes that may be copied for them yet */
+    bool is_full;          /**< no more of others */
     bool is_own;           /**< the endpoint found is the thread's own */
 } scan_t;
 
@@ -268,24 +280,45 @@ static bool wants_help(mca_pml_epml_ep_t *ep)
                || atomic_load_explicit(&ep->busy, memory_order_relaxed));
 }
 
-/** The next endpoint to turn.  Under the registry's lock; the endpoint is marked.
+/** Is an endpoint of the thread's own to be turned?  Under the registry's lock. */
+static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
+{
+    if (ep->shm->ep_pending(ep->shm)) {
+        return true;
+    }
+    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed)) {
+        return false;
+    }
+    if (0 == scan->looks) {
+        registry.resume = ep; /* next time */
+        return false;
+    }
+    --scan->looks;
+    return true;
+}
+
+/** The next endpoint to turn.  Under the registry's lock; the endpoint has one visitor more.
  * @return NULL: the scan is over */
 static mca_pml_epml_ep_t *find(scan_t *scan)
 {
     while (0 < scan->left--) {
         mca_pml_epml_ep_t *ep = NULL == scan->at ? registry.first : scan->at;
+        bool wanted;
 
         if (NULL == ep) {
             return NULL;
         }
         scan->at = ep->next;
-        if (ep->visited) {
-            continue;
-        }
         scan->is_own = epml_lock_is_last(&ep->lock, scan->self);
-        if (scan->is_own ? has_work(ep) : 0 < scan->visits && wants_help(ep)) {
-            scan->visits -= scan->is_own ? 0 : 1;
-            ep->visited = true;
+        if (scan->is_own && !helper.helps) {
+            wanted = wants_turn(scan, ep);
+        } else {
+            /* Also the other ones of a thread of ours that waits or tests: it turns what it needs. */
+            wanted = 0 < scan->visits && 0 == ep->visitors && wants_help(ep);
+            scan->visits -= wanted ? 1 : 0;
+        }
+        if (wanted) {
+            ++ep->visitors;
             return ep;
         }
     }
@@ -298,7 +331,7 @@ static int turn_own(mca_pml_epml_ep_t *ep)
     int events = 0;
 
     for (int turns = 0; turns < EPML_TEST_TURNS; ++turns) {
-        const int rc = mca_pml_epml_ep_poll(ep);
+        const int rc = mca_pml_epml_ep_poll_patiently(ep);
 
         if (0 == rc) {
             break;
@@ -327,37 +360,46 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
 /** Has the thread that helps got what it waits for? */
 static bool is_called_back(void)
 {
-    return NULL != waits_for && has_work(waits_for);
+    return NULL != helper.waits_for && has_work(helper.waits_for);
 }
 
-/** Take the mark away.  Under the registry's lock.
+/** One visitor less.  Under the registry's lock.
  * @param[in] events  of its turn; < 0: it could not be had
  * @return is the endpoint gone, and this thread's to destroy? */
 static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
-    ep->visited = false;
+    --ep->visitors;
     if (0 > events) {
         ep->scan_rest = EPML_SCAN_REST; /* who is in may look itself; and trying may interrupt it */
     }
     scan->at = ep->next; /* others may have come and gone meanwhile */
-    if (!scan->is_own && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
+    if (!scan->is_full && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
+        scan->is_full = true;
         scan->visits = 0; /* the rest of the scan is for the thread's own */
         registry.resume = scan->at;
     }
-    return ep->gone && unlist(ep);
+    return ep->gone && 0 == ep->visitors && unlist(ep);
 }
 
 /** Turn the thread's own endpoints, and help others.
  * @param[out] dying_p  those that have no communicator any more, taken from their list */
 static int scan_all(mca_pml_epml_ep_t **dying_p)
 {
-    scan_t scan = {.self = epml_lock_self(), .visits = EPML_SCAN_VISITS, .slice = EPML_SLICE};
+    scan_t scan = {.self = epml_lock_self(), .visits = EPML_SCAN_VISITS, .looks = EPML_SCAN_LOOKS,
+                   .slice = EPML_SLICE};
     mca_pml_epml_ep_t *ep;
     int events = 0;
 
     *dying_p = NULL;
-    if (0 != opal_mutex_trylock(&registry.lock)) {
-        return 0; /* another thread has it, and not for long */
+    for (int tries = 1; 0 != opal_mutex_trylock(&registry.lock); ++tries) {
+        /* Another thread has it, and not for long; a call that tests wants its own turned. */
+        if (helper.helps || EPML_TEST_TRIES == tries) {
+            return 0;
+        }
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
     }
     scan.at = registry.resume;
     scan.left = registry.listed;
@@ -421,9 +463,12 @@ int mca_pml_epml_progress(void)
 
 void mca_pml_epml_help(const mca_pml_epml_ep_t *ep)
 {
-    const mca_pml_epml_ep_t *before = waits_for;
+    const mca_pml_epml_ep_t *before = helper.waits_for;
+    const bool helped = helper.helps; /* a callback may wait itself */
 
-    waits_for = ep;
+    helper.helps = true;
+    helper.waits_for = ep;
     opal_progress();
-    waits_for = before;
+    helper.waits_for = before;
+    helper.helps = helped;
 }

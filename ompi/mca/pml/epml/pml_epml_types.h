@@ -217,7 +217,7 @@ typedef struct mca_pml_epml_ep_t {
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
-    bool visited;                /**< process-wide progress is at it, in some thread; likewise */
+    uint32_t visitors;           /**< threads whose process-wide progress is at it; likewise */
     bool gone;                   /**< the last reference went meanwhile; likewise */
     mca_pml_epml_peer_t *self;
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */

@@ -349,7 +349,8 @@ static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours
 
 /** Turn the endpoints of a list, each once as long as neighbours in the list share one.
  * @return number of events */
-static int turn_list(size_t count, ompi_request_t **requests)
+static inline int turn_list(size_t count, ompi_request_t **requests,
+                            int (*poll)(mca_pml_epml_ep_t *ep))
 {
     mca_pml_epml_ep_t *last = NULL;
     int events = 0;
@@ -360,7 +361,7 @@ static int turn_list(size_t count, ompi_request_t **requests)
         if (is_through(requests[i]) || NULL == (ep = request_ep(requests[i])) || ep == last) {
             continue;
         }
-        events += mca_pml_epml_ep_poll(ep);
+        events += poll(ep);
         last = ep;
     }
     return events;
@@ -376,10 +377,10 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
 
     if (NONE != found && mca_pml_epml_tested(true)) {
         /* One that is always complete when asked must not keep the others from it for ever. */
-        (void) turn_list(count, requests);
+        (void) turn_list(count, requests, mca_pml_epml_ep_poll);
     }
     while (NONE == found && ours) {
-        const int events = turn_list(count, requests);
+        const int events = turn_list(count, requests, mca_pml_epml_ep_poll);
 
         if (0 == events) {
             /* Requests of others in the list need the process's progress. */
@@ -425,7 +426,7 @@ static void test_turn(const ompi_request_t *request)
     mca_pml_epml_ep_t *ep = request_ep(request);
 
     for (int turns = 0; NULL != ep && turns < EPML_TEST_TURNS; ++turns) {
-        if (0 == mca_pml_epml_ep_poll(ep) || is_through(request)) {
+        if (0 == mca_pml_epml_ep_poll_patiently(ep) || is_through(request)) {
             return;
         }
     }
@@ -443,7 +444,7 @@ static void test_turn_list(size_t count, ompi_request_t **requests)
         if (0 < turns && NONE != first_complete(count, requests, &ours)) {
             break;
         }
-        more = turn_list(count, requests);
+        more = turn_list(count, requests, mca_pml_epml_ep_poll_patiently);
         events += more;
     }
     (void) mca_pml_epml_tested(0 < events);
