@@ -217,6 +217,16 @@ static int part_start(size_t count, ompi_request_t **requests)
 
 static mca_part_base_module_t original;
 
+/** Open MPI's module.  A thread may have come here by the replaced table, which it has read like any
+ * other memory. */
+static inline const mca_part_base_module_t *libmpi(void)
+{
+    /* Acquire: that look before ours at the originals; partner: the releases in
+     * mca_pml_epml_part_install. */
+    atomic_thread_fence(memory_order_acquire);
+    return &original;
+}
+
 /** libmpi hands the arguments on unchecked.  @return MPI_SUCCESS, or the class of the error */
 static int check(size_t partitions, size_t count, const ompi_datatype_t *datatype, int peer,
                  int tag, const mca_pml_epml_comm_t *comm)
@@ -291,8 +301,8 @@ static int part_psend_init(const void *buf, size_t partitions, size_t count,
                            struct ompi_info_t *info, ompi_request_t **request)
 {
     if (!mca_pml_epml_is_endpoint_comm(comm)) {
-        return original.part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info,
-                                        request);
+        return libmpi()->part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info,
+                                         request);
     }
     return part_init(EPML_REQUEST_PSEND, buf, partitions, count, datatype, dst, tag, comm,
                      request);
@@ -303,8 +313,8 @@ static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_data
                            ompi_request_t **request)
 {
     if (!mca_pml_epml_is_endpoint_comm(comm)) {
-        return original.part_precv_init(buf, partitions, count, datatype, src, tag, comm, info,
-                                        request);
+        return libmpi()->part_precv_init(buf, partitions, count, datatype, src, tag, comm, info,
+                                         request);
     }
     return part_init(EPML_REQUEST_PRECV, buf, partitions, count, datatype, src, tag, comm,
                      request);
@@ -323,7 +333,7 @@ static int part_pready(size_t first, size_t last, ompi_request_t *request)
     int rc;
 
     if (mca_pml_epml_part_free != request->req_free) {
-        return original.part_pready(first, last, request);
+        return libmpi()->part_pready(first, last, request);
     }
     if (EPML_REQUEST_PSEND != part->super.kind || OMPI_REQUEST_ACTIVE != request->req_state) {
         return MPI_ERR_REQUEST;
@@ -350,7 +360,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
     if (mca_pml_epml_part_free != request->req_free) {
-        return original.part_parrived(first, last, flag, request);
+        return libmpi()->part_parrived(first, last, flag, request);
     }
     if (EPML_REQUEST_PRECV != part->super.kind) {
         return MPI_ERR_REQUEST;
@@ -370,16 +380,19 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     return OMPI_SUCCESS;
 }
 
-/* Plain stores, as for the waiting functions: the first endpoint is being created, nobody has a
- * request of ours yet, and either function serves the others.  The module's progress function, by
- * whose address Open MPI unregisters it, stays as it is. */
+/** As for the waiting functions.  Release pairs with the acquire in libmpi(). */
+#define INSTALL(function) __atomic_store_n(&mca_part.function, function, __ATOMIC_RELEASE)
+
+/* The first endpoint is being created, nobody has a request of ours yet, and either function serves
+ * the others.  The module's progress function, by whose address Open MPI unregisters it, stays as
+ * it is. */
 void mca_pml_epml_part_install(void)
 {
     original = mca_part;
-    mca_part.part_psend_init = part_psend_init;
-    mca_part.part_precv_init = part_precv_init;
-    mca_part.part_pready = part_pready;
-    mca_part.part_parrived = part_parrived;
+    INSTALL(part_psend_init);
+    INSTALL(part_precv_init);
+    INSTALL(part_pready);
+    INSTALL(part_parrived);
 }
 
 void mca_pml_epml_part_remove(void)

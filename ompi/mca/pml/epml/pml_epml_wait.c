@@ -26,12 +26,23 @@
 #include "ompi_config.h"
 
 #include "pml_epml_request_inline.h"
+#include "pml_epml_seen.h"
 
 #include "ompi/communicator/comm_request.h"
 #include "ompi/constants.h"
 #include "opal/runtime/opal_progress.h"
 
 static ompi_request_fns_t original;
+
+/** Open MPI's functions.  A thread may have come here by the replaced table, which it has read like
+ * any other memory. */
+static inline const ompi_request_fns_t *libmpi(void)
+{
+    /* Acquire: that look before ours at the originals; partner: the releases in
+     * mca_pml_epml_wait_install. */
+    atomic_thread_fence(memory_order_acquire);
+    return &original;
+}
 
 /**
  * Is this the schedule of an MPI_Comm_idup?  Then it says of which communicator.
@@ -82,19 +93,14 @@ static inline bool is_served(const ompi_request_t *request)
            || NULL != request_ep(request);
 }
 
-/** Open MPI's flag is no atomic type, but is written as one, here and there. */
 static inline bool is_complete(const ompi_request_t *request)
 {
-    /* Acquire: orders the flag before the data and the status; partners: the store in complete
-     * (pml_epml_request.c), and Open MPI's swap. */
-    return REQUEST_COMPLETED
-           == __atomic_load_n((void *const *) &request->req_complete, __ATOMIC_ACQUIRE);
+    return mca_pml_epml_is_complete(request);
 }
 
-/** Complete or inactive: nothing to wait for. */
 static inline bool is_through(const ompi_request_t *request)
 {
-    return is_complete(request) || OMPI_REQUEST_INACTIVE == request->req_state;
+    return mca_pml_epml_is_through(request);
 }
 
 /** One turn for a request that is not through. */
@@ -227,7 +233,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
         }
         mca_pml_epml_wait_over(&waiter);
     }
-    return returned(original.req_wait(request, status), 1, request);
+    return returned(libmpi()->req_wait(request, status), 1, request);
 }
 
 /** Wait for all requests of a list that need an endpoint turned, then let Open MPI finish. */
@@ -246,7 +252,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
     }
     mca_pml_epml_wait_over(&waiter);
     forget_old_errors(count, requests);
-    return returned_all(original.req_wait_all(count, requests, statuses), count, requests,
+    return returned_all(libmpi()->req_wait_all(count, requests, statuses), count, requests,
                         statuses);
 }
 
@@ -402,10 +408,10 @@ static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
     size_t found = wait_for_one(count, requests);
 
     if (NONE == found) {
-        return original.req_wait_any(count, requests, index, status);
+        return libmpi()->req_wait_any(count, requests, index, status);
     }
     *index = (int) found;
-    return returned(original.req_wait(&requests[found], status), count, requests);
+    return returned(libmpi()->req_wait(&requests[found], status), count, requests);
 }
 
 static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
@@ -414,9 +420,9 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     if (NONE == wait_for_one(count, requests)) {
-        return original.req_wait_some(count, requests, outcount, indices, statuses);
+        return libmpi()->req_wait_some(count, requests, outcount, indices, statuses);
     }
-    rc = original.req_test_some(count, requests, outcount, indices, statuses);
+    rc = mca_pml_epml_seen_test_some(libmpi(), count, requests, outcount, indices, statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
@@ -462,7 +468,7 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    rc = returned(original.req_test(request, completed, status), 1, request);
+    rc = returned(mca_pml_epml_seen_test(libmpi(), request, completed, status), 1, request);
     if (OMPI_SUCCESS == rc && !*completed) {
         (void) mca_pml_epml_tested(false);
     }
@@ -475,7 +481,7 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
     int rc;
 
     test_turn_list(count, requests);
-    rc = original.req_test_any(count, requests, index, completed, status);
+    rc = mca_pml_epml_seen_test_any(libmpi(), count, requests, index, completed, status);
     if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
         rc = left_error(requests[*index]); /* overlooked, as in returned_all */
     }
@@ -489,7 +495,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
 
     test_turn_list(count, requests);
     forget_old_errors(count, requests);
-    rc = original.req_test_all(count, requests, completed, statuses);
+    rc = mca_pml_epml_seen_test_all(libmpi(), count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
 
@@ -499,23 +505,27 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     test_turn_list(count, requests);
-    rc = original.req_test_some(count, requests, outcount, indices, statuses);
+    rc = mca_pml_epml_seen_test_some(libmpi(), count, requests, outcount, indices, statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
-/* Plain stores: the first endpoint is being created, nobody has a request of ours yet, and either
- * function serves the others. */
+/** Put a function into libmpi's table, which other threads may be calling through: either function
+ * serves all requests.  Release pairs with the acquire in libmpi(): the originals before it. */
+#define INSTALL(name, function) \
+    __atomic_store_n(&ompi_request_functions.name, function, __ATOMIC_RELEASE)
+
+/* The first endpoint is being created, nobody has a request of ours yet. */
 void mca_pml_epml_wait_install(void)
 {
     original = ompi_request_functions;
-    ompi_request_functions = (ompi_request_fns_t){.req_test = epml_test,
-                                                  .req_test_any = epml_test_any,
-                                                  .req_test_all = epml_test_all,
-                                                  .req_test_some = epml_test_some,
-                                                  .req_wait = epml_wait,
-                                                  .req_wait_any = epml_wait_any,
-                                                  .req_wait_all = epml_wait_all,
-                                                  .req_wait_some = epml_wait_some};
+    INSTALL(req_test, epml_test);
+    INSTALL(req_test_any, epml_test_any);
+    INSTALL(req_test_all, epml_test_all);
+    INSTALL(req_test_some, epml_test_some);
+    INSTALL(req_wait, epml_wait);
+    INSTALL(req_wait_any, epml_wait_any);
+    INSTALL(req_wait_all, epml_wait_all);
+    INSTALL(req_wait_some, epml_wait_some);
 }
 
 void mca_pml_epml_wait_remove(void)
