@@ -32,7 +32,27 @@ my %FLAVOURS = (
     tsan => [qw(-fsanitize=thread)],
     asan => ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined',
              '-fno-omit-frame-pointer'],
+    # For another machine, whose libraries are not here.
+    aarch64 => ['-static'],
 );
+
+# Compiler, and what runs the program, of a flavour for another machine.
+my %CROSS = (aarch64 => [qw(aarch64-linux-gnu-gcc qemu-aarch64)]);
+
+sub _compiler
+{
+    my ($flavour) = @_;
+
+    return $CROSS{$flavour} ? $CROSS{$flavour}[0] : $ENV{CC} || 'cc';
+}
+
+# What stands in front of the program's name on the command line.
+sub emulator
+{
+    my ($flavour) = @_;
+
+    return $CROSS{$flavour} ? $CROSS{$flavour}[1] : ();
+}
 
 sub on_path
 {
@@ -49,7 +69,7 @@ sub mpi_builds
 {
     my ($job) = @_;
 
-    return () if $job->{kind} =~ /^(?:unit|mpich|self|perf|fuzz)$/;
+    return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz)$/;
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);
@@ -170,7 +190,7 @@ sub _unit_tasks
     my ($top, $build, $program, $flavour) = @_;
     my $source = "$top/test/unit/$program.c";
     my $out = "$build/unit/$program-$flavour";
-    my @cc = ($ENV{CC} || 'cc', @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
+    my @cc = (_compiler($flavour), @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
               _declared($source, 'CFLAGS'));
 
     return (compile_task("$out.o", $source, @cc),
@@ -185,7 +205,8 @@ sub needs_tree
     return read_file("$top/test/Makefile.am") =~ /^unit_${program}_LDADD\s*=/m;
 }
 
-# Can the compiler do this at all? Sanitizers are packages of their own on some systems.
+# Can the compiler do this at all? Sanitizers are packages of their own on some systems, and so are
+# other machines.
 sub flavour_works
 {
     my ($build, $flavour) = @_;
@@ -195,8 +216,19 @@ sub flavour_works
     open my $out, '>', "$probe.c" or die "$probe.c: $!\n";
     print $out "int main(void) { return 0; }\n";
     close $out;
-    my $cc = $ENV{CC} || 'cc';
-    return 0 == system("$cc @{ $FLAVOURS{$flavour} } -o '$probe' '$probe.c' >/dev/null 2>&1");
+    my $cc = _compiler($flavour);
+    my $try = join ' ', emulator($flavour), "'$probe'";
+    return 0 == system("($cc @{ $FLAVOURS{$flavour} } -o '$probe' '$probe.c' && $try) "
+                       . '>/dev/null 2>&1');
+}
+
+# What to say where it cannot.
+sub flavour_lacks
+{
+    my ($flavour) = @_;
+
+    return $CROSS{$flavour} ? "no @{ $CROSS{$flavour} } (Debian: gcc-aarch64-linux-gnu, qemu-user)"
+                            : "the compiler has no $flavour";
 }
 
 sub _cores

@@ -230,11 +230,14 @@ sub command_of
 
     if ('unit' eq $kind) {
         return $job->{tree} ? ("$job->{tree}/test/unit/$job->{program}")
-                            : ("$build/unit/$job->{program}-$job->{flavour}");
+                            : (Ept::Build::emulator($job->{flavour}),
+                               "$build/unit/$job->{program}-$job->{flavour}");
     }
     return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
     return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/self/$job->{program}.t", $build)
         if 'self' eq $kind;
+    return ("$job->{top}/test/model/run-model", '--build', "$build/model", $job->{program})
+        if 'model' eq $kind;
     return ("$job->{top}/bench/$job->{program}", '--tap') if 'perf' eq $kind;
     return Ept::Fuzz::command($build, $job) if 'fuzz' eq $kind;
     return (_launch('mpirun', $job), _program($build, 'plain', $job)) if 'plain' eq $kind;
@@ -640,13 +643,13 @@ sub _run_fuzz
 sub _run_unit
 {
     my ($build, $job) = @_;
-    my ($program) = command_of($build, $job);
+    my $program = (command_of($build, $job))[-1];
 
     if (!-x $program) {
         my $reason
             = $job->{tree} ? (-d $job->{tree} ? undef : 'no build tree (see --tree)')
             : Ept::Build::flavour_works($build, $job->{flavour}) ? undef
-            : "the compiler has no $job->{flavour}";
+            : Ept::Build::flavour_lacks($job->{flavour});
 
         if (defined $reason) {
             print "1..0 # SKIP $reason\n";
@@ -673,6 +676,7 @@ my %KINDS = (
     mpi => \&_run_tap,
     plain => \&_run_tap,
     self => \&_run_tap,
+    model => \&_run_tap,
     perf => \&_run_tap,
     unselected => \&_run_tap,
     unit => \&_run_unit,

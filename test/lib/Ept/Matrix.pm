@@ -663,15 +663,20 @@ sub fuzz_jobs
     } } @targets;
 }
 
-# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers; test/self/*.t.
+# The models of the protocols between threads, test/model.
+my @MODELS = qw(completion lane lock pipe places pool ring share);
+
+# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers, and (long) for
+# another machine; the models; test/self/*.t.
 sub unit_jobs
 {
     my ($top, $options) = @_;
     my @jobs;
+    my $long = $options->{long} || defined $options->{run_one} || @{ $options->{names} // [] };
 
     for my $source (sort glob "$top/test/unit/test_*.c") {
         my ($program) = $source =~ m{([^/]+)\.c$};
-        for my $flavour (qw(plain tsan asan)) {
+        for my $flavour (qw(plain tsan asan), $long ? 'aarch64' : ()) {
             push @jobs, {
                 name => "unit/$program/$flavour",
                 kind => 'unit',
@@ -682,6 +687,14 @@ sub unit_jobs
             };
         }
     }
+    push @jobs, map { {
+        name => "model/$_",
+        kind => 'model',
+        top => $top,
+        program => $_,
+        args => '',
+        timeout => 600,
+    } } @MODELS;
     # The tests of the runner itself.
     for my $source (sort glob "$top/test/self/*.t") {
         my ($program) = $source =~ m{([^/]+)\.t$};

@@ -1,0 +1,96 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Model of a lane's ring (btl_epshm_lane.h): one producer, one consumer, four cells, messages
+ * of one cell and of two by turns: each cell starts a message and continues one.
+ *
+ * Who the producer is, and when it changes: places.c.
+ */
+
+#define MODEL_THREADS 2
+#include "model.h"
+
+#include "opal/mca/btl/epshm/btl_epshm_lane.h"
+
+#define MESSAGES 4
+
+static const uint64_t words_of[MESSAGES] = {2, 6, 3, 6};
+
+epshm_lane_ring_t *ring;
+epshm_lane_writer_t writer;
+uint64_t handled; /* messages, by the consumer */
+
+static void model_setup(void)
+{
+    epshm_lane_destroy(ring);
+    ring = epshm_lane_create(4);
+    assert(NULL != ring);
+    epshm_lane_attach(&writer, ring);
+    handled = 0;
+}
+
+static void send(uint64_t number)
+{
+    const uint64_t words = words_of[number], count = epshm_lane_cells_for(8 * words);
+    uint64_t message[6];
+
+    for (uint64_t i = 0; i < words; ++i) {
+        message[i] = number << 8 | i;
+    }
+    MODEL_AWAIT(epshm_lane_has_room(&writer, count));
+    epshm_lane_write(&writer, 0, message, 8 * words);
+    epshm_lane_continue(&writer, count);
+    epshm_lane_publish(&writer, count,
+                       (epshm_lane_mark_t){.kind = 1, .tag = (uint8_t) number,
+                                           .size = (uint16_t) (8 * words)});
+}
+
+static void receive(uint64_t number)
+{
+    epshm_lane_mark_t mark;
+    const uint64_t words = words_of[number], count = epshm_lane_cells_for(8 * words);
+    uint64_t message[6];
+
+    MODEL_AWAIT(NULL != epshm_lane_peek(ring, &mark));
+    assert(number == mark.tag && 8 * words == mark.size);
+    epshm_lane_read(ring, message, count);
+    for (uint64_t i = 0; i < words; ++i) {
+        assert(message[i] == (number << 8 | i));
+    }
+    ++handled;
+    epshm_lane_pop(ring, count);
+}
+
+static void model_thread(unsigned int number)
+{
+    for (uint64_t i = 0; i < MESSAGES; ++i) {
+        if (0 == number) {
+            send(i);
+        } else {
+            receive(i);
+        }
+    }
+    if (0 == number) {
+        /* What the producer sends by another way now comes behind all that. */
+        MODEL_AWAIT(epshm_lane_is_drained(&writer));
+        assert(MESSAGES == handled);
+    }
+}
+
+static void model_verdict(void)
+{
+    assert(epshm_lane_is_drained(&writer) && !epshm_lane_pending(ring));
+#if defined(MODEL_CHECKER)
+    epshm_lane_destroy(ring);
+#endif
+}
