@@ -20,7 +20,8 @@
  * full fence, asks every other thread for one, waits until each has passed it, and passes one
  * itself.  A thread answers at any of the points between its accesses to the lock, or when it ends:
  * a checker tries them all, and has to find one, or the execution is none.  (A thread that is not
- * running passes its fence in the scheduler, which is one of those points, too.)
+ * running passes its fence in the scheduler, which is one of those points, too.)  MODEL_FINE: in
+ * front of each store to the lock as well, so also between an owner's first look and its flag.
  *
  * As a pair of fences (MODEL_PAIRED): a sequentially consistent one in the caller and one in place
  * of the owner's compiler barrier, of which the membarrier is said to be the other half.  That is
@@ -43,6 +44,11 @@ static uintptr_t self_number(void);
 #    define atomic_signal_fence(order) between()
 #    define syscall(...) barrier()
 #    define pthread_self() self_number()
+#    if defined(MODEL_FINE)
+#        undef atomic_store_explicit
+#        define atomic_store_explicit(to, value, order)                                           \
+            (between(), __c11_atomic_store((to), (value), (order)))
+#    endif
 #endif
 
 #include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
@@ -71,7 +77,7 @@ static void between(void)
 
     if (now != atomic_load_explicit(&answered[self], memory_order_relaxed)) {
         atomic_thread_fence(memory_order_seq_cst);
-        atomic_store_explicit(&answered[self], now, memory_order_relaxed);
+        __atomic_store_n((int *) &answered[self], now, __ATOMIC_RELAXED);
     }
 #    endif
 }
@@ -173,7 +179,7 @@ static void model_thread(unsigned int number)
     /* The end: whatever is asked from now on is answered. */
     between();
     atomic_thread_fence(memory_order_seq_cst);
-    atomic_store_explicit(&answered[self], 1000, memory_order_relaxed);
+    __atomic_store_n((int *) &answered[self], 1000, __ATOMIC_RELAXED);
 #endif
 }
 
