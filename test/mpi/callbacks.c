@@ -66,7 +66,8 @@ static MPI_Datatype make_type(int ints)
     return type;
 }
 
-/* ---- the ways in which a request ends --------------------------------------------------------- */
+/* ---- the ways in which a request ends
+ * --------------------------------------------------------- */
 
 typedef enum way_t {
     WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, FREED, FREED_BEFORE,

@@ -12,9 +12,9 @@
  * @file
  *
  * Progress, counted in calls: how many tests an operation takes all of whose messages are there, by
- * each call that tests; while the thread does nothing else, while it goes on sending and posting, and
- * while others flood its endpoint.  And that a thread that waits in a flood looks after the rest of
- * the process now and then; and, bound to one core with its peer, yields it.
+ * each call that tests; while the thread does nothing else, while it goes on sending and posting,
+ * and while others flood its endpoint.  And that a thread that waits in a flood looks after the
+ * rest of the process now and then; and, bound to one core with its peer, yields it.
  *
  * Each process has endpoints of its own; the threads of the peers are done, but for those of the
  * flood, before the calls are counted.
@@ -419,7 +419,8 @@ static void case_always_one(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* ---- fewer cores for the process than the node has -------------------------------------------- */
+/* ---- fewer cores for the process than the node has
+ * -------------------------------------------- */
 
 enum { TRIPS = 300 };
 
@@ -453,8 +454,8 @@ static void bind_all(void)
     closedir(tasks);
 }
 
-/* Two endpoints of a process that is bound to one core are one too many: who waits gives the core to
- * the other at once, and does not spin until it is taken away. */
+/* Two endpoints of a process that is bound to one core are one too many: who waits gives the core
+ * to the other at once, and does not spin until it is taken away. */
 static void case_bound(MPI_Comm comm, struct ept *t)
 {
     struct try y = {.t = t};

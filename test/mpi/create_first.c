@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * The process's first endpoints, made by two threads at the same time: neither has an endpoint before
- * our functions are in their places.  opal_progress_register, which is called on the way there, is
- * held up until the other thread has had its chance.
+ * The process's first endpoints, made by two threads at the same time: neither has an endpoint
+ * before our functions are in their places.  opal_progress_register, which is called on the way
+ * there, is held up until the other thread has had its chance.
  */
 
 #define _GNU_SOURCE

@@ -145,7 +145,8 @@ static void send_large(MPI_Comm comm, struct ept *t, way_t way)
     for (size_t i = 0; i < bytes_of[way]; ++i) {
         data[i] = byte_of(i);
     }
-    EPT_OK(t, MPI_Isend(data, (int) bytes_of[way], MPI_PACKED, COMPUTES, TAG_LARGE, comm, &request));
+    EPT_OK(t, MPI_Isend(data, (int) bytes_of[way], MPI_PACKED, COMPUTES, TAG_LARGE, comm,
+                        &request));
     while (0 == t->proc && !atomic_load(&over)) {
         usleep(1000); /* or it would be drafted itself */
     }

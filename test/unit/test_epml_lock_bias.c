@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h: how often a bias may end.  Each
- * ending is a system call that interrupts all cores of the process, so they are counted: of threads
- * that take turns in streaks of all lengths, of one lock and of many.
+ * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h: how often a bias may end. 
+ * Each ending is a system call that interrupts all cores of the process, so they are counted: of
+ * threads that take turns in streaks of all lengths, of one lock and of many.
  */
 
 #include <pthread.h>
@@ -86,7 +86,8 @@ static uint64_t run(epml_lock_t *lock, int locks, int streak, uint64_t turns)
     return atomic_load_explicit(&barriers, memory_order_relaxed) - before;
 }
 
-/** How often 256 can be doubled until it is longer than a streak, and once more: then nobody wins. */
+/** How often 256 can be doubled until it is longer than a streak, and once more: then nobody
+ * wins. */
 static uint64_t doublings(int streak)
 {
     uint64_t most = 2;

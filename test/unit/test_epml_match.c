@@ -246,13 +246,14 @@ static void case_contexts(void)
     tap_case_done();
 }
 
-/* Messages of others are in memory that nobody may touch while a context ends; but for the two beside
- * its own in the order of arrival. */
+/* Messages of others are in memory that nobody may touch while a context ends; but for the two
+ * beside its own in the order of arrival. */
 static void case_end_of_context(void)
 {
     enum { OTHERS = 20000, OWN = 300 };
     const size_t size = OTHERS * sizeof(message_t);
-    message_t *others = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    message_t *others = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                             0);
     message_t own[OWN], beside[2];
     epml_match_table_t match;
 

@@ -28,10 +28,10 @@
  * the lock proper many times in a row without competition gets the bias.
  *
  * The system call interrupts every core that runs a thread of the process, so it must stay rare,
- * whatever threads do.  A bias that ends within EPML_LOCK_BIAS_WORTH was not worth it: the streak that
- * wins the next one is twice as long, up to EPML_LOCK_BIAS_MOST, which takes as long again; after one
- * that has lasted it is halved, down to where it began.  So a lock ends a bias a hundred times a
- * second at most, but for the first few.  Beyond that all locks of a process together have
+ * whatever threads do.  A bias that ends within EPML_LOCK_BIAS_WORTH was not worth it: the streak
+ * that wins the next one is twice as long, up to EPML_LOCK_BIAS_MOST, which takes as long again;
+ * after one that has lasted it is halved, down to where it began.  So a lock ends a bias a hundred
+ * times a second at most, but for the first few.  Beyond that all locks of a process together have
  * EPML_LOCK_ENDINGS a second: while they have ended more, nobody wins a bias.
  *
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
@@ -90,7 +90,7 @@ typedef struct epml_lock_t {
     uint8_t slot;            /**< by_bias: the holder's slot */
     uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
     uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
-    _Atomic uintptr_t candidate; /**< thread that took the lock proper last; under it, read by all */
+    _Atomic uintptr_t candidate; /**< who took the lock proper last; under it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
     uint64_t biased_ns;      /**< when the last bias began; under the lock proper */
     uint32_t bias_least;     /**< what bias_after was at first */
@@ -191,7 +191,8 @@ static inline uint64_t epml_lock_clock(void)
     return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-/** Is there an ending left to pay for a new bias with?  A guess: others may have the same thought. */
+/** Is there an ending left to pay for a new bias with?  A guess: others may have the same
+ * thought. */
 static inline bool epml_lock_may_end(uint64_t now)
 {
     /* Relaxed, here and below: only the number matters. */
@@ -340,8 +341,8 @@ static inline bool epml_lock_try_visit(epml_lock_t *lock)
     return true;
 }
 
-/** Is this thread the one that took the lock last, visits left out?  A hint; any thread, without the
- * lock. */
+/** Is this thread the one that took the lock last, visits left out?  A hint; any thread, without
+ * the lock. */
 static inline bool epml_lock_is_last(epml_lock_t *lock, uintptr_t self)
 {
     /* Relaxed: what this thread has written itself it sees, and of others a guess is enough. */

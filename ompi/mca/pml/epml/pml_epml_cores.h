@@ -123,8 +123,8 @@ static inline int epml_cores_max_v1(const char *folder)
 /** The least limit of a group and those above it.
  *
  * @param[in] mount  where the groups are
- * @param[in] group  path below that; it may not be seen from here, as in containers: then what can be
- *                   seen counts */
+ * @param[in] group  path below that; it may not be seen from here, as in containers: then
+ *                   what can be seen counts */
 static inline int epml_cores_least(const char *mount, const char *group,
                                    int (*limit)(const char *folder))
 {
@@ -208,8 +208,8 @@ static inline int epml_cores_granted(const char *root)
     return least;
 }
 
-/** Cores that one thread of this process or another may run on.  Threads are often bound one by one,
- * the first one, too (OpenMP).  @return 0: nothing could be found out */
+/** Cores that one thread of this process or another may run on.  Threads are often bound one by
+ * one, the first one, too (OpenMP).  @return 0: nothing could be found out */
 static inline int epml_cores_allowed(void)
 {
     epml_cores_mask_t all = {{0}};

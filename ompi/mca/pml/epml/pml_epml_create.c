@@ -173,7 +173,8 @@ static int make_reserved(creation_t *creation)
     for (int i = 0; i < creation->num_ep; ++i) {
         rc = mca_pml_epml_ep_create(creation->level, creation->links, &creation->eps[i]);
         if (OMPI_SUCCESS != rc) {
-            /* What cannot be had at all, and why, the transport has said; else say how far it went. */
+            /* What cannot be had at all, and why, the transport has said; else say how far it
+             * went. */
             if (0 < i || (OMPI_ERR_BAD_PARAM != rc && OMPI_ERR_NOT_AVAILABLE != rc)) {
                 EPML_SHOW_HELP("no resources", true, i + 1, creation->num_ep,
                                0 != creation->links ? "epshm, epofi" : "epshm",

@@ -315,7 +315,8 @@ int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
     const uint32_t before = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
     int events = mca_pml_epml_ep_poll(ep);
 
-    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would have. */
+    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
+     * have. */
     for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
                         && before == atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
          ++tries) {

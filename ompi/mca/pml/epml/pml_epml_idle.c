@@ -41,8 +41,8 @@ static _Atomic bool many_endpoints = false;
 /** Threads of this process that have been waiting for a while. */
 static _Atomic int waiting = 0;
 
-/** Cores for this process's threads; and for all processes of the node, which may be bound to others
- * than this one. */
+/** Cores for this process's threads; and for all processes of the node, which may be bound to
+ * others than this one. */
 static _Atomic int process_cores = INT_MAX, node_cores = 0;
 
 /** Endpoints, as mca_pml_epml_crowd_update was told. */
@@ -120,8 +120,9 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 {
     const unsigned int due = epml_idle_step(&waiter->idle);
 
-    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8 bytes
-     * take; without any we are in the way of its sender, where cores share what they run on. */
+    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
+     * bytes take; without any we are in the way of its sender, where cores share what they run
+     * on. */
     if (0 != (due & EPML_IDLE_RELAX)) {
         epml_lock_relax();
     }

@@ -13,9 +13,9 @@
  *
  * The endpoint's lock, and turning its progress.
  *
- * Nothing of the user's runs under the lock: completion callbacks, and the end of datatypes whose last
- * user a request was, are put on the endpoint's deferred list and run when the lock has been given
- * back; communicators are released by the callers.
+ * Nothing of the user's runs under the lock: completion callbacks, and the end of datatypes whose
+ * last user a request was, are put on the endpoint's deferred list and run when the lock has been
+ * given back; communicators are released by the callers.
  */
 
 #ifndef MCA_PML_EPML_LOCK_H
@@ -34,9 +34,9 @@ BEGIN_C_DECLS
 /** May locks be biased on this machine?  Constant once the PML is selected. */
 extern bool mca_pml_epml_may_bias;
 
-/** A thread of the endpoint's own looks at what has come.  Only that counts: who sends and posts does
- * not, and must not keep others from turning the endpoint.  Under the lock, or by a thread that the
- * others do not mind: a lost count does no harm. */
+/** A thread of the endpoint's own looks at what has come.  Only that counts: who sends and posts
+ * does not, and must not keep others from turning the endpoint.  Under the lock, or by a thread
+ * that the others do not mind: a lost count does no harm. */
 static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: a sign of life, nothing hangs on its order. */
@@ -157,13 +157,13 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
  * gives up: the holder may have lost its core. */
 #define EPML_TEST_TRIES 1024
 
-/** One turn as mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a little,
- * or a test would find nothing because it was tried while somebody looked. */
+/** One turn as mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a
+ * little, or a test would find nothing because it was tried while somebody looked. */
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
- * calls all of what an inbox or a pipe can hold, and each link, is looked at (32 messages a turn; the
- * network every 16th turn). */
+ * calls all of what an inbox or a pipe can hold, and each link, is looked at (32 messages a turn;
+ * the network every 16th turn). */
 #define EPML_TEST_TURNS 4
 
 /** State of a thread that waits. */
@@ -202,8 +202,8 @@ static inline void mca_pml_epml_turned(mca_pml_epml_waiter_t *waiter, const mca_
 /** To be called at the end of every wait in which mca_pml_epml_idle may have been called. */
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
 
-/** A thread of ours has tested or probed, or got what it waits for without looking: now and then the
- * rest of the process gets its chance.
+/** A thread of ours has tested or probed, or got what it waits for without looking: now and then
+ * the rest of the process gets its chance.
  *
  * @param[in] found  something; then the caller keeps its core
  * @return whether it was that time */

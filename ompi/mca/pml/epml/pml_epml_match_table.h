@@ -303,7 +303,8 @@ static inline unsigned int epml_match_promised(epml_match_table_t *table, uint64
     return NULL == promise ? 0 : promise->never;
 }
 
-/** Put an empty queue for a key that has none into its bucket.  @return it, or NULL without memory */
+/** Put an empty queue for a key that has none into its bucket.  @return it, or NULL without
+ * memory */
 static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *table,
                                                           uint64_t context, int32_t source,
                                                           int32_t tag)

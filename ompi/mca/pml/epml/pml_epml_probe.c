@@ -135,7 +135,8 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
     }
 }
 
-/** Take a message out of the table, if there is one.  @return an error, whether there is one or not */
+/** Take a message out of the table, if there is one.  @return an error, whether there is one or
+ * not */
 static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
                     ompi_status_public_t *status, bool *found)
 {

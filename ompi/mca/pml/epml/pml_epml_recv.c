@@ -352,7 +352,8 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
 /** Start the gets that are left.
  *
  * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again; OMPI_ERR_NOT_AVAILABLE if
- *         nothing can be fetched, or no more: the data must come some other way, from the first on */
+ *         nothing can be fetched, or no more: the data must come some other way, from the
+ *         first byte on */
 static int get_more(mca_pml_epml_request_t *request)
 {
     struct mca_btl_base_endpoint_t *connection;

@@ -13,21 +13,21 @@
  *
  * The list of all endpoints of the process, and progress of those that nobody drives.
  *
- * Process-wide progress runs in whatever thread is in MPI: one that waits for an endpoint of its own
- * and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status, a wait
- * of ob1).  It does two things:
+ * Process-wide progress runs in whatever thread is in MPI: one that waits for an endpoint of its
+ * own and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status,
+ * a wait of ob1).  It does two things:
  *
  *  - It turns the endpoints that the thread itself used last, as a test on them would.
- *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints whose
- *    own threads have not looked at them for a while.
+ *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints
+ *    whose own threads have not looked at them for a while.
  *
- * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint alive
- * meanwhile is the number of its visitors, which like the list is read and written under that lock:
- * who gives up the last reference takes an endpoint without visitors out of the list and owns it; one
- * with visitors he only declares gone, and it stays in the list, so that they find the way on from
- * it.  The last visitor to leave sees under the lock that it is gone, and owns it then.  All that
- * visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone that has a
- * visitor.
+ * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint
+ * alive meanwhile is the number of its visitors, which like the list is read and written under that
+ * lock: who gives up the last reference takes an endpoint without visitors out of the list and owns
+ * it; one with visitors he only declares gone, and it stays in the list, so that they find the way
+ * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then. 
+ * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
+ * that has a visitor.
  */
 
 #include "ompi_config.h"
@@ -49,8 +49,8 @@
 /** Endpoints of others that are turned in one scan. */
 #define EPML_SCAN_VISITS 8
 
-/** Endpoints of the thread's own whose inboxes are empty, but that have links: each look at a network
- * may cost a system call, and a thread may have a hundred of them. */
+/** Endpoints of the thread's own whose inboxes are empty, but that have links: each look at a
+ * network may cost a system call, and a thread may have a hundred of them. */
 #define EPML_SCAN_LOOKS 8
 
 static struct {
@@ -313,7 +313,8 @@ static mca_pml_epml_ep_t *find(scan_t *scan)
         if (scan->is_own && !helper.helps) {
             wanted = wants_turn(scan, ep);
         } else {
-            /* Also the other ones of a thread of ours that waits or tests: it turns what it needs. */
+            /* Also the other ones of a thread of ours that waits or tests: it turns what it
+             * needs. */
             wanted = 0 < scan->visits && 0 == ep->visitors && wants_help(ep);
             scan->visits -= wanted ? 1 : 0;
         }

@@ -99,8 +99,8 @@ bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)
     return false;
 }
 
-/** The datatype goes, and calls what the user has set for that; and its last user.  The endpoint may
- * be gone. */
+/** The datatype goes, and calls what the user has set for that; and its last user.  The endpoint
+ * may be gone. */
 static void end_type(mca_pml_epml_request_t *request)
 {
     ompi_datatype_t *datatype = request->datatype;

@@ -157,8 +157,8 @@ void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request);
  * @return false: the request goes with its datatype, when the lock has been given back */
 bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
 
-/** Give up the reference on the datatype.  Under the lock, so without ending it, which calls what the
- * user has set for that.
+/** Give up the reference on the datatype.  Under the lock, so without ending it, which calls what
+ * the user has set for that.
  * @return false: it was the last one, and both end when the lock has been given back */
 bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request);
 

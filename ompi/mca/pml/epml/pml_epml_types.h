@@ -241,8 +241,8 @@ typedef struct mca_pml_epml_comm_t {
     uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
-    /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use beside
-     * it; of that one, the intercommunicator's.  Or NULL; likewise. */
+    /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use
+     * beside it; of that one, the intercommunicator's.  Or NULL; likewise. */
     struct mca_pml_epml_comm_t *inner, *outer;
     int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
     bool lost_member;  /**< there is such a one in peers or in local, or in outer; likewise */
@@ -314,8 +314,8 @@ void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep);
 
 /** May this process have count endpoints more?  Then there is room for them: each
- * mca_pml_epml_ep_create that succeeds takes some of it, and what is left must be given back.  If not,
- * the user is told why. */
+ * mca_pml_epml_ep_create that succeeds takes some of it, and what is left must be given back.  If
+ * not, the user is told why. */
 mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count);
 void mca_pml_epml_ep_unreserve(int count);
 
@@ -334,8 +334,8 @@ void mca_pml_epml_ep_finalize(void);
 int mca_pml_epml_progress(void);
 
 /** A key for Open MPI's hash tables in place of one that is counted up.  They probe linearly, so
- * that numbers in a row make one cluster, through all of which each removal goes.  Multiplying by an
- * odd number, 2^64 over the golden ratio, is one to one and spreads them. */
+ * that numbers in a row make one cluster, through all of which each removal goes.  Multiplying by
+ * an odd number, 2^64 over the golden ratio, is one to one and spreads them. */
 static inline uint64_t mca_pml_epml_scatter(uint64_t number)
 {
     return number * UINT64_C(0x9e3779b97f4a7c15);
@@ -365,8 +365,8 @@ void mca_pml_epml_peers_retain(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 
 /**
- * Put lists of peers that other endpoints of this process have for the same communicator in place of
- * one's own, or leave one's own for them: n endpoints need not have n lists.  Any thread.
+ * Put lists of peers that other endpoints of this process have for the same communicator in place
+ * of one's own, or leave one's own for them: n endpoints need not have n lists.  Any thread.
  *
  * @param[in]     context  of the communicator
  * @param[in,out] local    complete; the caller's reference is taken over, and one given
@@ -375,8 +375,8 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
                               mca_pml_epml_peers_t **remote);
 
-/** The list that another endpoint of this process has left for an intracommunicator, if it has: then
- * there is no need to put one together.  Any thread.
+/** The list that another endpoint of this process has left for an intracommunicator, if it has:
+ * then there is no need to put one together.  Any thread.
  *
  * @param[in] group  of the communicator
  * @return one reference, or NULL */

@@ -438,8 +438,8 @@ static void test_turn(const ompi_request_t *request)
     }
 }
 
-/** Turns for a test of a list.  Afterwards the process gets its chance, which libmpi's functions give
- * it only if they find nothing complete. */
+/** Turns for a test of a list.  Afterwards the process gets its chance, which libmpi's functions
+ * give it only if they find nothing complete. */
 static void test_turn_list(size_t count, ompi_request_t **requests)
 {
     int events = 0, more = 1;

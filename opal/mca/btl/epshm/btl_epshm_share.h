@@ -19,10 +19,10 @@
  * open in a place; who finds it taken copies alone.
  *
  * The ticket holds the copy's generation and the next free piece.  A helper reads the ticket, then
- * what is to be copied, and claims a piece by a compare-and-swap of the ticket: if that succeeds the
- * copy is still the same one, and stays open until the piece is done.  Between copies the ticket is
- * closed (a piece number that no copy has), so what is to be copied changes only while nobody can
- * claim.
+ * what is to be copied, and claims a piece by a compare-and-swap of the ticket: if that succeeds
+ * the copy is still the same one, and stays open until the piece is done.  Between copies the
+ * ticket is closed (a piece number that no copy has), so what is to be copied changes only while
+ * nobody can claim.
  *
  * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_share.c.
  */
@@ -79,8 +79,8 @@ static inline bool epshm_share_open(const epshm_share_t *share)
 }
 
 /**
- * Copy pieces, at most as many as that, until none is left to claim.  The taker, who copies all there
- * is (INT_MAX), and any number of helpers.
+ * Copy pieces, at most as many as that, until none is left to claim.  The taker, who copies all
+ * there is (INT_MAX), and any number of helpers.
  *
  * @return number of pieces copied
  */
