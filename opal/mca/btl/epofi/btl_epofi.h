@@ -52,6 +52,8 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int linger;
     unsigned int stall_warning;
     unsigned int confirm;
+    unsigned int silence;
+    unsigned int descriptor_wait;
 } mca_btl_epofi_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epofi_component_t mca_btl_epofi_component;

@@ -87,6 +87,11 @@ static const parameter_t parameters[] = {
      "Milliseconds after which an endpoint that has sent something, and nothing since, asks whether "
      "it has arrived; by a connection that breaks it may get lost without a word. For this number 0 "
      "means never"},
+    {UINT_PARAMETER(silence), 30, false, 0, 86400, OPAL_INFO_LVL_6,
+     "Seconds after which a connection is closed on which nobody has begun to talk (tcp); 0: never"},
+    {UINT_PARAMETER(descriptor_wait), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
+     "Milliseconds for which a connection waits for a file descriptor, where there are none left, "
+     "before it is refused or given up (tcp)"},
 };
 
 enum { PARAMETER_COUNT = sizeof(parameters) / sizeof(parameters[0]) };

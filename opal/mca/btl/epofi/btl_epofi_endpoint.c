@@ -327,25 +327,69 @@ static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
                     endpoint->module->fabric->info->fabric_attr->prov_name, limit);
 }
 
+/** The provider takes nothing for a peer.  @return ns for which that has been so */
+static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const uint64_t now = mca_btl_epofi_now();
+
+    if (0 == endpoint->stalled_ns) {
+        endpoint->stalled_ns = now;
+        endpoint->attempts = 0;
+    }
+    return now - endpoint->stalled_ns;
+}
+
 int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 {
-    uint64_t now;
-
     if (0 == mca_btl_epofi_component.stall_warning || endpoint->warned) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    now = mca_btl_epofi_now();
-    if (0 == endpoint->stalled_ns) {
-        endpoint->stalled_ns = now;
-    }
-    warn(endpoint, now - endpoint->stalled_ns);
+    warn(endpoint, stalled_for(endpoint));
     return OPAL_ERR_OUT_OF_RESOURCE;
+}
+
+/** A peer is lost that has ended so many connections before they could be used, ... */
+#define REFUSALS_MOST 16
+/** ... for so long: it is there, but it has no descriptors left, or nobody listens any more. */
+#define REFUSED_NS (UINT64_C(5) * 1000000000)
+
+/**
+ * libfabric's tcp connects when there is something to send, and says no more of a connection that
+ * could not be made than that the next call has to try again.  How often it does tells.
+ *
+ * @return does the peer refuse?
+ */
+static bool is_refusing(struct mca_btl_base_endpoint_t *endpoint)
+{
+    static _Thread_local uint32_t seen;
+    const uint32_t connects = mca_btl_epofi_sockets_connects();
+
+    if (OPAL_LIKELY(seen == connects)) {
+        return false;
+    }
+    seen = connects; /* the last call was for this peer */
+    ++endpoint->attempts;
+    return REFUSED_NS < stalled_for(endpoint) && REFUSALS_MOST < endpoint->attempts;
 }
 
 int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
 {
     if (-FI_EAGAIN == result || -FI_ENOMEM == result) {
-        return mca_btl_epofi_endpoint_stalled(endpoint);
+        if (!is_refusing(endpoint)) {
+            return mca_btl_epofi_endpoint_stalled(endpoint);
+        }
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
+                                    "it ends every connection at once; it may have no file "
+                                    "descriptors left (ulimit -n)");
+        return OPAL_ERR_UNREACH;
+    }
+    if (-FI_EMFILE == result || -ENFILE == result) {
+        if (!mca_btl_epofi_sockets_none_left((int) -result, "to connect to a peer with")) {
+            return mca_btl_epofi_endpoint_stalled(endpoint);
+        }
+        mca_btl_epofi_endpoint_fail(endpoint, (int) -result,
+                                    "this process has none left to connect with (ulimit -n)");
+        return OPAL_ERR_UNREACH;
     }
     mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
     return OPAL_ERR_UNREACH;

@@ -351,6 +351,9 @@ static int fabric_open(void)
         goto err_free_info;
     }
     describe(fabric, info, rma);
+    if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
+        mca_btl_epofi_sockets_watch(fabric->fabric);
+    }
     opal_output_verbose(10, opal_btl_base_framework.framework_output,
                         "btl:epofi: provider %s, interface %s, inject size %zu, %s RMA",
                         info->fabric_attr->prov_name, info->domain_attr->name,

@@ -61,12 +61,13 @@ static int queue_broken(mca_btl_epofi_module_t *module, int error)
     return OPAL_ERROR;
 }
 
-/** Nothing has come for a while, though operations are under way. */
+/** Nothing has come for a while. */
 static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
 {
     if (0 < module->inflight) {
         mca_btl_epofi_endpoint_watch(module);
     }
+    mca_btl_epofi_sockets_look();
 }
 
 /** An operation failed: note why, and let it end with an error. */

@@ -193,6 +193,7 @@ struct mca_btl_base_endpoint_t {
     bool parting;        /**< ... which says that the peer is given up */
     int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
+    uint32_t attempts;   /**< connections that were begun since then */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
@@ -705,6 +706,43 @@ void mca_btl_epofi_get_abandon(mca_btl_epofi_module_t *module,
 
 /** Deregister what is left and free everything of this file. */
 void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_sockets.c --------------------------------------------------------------------- */
+
+/** See what sockets libfabric opens from now on, as far as that can be had.  Under the component's
+ * lock; may be called for every fabric. */
+void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric);
+
+/** Close connections on which nobody talks, if it is time to look.  Slow path; any thread. */
+void mca_btl_epofi_sockets_look(void);
+
+/**
+ * There are no file descriptors left.  Says so, the first time, and closes what can be spared.
+ *
+ * @param[in] error  EMFILE or ENFILE
+ * @param[in] what   for what one was wanted, in words
+ * @return has that been so for longer than can be borne?
+ */
+bool mca_btl_epofi_sockets_none_left(int error, const char *what);
+
+/** How often this thread has tried to connect to somebody, within libfabric. */
+uint32_t mca_btl_epofi_sockets_connects(void);
+
+/* ---- btl_epofi_slots.c ----------------------------------------------------------------------- */
+
+/** A function that is called in place of one of libc. */
+typedef struct mca_btl_epofi_slot_t {
+    const char *name;
+    void *function;
+} mca_btl_epofi_slot_t;
+
+/**
+ * Lead a library's calls of functions here, and keep this component loaded from now on.
+ *
+ * @param[in] inside  an address in the library
+ * @return false if that cannot be done, here or with this library
+ */
+bool mca_btl_epofi_slots_lead(const void *inside, const mca_btl_epofi_slot_t *slots, size_t count);
 
 /* ---- btl_epofi_progress.c -------------------------------------------------------------------- */
 

@@ -1,0 +1,391 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The sockets that libfabric opens for us: it makes and accepts them where we do not see it, so the
+ * calls by which it does are led here (btl_epofi_slots.c).
+ *
+ *   - They do not survive into programs that the user's program runs (FD_CLOEXEC from the start),
+ *     and the child of a fork closes its copies: a connection ends with the process whose it is,
+ *     and not with the last child that happens to have been born while it was open.
+ *   - That descriptors have run out is said at once, on the side that has none left.  libfabric
+ *     says nothing there, and the other side is left to wait.  If it goes on, connections are
+ *     refused, so that the other side learns of it.
+ *   - Connections on which nobody begins to talk are closed after a while.
+ *
+ * Called from within libfabric, by whoever drives a module, so by several threads at a time.
+ * Tests: test/mpi/death.c (fork, exec), test/mpi/fault.c (files, silent).
+ */
+
+#define _GNU_SOURCE
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h> /* glibc's has no tcpi_bytes_received */
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+/** A socket of libfabric's, in the table by its number.  Nobody tells us that it has been closed:
+ * the number may be somebody else's by now, but then the inode is another one. */
+typedef struct entry_t {
+    _Atomic uint64_t inode; /**< 0: none yet */
+    /** When it was accepted, if its peer has not been heard of since; else 0. */
+    _Atomic uint64_t waits_ns;
+} entry_t;
+
+#define CHUNK 1024  /**< entries that are made together */
+#define CHUNKS 1024 /**< so many chunks; numbers above are not kept */
+
+/** Chunks are added and never removed: a child of a fork may look at any moment. */
+static _Atomic(entry_t *) chunks[CHUNKS];
+
+static entry_t *entry_of(int fd, bool make)
+{
+    _Atomic(entry_t *) *place = &chunks[(unsigned int) fd / CHUNK % CHUNKS];
+    entry_t *chunk, *none = NULL;
+
+    if (0 > fd || CHUNK * CHUNKS <= fd) {
+        return NULL;
+    }
+    /* Acquire: orders the pointer before what is in it; partner: the exchange below. */
+    chunk = atomic_load_explicit(place, memory_order_acquire);
+    if (NULL == chunk && make) {
+        chunk = calloc(CHUNK, sizeof(*chunk));
+        if (NULL != chunk
+            && !atomic_compare_exchange_strong_explicit(place, &none, chunk, memory_order_acq_rel,
+                                                        memory_order_acquire)) {
+            free(chunk);
+            chunk = none;
+        }
+    }
+    return NULL == chunk ? NULL : &chunk[fd % CHUNK];
+}
+
+/** The inode of a socket, which is its own until it is closed; 0 if this is none. */
+static uint64_t inode_of(int fd)
+{
+    struct stat stat;
+
+    return 0 == fstat(fd, &stat) && S_ISSOCK(stat.st_mode) ? (uint64_t) stat.st_ino : 0;
+}
+
+static void enter(int fd, uint64_t waits_ns)
+{
+    entry_t *entry = entry_of(fd, true);
+
+    if (NULL != entry) {
+        /* Relaxed, both: a number is given to one thread at a time.  Who looks at all of them
+         * (sweep, on_fork_child) takes an inode that does not fit for no socket of ours. */
+        atomic_store_explicit(&entry->waits_ns, waits_ns, memory_order_relaxed);
+        atomic_store_explicit(&entry->inode, inode_of(fd), memory_order_relaxed);
+    }
+}
+
+/** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
+static void on_fork_child(void)
+{
+    const int saved = errno;
+
+    for (int fd = 0; fd < CHUNK * CHUNKS; ++fd) {
+        entry_t *entry = entry_of(fd, false);
+        uint64_t inode;
+
+        if (NULL == entry) {
+            fd += CHUNK - 1;
+            continue;
+        }
+        inode = atomic_load_explicit(&entry->inode, memory_order_relaxed);
+        if (0 != inode && inode_of(fd) == inode) {
+            /* The parent's goes on: nothing is sent, and its epoll sets keep it. */
+            (void) close(fd);
+        }
+    }
+    errno = saved;
+}
+
+/* ---- connections on which nobody talks ------------------------------------------------------- */
+
+/** What each side of libfabric's tcp says before anything else, in bytes, and the shortest message
+ * that may follow. */
+#define GREETING 40
+#define SHORTEST 16
+
+/** When descriptors have run out, silence is borne for so long only. */
+#define HASTE_NS (UINT64_C(1) * 1000000000)
+
+/** Between looks at all connections. */
+#define SWEEP_NS (UINT64_C(1) * 1000000000)
+
+static _Atomic uint64_t next_sweep_ns;
+static _Atomic uint32_t silent_count; /**< accepted, and not heard of at the last look */
+
+/** Has anything but greetings come or gone on a connection?  One on which it has not can be closed
+ * without loss: whoever wants it makes it again. */
+static bool has_spoken(int fd)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof(info);
+
+    memset(&info, 0, sizeof(info));
+    return 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)
+           || size < offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(info.tcpi_notsent_bytes)
+           || GREETING + SHORTEST <= info.tcpi_bytes_received
+           || GREETING + SHORTEST <= info.tcpi_bytes_acked || 0 != info.tcpi_unacked
+           || 0 != info.tcpi_notsent_bytes;
+}
+
+/** Say that a connection has been closed on which nobody has talked, the first time. */
+static void say_silent(int fd, uint64_t ms)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof(peer);
+    char text[INET6_ADDRSTRLEN] = "unknown";
+
+    if (!mca_btl_epofi_first_time(&said)) {
+        return;
+    }
+    if (0 == getpeername(fd, (struct sockaddr *) &peer, &size)) {
+        (void) inet_ntop(peer.ss_family,
+                         AF_INET == peer.ss_family
+                             ? (const void *) &((struct sockaddr_in *) &peer)->sin_addr
+                             : (const void *) &((struct sockaddr_in6 *) &peer)->sin6_addr,
+                         text, sizeof(text));
+    }
+    EPOFI_SHOW_HELP("silent connection", true, opal_process_info.nodename, text, (size_t) ms,
+                    mca_btl_epofi_component.silence);
+}
+
+/** Close connections that were accepted before a moment and have not been talked on since. */
+static void sweep(uint64_t now, uint64_t patience_ns)
+{
+    uint32_t count = 0;
+
+    for (int fd = 0; fd < CHUNK * CHUNKS; ++fd) {
+        entry_t *entry = entry_of(fd, false);
+        uint64_t since;
+
+        if (NULL == entry) {
+            fd += CHUNK - 1;
+            continue;
+        }
+        since = atomic_load_explicit(&entry->waits_ns, memory_order_relaxed);
+        if (0 == since) {
+            continue;
+        }
+        if (atomic_load_explicit(&entry->inode, memory_order_relaxed) != inode_of(fd)
+            || has_spoken(fd)) {
+            /* It may have been given to a new connection meanwhile: that one is kept. */
+            (void) atomic_compare_exchange_strong_explicit(&entry->waits_ns, &since, 0,
+                                                           memory_order_relaxed,
+                                                           memory_order_relaxed);
+        } else if (now - since > patience_ns) {
+            say_silent(fd, (now - since) / 1000000u);
+            /* libfabric sees that it has ended, and closes it. */
+            (void) shutdown(fd, SHUT_RDWR);
+        } else {
+            ++count;
+        }
+    }
+    atomic_store_explicit(&silent_count, count, memory_order_relaxed);
+}
+
+void mca_btl_epofi_sockets_look(void)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    uint64_t next = atomic_load_explicit(&next_sweep_ns, memory_order_relaxed);
+
+    /* One thread at a time, and nobody waits for it: relaxed. */
+    if (0 == mca_btl_epofi_component.silence || 0 == next || now < next
+        || !atomic_compare_exchange_strong_explicit(&next_sweep_ns, &next, now + SWEEP_NS,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+        return;
+    }
+    sweep(now, (uint64_t) mca_btl_epofi_component.silence * 1000000000u);
+}
+
+/* ---- no descriptors -------------------------------------------------------------------------- */
+
+static _Atomic uint64_t none_since_ns; /**< since when none can be had; 0: they can */
+static _Atomic uint64_t next_haste_ns; /**< not before then are silent connections looked for again */
+static _Atomic int spare = -1;         /**< a descriptor, to refuse connections with; -1: none */
+
+static void spare_take(void)
+{
+    int none = -1;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (0 <= fd
+        && !atomic_compare_exchange_strong_explicit(&spare, &none, fd, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
+        (void) close(fd);
+    }
+}
+
+bool mca_btl_epofi_sockets_none_left(int error, const char *what)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const uint64_t now = mca_btl_epofi_now();
+    uint64_t since = 0;
+    struct rlimit limit;
+
+    if (atomic_compare_exchange_strong_explicit(&none_since_ns, &since, now, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        since = now;
+    }
+    if (now > atomic_load_explicit(&next_haste_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&next_haste_ns, now + HASTE_NS / 10, memory_order_relaxed);
+        sweep(now, HASTE_NS);
+    }
+    if (mca_btl_epofi_first_time(&said)) {
+        (void) getrlimit(RLIMIT_NOFILE, &limit);
+        EPOFI_SHOW_HELP("no descriptors", true, opal_process_info.nodename, (int) getpid(), what,
+                        strerror(error), (size_t) limit.rlim_cur,
+                        atomic_load_explicit(&silent_count, memory_order_relaxed),
+                        mca_btl_epofi_component.descriptor_wait);
+    }
+    return now - since > (uint64_t) mca_btl_epofi_component.descriptor_wait * 1000000u;
+}
+
+/** A descriptor could be had. */
+static void some_left(void)
+{
+    if (0 != atomic_load_explicit(&none_since_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&none_since_ns, 0, memory_order_relaxed);
+    }
+    if (-1 == atomic_load_explicit(&spare, memory_order_relaxed)) {
+        spare_take();
+    }
+}
+
+static bool is_none_left(int error)
+{
+    return EMFILE == error || ENFILE == error;
+}
+
+/** Take the connection that waits, and end it: who wants it learns that it cannot be had. */
+static void refuse(int listener)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    int fd = atomic_exchange_explicit(&spare, -1, memory_order_relaxed);
+
+    if (0 > fd) {
+        return;
+    }
+    (void) close(fd);
+    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (0 <= fd) {
+        (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        (void) close(fd);
+    }
+    spare_take();
+}
+
+/* ---- in place of libc's ---------------------------------------------------------------------- */
+
+static _Thread_local uint32_t connects;
+
+uint32_t mca_btl_epofi_sockets_connects(void)
+{
+    return connects;
+}
+
+static int own_socket(int domain, int type, int protocol)
+{
+    const int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
+
+    if (0 <= fd) {
+        enter(fd, 0);
+        some_left();
+    }
+    return fd;
+}
+
+static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
+{
+    const int fd = accept4(listener, address, size, SOCK_CLOEXEC);
+    const int error = errno;
+
+    if (0 <= fd) {
+        const uint64_t now = mca_btl_epofi_now();
+        uint64_t none = 0;
+
+        enter(fd, now);
+        (void) atomic_compare_exchange_strong_explicit(&next_sweep_ns, &none, now + SWEEP_NS,
+                                                       memory_order_relaxed, memory_order_relaxed);
+        some_left();
+    } else if (is_none_left(error)) {
+        if (mca_btl_epofi_sockets_none_left(error, "to accept a connection with")) {
+            refuse(listener);
+        }
+    }
+    errno = error;
+    return fd;
+}
+
+static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+    ++connects;
+    return connect(fd, address, size);
+}
+
+static int own_socketpair(int domain, int type, int protocol, int fds[2])
+{
+    return socketpair(domain, type | SOCK_CLOEXEC, protocol, fds);
+}
+
+static int own_epoll_create(int size)
+{
+    (void) size;
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static int own_pipe(int fds[2])
+{
+    return pipe2(fds, O_CLOEXEC);
+}
+
+void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric)
+{
+    static const mca_btl_epofi_slot_t slots[] = {
+        {"socket", (void *) own_socket},         {"accept", (void *) own_accept},
+        {"connect", (void *) own_connect},       {"socketpair", (void *) own_socketpair},
+        {"epoll_create", (void *) own_epoll_create}, {"pipe", (void *) own_pipe},
+    };
+    static bool done; /* under the component's lock */
+
+    if (done
+        || !mca_btl_epofi_slots_lead((const void *) fabric->fid.ops->close, slots,
+                                     sizeof(slots) / sizeof(slots[0]))) {
+        return;
+    }
+    done = true;
+    spare_take();
+    (void) pthread_atfork(NULL, NULL, on_fork_child);
+}
