@@ -152,6 +152,8 @@ my @TABLE = (
     { program => 'callbacks', variant => 'tsan', kind => 'tsan', configs => ['1x1'], quick => [],
       plain => 0, timeout => 60 },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
+    { program => 'cancel', configs => [qw(1x2 2x1/tcp 2x1/shm 2x2/node)], quick => ['2x1/tcp'],
+      plain => 0 },
 
     # Point to point in full.
     { program => 'p2p_assert', configs => [qw(1x1 1x2 1x4 2x2)] },

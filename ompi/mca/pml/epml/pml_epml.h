@@ -29,6 +29,7 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/message/message.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "opal/mca/btl/btl_ep_cancel.h"
 #include "opal/util/show_help.h"
 
 BEGIN_C_DECLS
@@ -61,7 +62,11 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
 
 /** Tell the user something of our help file; any thread.  Arguments as opal_show_help's, from the
  * topic on. */
-#define EPML_SHOW_HELP(...) opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__)
+#define EPML_SHOW_HELP(...)                                    \
+    do {                                                       \
+        MCA_BTL_EP_HOLD_CANCEL();                              \
+        opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__);  \
+    } while (0)
 
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
 

@@ -30,6 +30,8 @@
 #include "pml_epml_idle.h"
 #include "pml_epml_request.h"
 
+#include "opal/runtime/opal_progress.h"
+
 /** Tests or probes of a thread between looks at the rest of Open MPI. */
 #define EPML_TESTED_LONG 16
 
@@ -114,6 +116,12 @@ bool mca_pml_epml_is_crowded(void)
                || atomic_load_explicit(&waiting, memory_order_relaxed)
                       > atomic_load_explicit(&process_cores, memory_order_relaxed);
     }
+}
+
+void mca_pml_epml_process_progress(void)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    opal_progress();
 }
 
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)

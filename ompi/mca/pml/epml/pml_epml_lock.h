@@ -177,6 +177,9 @@ typedef struct mca_pml_epml_waiter_t {
  * same: others may wait for what moves on there, and this one for them. */
 #define EPML_BUSY_LONG 16
 
+/** Turn all of Open MPI, which reads from files and sockets. */
+void mca_pml_epml_process_progress(void);
+
 /** Let everything else in the process move on.
  *
  * @param[in] ep  what the caller waits for itself: when it has something, nobody else is helped any

@@ -324,6 +324,7 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_pml_epml_ep_t *ep = module->ep_context;
     bool unknown = false;
 
@@ -608,6 +609,7 @@ static void end_posted(mca_pml_epml_ep_t *ep)
 
 void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     uint32_t news;
 
     drain(ep);
@@ -707,6 +709,7 @@ static void ask_for_probe(mca_pml_epml_ep_t *ep)
 
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
     const uint64_t now = now_ns();
 

@@ -393,6 +393,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
                                                    mca_pml_epml_peer_t *peer,
                                                    mca_pml_epml_connection_t **connection_p)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_ep_module_t *module = ep->link[peer->link];
     mca_pml_epml_connection_t *connection;
     int rc;

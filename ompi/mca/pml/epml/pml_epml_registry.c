@@ -469,7 +469,7 @@ void mca_pml_epml_help(const mca_pml_epml_ep_t *ep)
 
     helper.helps = true;
     helper.waits_for = ep;
-    opal_progress();
+    mca_pml_epml_process_progress();
     helper.waits_for = before;
     helper.helps = helped;
 }

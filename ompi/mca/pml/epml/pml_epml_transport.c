@@ -190,6 +190,7 @@ static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
                           mca_btl_ep_module_t **module_p)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     int rc = EPML_LINK_NET == link
                  ? net_get(ep, module_p)
                  : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
@@ -202,6 +203,7 @@ int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
 
 void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     kept_module_t *kept = EPML_LINK_NET == link ? malloc(sizeof(*kept)) : NULL;
 
     if (NULL == kept) {

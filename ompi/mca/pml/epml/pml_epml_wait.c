@@ -112,7 +112,7 @@ static inline void turn(const ompi_request_t *request, mca_pml_epml_waiter_t *wa
     if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request))) {
         /* A schedule above our messages: it moves on in libmpi's progress, which also turns the
          * endpoint of one that does not tell. */
-        opal_progress();
+        mca_pml_epml_process_progress();
     }
     mca_pml_epml_turned(waiter, ep, events);
 }
@@ -390,7 +390,7 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
 
         if (0 == events) {
             /* Requests of others in the list need the process's progress. */
-            opal_progress();
+            mca_pml_epml_process_progress();
         }
         mca_pml_epml_turned(&waiter, NULL, events);
         found = first_complete(count, requests, &ours);

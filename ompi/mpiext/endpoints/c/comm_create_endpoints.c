@@ -25,6 +25,7 @@
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
 #include "ompi/mca/pml/base/base.h"
+#include "opal/mca/btl/btl_ep_cancel.h"
 
 static const char function_name[] = "MPIX_Comm_create_endpoints";
 
@@ -91,6 +92,7 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
 MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
                                                       MPI_Info info, MPI_Comm ep_comms[])
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     int code;
 
     if (0 == ompi_instance_count) {

@@ -285,6 +285,7 @@ void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint)
 void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
                        bool look_only)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     const char *provider = module->fabric->info->fabric_attr->prov_name;
     int error = 0;

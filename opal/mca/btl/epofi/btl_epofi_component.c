@@ -251,6 +251,7 @@ static mca_btl_base_module_t **component_init(int *num_btls, bool enable_progres
 
 static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     int rc;
 
     opal_mutex_lock(&mca_btl_epofi_lock);

@@ -162,6 +162,7 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_modul
 int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
                           struct mca_btl_base_endpoint_t **endpoint_p)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     struct mca_btl_base_endpoint_t *endpoint;
     const mca_btl_epofi_pair_t *pair;
@@ -207,6 +208,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *ep_module,
                               struct mca_btl_base_endpoint_t *endpoint)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     (void) ep_module;
     if (0 == --endpoint->references) {
         mca_btl_epofi_endpoint_retire(endpoint);

@@ -83,6 +83,7 @@ struct mca_btl_base_registration_handle_t *
 mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                            void *base, size_t size, uint32_t flags)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
     mca_btl_epofi_region_t *region = module->free_regions;
     uint64_t access = 0;
@@ -119,6 +120,7 @@ mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpo
 int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
                                  struct mca_btl_base_registration_handle_t *handle)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
     mca_btl_epofi_region_t *region = EPOFI_CONTAINER(handle, mca_btl_epofi_region_t, handle);
     int result = fi_close(&region->mr->fid);
@@ -309,6 +311,7 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
                       int flags, int order, mca_btl_base_rdma_completion_fn_t cbfunc,
                       void *cbcontext, void *cbdata)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
     struct mca_btl_base_registration_handle_t remote;
     mca_btl_epofi_get_t *get;

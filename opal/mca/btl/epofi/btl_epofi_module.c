@@ -200,6 +200,7 @@ static void linger(mca_btl_epofi_module_t *module)
 
 static int finalize(mca_btl_base_module_t *btl)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
 
     module->closing = true;

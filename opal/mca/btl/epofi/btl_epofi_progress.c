@@ -103,6 +103,7 @@ static int progress_error(mca_btl_epofi_module_t *module)
 
 int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     struct fi_cq_msg_entry entries[BATCH];
     uint64_t kinds = 0;

@@ -189,6 +189,7 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
                           const void *header, size_t header_size, const void *payload,
                           size_t payload_size, mca_btl_base_tag_t tag)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     const size_t length = header_size + payload_size;
     unsigned char *place;
@@ -214,6 +215,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
                        struct opal_convertor_t *convertor, const void *header, size_t header_size,
                        size_t payload_size, mca_btl_base_tag_t tag)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     const size_t length = header_size + payload_size;
     size_t position = convertor->bConverted;
     size_t packed = payload_size;
@@ -284,6 +286,7 @@ int mca_btl_epofi_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
 int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                        mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
     mca_btl_epofi_frag_t *frag = (mca_btl_epofi_frag_t *) descriptor;
     const size_t length = frag->segment.seg_len;

@@ -211,6 +211,7 @@ static int segment_create(void)
 
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     int error = 0;
 
     opal_mutex_lock(&segment.lock);

@@ -25,10 +25,15 @@
 #include "btl_epshm_share.h"
 
 #include "opal/class/opal_list.h"
+#include "opal/mca/btl/btl_ep_cancel.h"
 
 BEGIN_C_DECLS
 
-#define EPSHM_SHOW_HELP(...) opal_show_help("help-btl-epshm.txt", __VA_ARGS__)
+#define EPSHM_SHOW_HELP(...)                                   \
+    do {                                                       \
+        MCA_BTL_EP_HOLD_CANCEL();                              \
+        opal_show_help("help-btl-epshm.txt", __VA_ARGS__);     \
+    } while (0)
 
 struct mca_btl_epshm_frag_t;
 struct mca_btl_epshm_pool_t;
