@@ -29,6 +29,23 @@
  *   reset           shut down the sockets that lead to the count-th address entered (from 1): a
  *                   connection reset as the provider sees it; returns at once
  *
+ * and at a chosen moment:
+ *
+ *   int ept_cut(const char *event, int count, const char *action, int address);
+ *
+ *   event   "now"; "send", "read": the count-th such call; "sent", "fetched", "received": completion
+ *   action  fin     end the connections to that address as if their user had closed them
+ *           fin_out likewise, one way only
+ *           rst     break them
+ *           half    fin, with no more of the call's message sent than a small buffer takes
+ *           second  connect there once more, as if this were another process at our address: it
+ *                   takes the living connection's place
+ *           double  the call's message is sent twice
+ *           swallow the completion is kept back for ever
+ *   address which of those entered (from 1)
+ *
+ * and, of what is known, ept_peer(address, &sockaddr_storage).
+ *
  * EPT-LIBS: -lfabric -ldl
  *
  * One order at a time; the program finds the function with dlsym.  tcp only, as tests are: other
@@ -55,6 +72,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MOST_ADDRESSES 64
 
@@ -69,6 +87,13 @@ static struct {
     bool pending;    /**< an error entry is to be read */
     struct fi_cq_err_entry entry;
 } order;
+static struct {
+    char event[16];
+    char action[16];
+    int count;
+    int address;
+} cut;
+static struct fid_ep *last_ep;
 static struct sockaddr_storage addresses[MOST_ADDRESSES];
 static int address_count;
 
@@ -120,8 +145,25 @@ static int port_of(const struct sockaddr_storage *address)
                : -1;
 }
 
+/** What is done to a socket. */
+static void break_socket(int fd, const char *action)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    const int small = 4608;
+
+    if (0 == strcmp(action, "shrink")) {
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+    } else if (0 == strcmp(action, "rst")) {
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        connect(fd, &nobody, sizeof(nobody));
+    } else {
+        shutdown(fd, 0 == strcmp(action, "fin_out") ? SHUT_WR : SHUT_RDWR);
+    }
+}
+
 /** @return how many sockets there were */
-static int reset(const struct sockaddr_storage *to)
+static int to_sockets(const struct sockaddr_storage *to, const char *action)
 {
     DIR *folder = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -134,7 +176,7 @@ static int reset(const struct sockaddr_storage *to)
 
         if ('.' != entry->d_name[0] && 0 == getpeername(fd, (struct sockaddr *) &peer, &size)
             && port_of(to) == port_of(&peer)) {
-            shutdown(fd, SHUT_RDWR);
+            break_socket(fd, action);
             ++found;
         }
     }
@@ -144,6 +186,94 @@ static int reset(const struct sockaddr_storage *to)
     return found;
 }
 
+/** Greet as libfabric's tcp does, with the port that is said to be ours. */
+static int second_connection(const struct sockaddr_storage *to)
+{
+    struct {
+        uint8_t version, type;
+        uint16_t size;
+        uint32_t number;
+        uint64_t ids[2], data;
+        uint8_t protocol, unused;
+        uint16_t port;
+        uint32_t pid;
+    } greeting = {.version = 3, .size = htons(8), .data = 1, .protocol = 1, .pid = htonl(1)};
+    struct sockaddr_storage own;
+    size_t size = sizeof(own);
+    int fd = socket(to->ss_family, SOCK_STREAM, 0);
+
+    _Static_assert(40 == sizeof(greeting), "no padding on the wire");
+    fi_getname(&last_ep->fid, &own, &size);
+    greeting.port = htons((uint16_t) port_of(&own));
+    if (0 > fd || 0 != connect(fd, (const struct sockaddr *) to, sizeof(struct sockaddr_in))) {
+        return 0;
+    }
+    return sizeof(greeting) == send(fd, &greeting, sizeof(greeting), 0); /* and it stays open */
+}
+
+/** Carry out what was ordered.  Under the lock.  @return whether there was anything to do it to */
+static int carry_out(const char *action)
+{
+    const struct sockaddr_storage *to = &addresses[cut.address - 1];
+
+    return 0 == strcmp(action, "second") ? second_connection(to) : to_sockets(to, action);
+}
+
+/** Is this the event at which something was ordered?  @return the action, or NULL */
+static const char *cut_at(const char *event)
+{
+    static _Thread_local char action[sizeof(cut.action)];
+    bool now;
+
+    pthread_mutex_lock(&lock);
+    now = 0 == strcmp(event, cut.event) && 0 == --cut.count;
+    if (now) {
+        cut.event[0] = '\0';
+        memcpy(action, cut.action, sizeof(action));
+    }
+    pthread_mutex_unlock(&lock);
+    return now ? action : NULL;
+}
+
+static void cut_now(const char *action)
+{
+    if (NULL != action) {
+        pthread_mutex_lock(&lock);
+        carry_out(action);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+__attribute__((visibility("default"))) int ept_cut(const char *event, int count, const char *action,
+                                                   int address)
+{
+    int found = 0;
+
+    pthread_mutex_lock(&lock);
+    if (0 < address && address <= address_count) {
+        cut.count = count;
+        cut.address = address;
+        strncpy(cut.action, action, sizeof(cut.action) - 1);
+        strncpy(cut.event, event, sizeof(cut.event) - 1);
+        found = 0 == strcmp(event, "now") ? carry_out(action) : 1;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+__attribute__((visibility("default"))) int ept_peer(int address, struct sockaddr_storage *peer)
+{
+    int known;
+
+    pthread_mutex_lock(&lock);
+    known = 0 < address && address <= address_count;
+    if (known) {
+        *peer = addresses[address - 1];
+    }
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 __attribute__((visibility("default"))) int ept_fault(const char *what, int count, int error,
                                                      int ms)
 {
@@ -151,7 +281,7 @@ __attribute__((visibility("default"))) int ept_fault(const char *what, int count
 
     pthread_mutex_lock(&lock);
     if (0 == strcmp(what, "reset")) {
-        found = 0 < count && count <= address_count ? reset(&addresses[count - 1]) : 0;
+        found = 0 < count && count <= address_count ? to_sockets(&addresses[count - 1], "fin") : 0;
     } else if (0 == strcmp(what, "left")) {
         found = order.count;
     } else {
@@ -166,27 +296,55 @@ __attribute__((visibility("default"))) int ept_fault(const char *what, int count
 
 /* ---- data calls ------------------------------------------------------------------------------ */
 
+/** What is done before a message is sent; messages of one piece, as all of ours are.
+ * @return what is done after it */
+static const char *before_send(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
+{
+    const char *action = cut_at("send");
+
+    if (NULL != action && 0 == strcmp(action, "half")) {
+        cut_now("shrink");
+        return "fin";
+    }
+    if (NULL != action && 0 == strcmp(action, "double")) {
+        (void) msg_ops.inject(ep, buf, len, dest); /* of which no completion tells */
+        return NULL;
+    }
+    return action;
+}
+
 static ssize_t fault_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
                           fi_addr_t dest, void *context)
 {
-    int error = ordered("send");
+    const int error = ordered("send");
+    const char *action = 0 != error ? NULL : before_send(ep, buf, len, dest);
+    const ssize_t result
+        = 0 != error ? -error : msg_ops.send(ep, buf, len, desc, dest, context);
 
-    return 0 != error ? -error : msg_ops.send(ep, buf, len, desc, dest, context);
+    cut_now(action);
+    return result;
 }
 
 static ssize_t fault_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-    int error = ordered("send");
+    const int error = ordered("send");
+    const char *action
+        = 0 != error ? NULL : before_send(ep, msg->msg_iov->iov_base, msg->msg_iov->iov_len, msg->addr);
+    const ssize_t result = 0 != error ? -error : msg_ops.sendmsg(ep, msg, flags);
 
-    return 0 != error ? -error : msg_ops.sendmsg(ep, msg, flags);
+    cut_now(action);
+    return result;
 }
 
 static ssize_t fault_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
                           uint64_t addr, uint64_t key, void *context)
 {
-    int error = ordered("read");
+    const int error = ordered("read");
+    const ssize_t result
+        = 0 != error ? -error : rma_ops.read(ep, buf, len, desc, src, addr, key, context);
 
-    return 0 != error ? -error : rma_ops.read(ep, buf, len, desc, src, addr, key, context);
+    cut_now(0 != error ? NULL : cut_at("read"));
+    return result;
 }
 
 /** What is the completion of? */
@@ -200,6 +358,7 @@ static ssize_t fault_cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
     struct fi_cq_msg_entry *entry = buf;
     int error = ordered("cq");
+    const char *action;
     ssize_t result;
 
     (void) count;
@@ -213,6 +372,11 @@ static ssize_t fault_cq_read(struct fid_cq *cq, void *buf, size_t count)
     if (1 != result) {
         return result;
     }
+    action = cut_at(kind_of(entry->flags));
+    if (NULL != action && 0 == strcmp(action, "swallow")) {
+        return -FI_EAGAIN;
+    }
+    cut_now(action);
     error = ordered(kind_of(entry->flags));
     if (0 == error) {
         return 1;
@@ -314,6 +478,7 @@ static int fault_endpoint(struct fid_domain *domain, struct fi_info *info, struc
     int result = domain_ops.endpoint(domain, info, ep, context);
 
     if (0 == result) {
+        last_ep = *ep;
         msg_ops = *(*ep)->msg;
         msg = msg_ops;
         msg.send = fault_send;

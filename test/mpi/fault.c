@@ -12,119 +12,12 @@
  * @file
  *
  * Faults of the fabric: what is retried, what ends with an error, whom it touches, what is said.
- *
- * Three processes with an endpoint each, over tcp, with test/lib/fault_fabric.c in front of
- * libfabric.  Rank 0 orders the faults, rank 1 is the peer that they are about, rank 2 the one that
- * they must not touch.  What must be printed is in lib/Ept/Matrix.pm.
- *
- *   --how NAME   see the table faults
+ * Who does what is in fault.h.
  */
 
 /* EPT-LIBS: -ldl */
 
-#include <mpi.h>
-#include <mpi-ext.h>
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define LARGE (1 << 20)
-#define PIECE 60000
-#define PIECES 200
-#define NEVER 99 /**< a tag that nobody sends */
-#define LATE 30  /**< seconds that no operation may take */
-
-static MPI_Comm comm;
-static int rank;
-static int failures;
-static char *buffer;
-static int (*fault)(const char *what, int count, int error, int ms);
-
-#define CHECK(condition, ...)                                     \
-    do {                                                          \
-        if (!(condition)) {                                       \
-            ++failures;                                           \
-            fprintf(stderr, "# fault.c:%d: rank %d: ", __LINE__, rank); \
-            fprintf(stderr, __VA_ARGS__);                         \
-            fprintf(stderr, "\n");                                \
-        }                                                         \
-    } while (0)
-
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MPI_Error_class(rc, &class);
-    return class;
-}
-
-/** An operation must end with this class, whatever else the machine does. */
-#define EXPECT(class, call)                                                                 \
-    do {                                                                                    \
-        double expect_start = MPI_Wtime();                                                  \
-        int expect_class = class_of(call);                                                  \
-        double expect_took = MPI_Wtime() - expect_start;                                    \
-        CHECK((class) == expect_class, "%s: class %d, not %d", #call, expect_class, class); \
-        CHECK(LATE > expect_took, "%s: took %.1f s", #call, expect_took);                   \
-    } while (0)
-
-static char pattern(int round, int i)
-{
-    return (char) (round * 31 + i * 7 + 5);
-}
-
-static void send_checked(int to, int size, int round)
-{
-    for (int i = 0; i < size; ++i) {
-        buffer[i] = pattern(round, i);
-    }
-    EXPECT(MPI_SUCCESS, MPI_Send(buffer, size, MPI_CHAR, to, 1, comm));
-}
-
-static void recv_checked(int from, int size, int round)
-{
-    int wrong = 0;
-
-    EXPECT(MPI_SUCCESS, MPI_Recv(buffer, size, MPI_CHAR, from, 1, comm, MPI_STATUS_IGNORE));
-    for (int i = 0; i < size; ++i) {
-        wrong += pattern(round, i) != buffer[i];
-    }
-    CHECK(0 == wrong, "round %d from %d: %d of %d bytes wrong", round, from, wrong, size);
-}
-
-/** Ranks 0 and other talk with each other, rounds times. */
-static void talk(int other, int rounds)
-{
-    if (0 != rank && other != rank) {
-        return;
-    }
-    for (int round = 0; round < rounds; ++round) {
-        const int size = 7 == round % 16 ? LARGE : 8 + round;
-
-        if (0 == rank) {
-            send_checked(other, size, round);
-            recv_checked(other, size, round + 1);
-        } else {
-            recv_checked(0, size, round);
-            send_checked(0, size, round + 1);
-        }
-    }
-}
-
-/** Rank 1 is lost to rank 0 and the other way round. */
-static void expect_lost(int who)
-{
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Recv(buffer, 8, MPI_CHAR, who, NEVER, comm,
-                                         MPI_STATUS_IGNORE));
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, who, NEVER, comm));
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, LARGE, MPI_CHAR, who, NEVER, comm));
-}
+#include "fault.h"
 
 /* ---- the provider has no room for long ------------------------------------------------------- */
 
@@ -432,12 +325,7 @@ static void reset(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-    bool cold;  /**< before there is any connection */
-    bool final; /**< rank 0 talks with nobody afterwards */
-} faults[] = {
+static const struct fault_case faults[] = {
     {"send_again", send_again, false, false},
     {"read_again", read_again, false, false},
     {"cq_again", cq_again, false, false},
@@ -457,44 +345,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    const char *how = "";
-    int provided, all = 0, chosen = -1;
-
-    alarm(170);
-    for (int i = 1; i < argc - 1; ++i) {
-        how = 0 == strcmp(argv[i], "--how") ? argv[i + 1] : how;
-    }
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); ++i) {
-        chosen = 0 == strcmp(faults[i].name, how) ? (int) i : chosen;
-    }
-    *(void **) &fault = dlsym(RTLD_DEFAULT, "ept_fault");
-    if (0 > chosen || NULL == fault) {
-        fprintf(stderr, "fault: %s\n", NULL == fault ? "nothing is preloaded" : "no such fault");
-        return 2;
-    }
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, 1, MPI_INFO_NULL, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm, &rank);
-    buffer = calloc(1, LARGE);
-
-    if (!faults[chosen].cold) {
-        talk(1, 2);
-        talk(2, 2);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    faults[chosen].run();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (!faults[chosen].final) {
-        talk(2, 40);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Comm_free(&comm);
-    MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        printf("1..1\n%sok 1 - %s\n", 0 == all ? "" : "not ", how);
-    }
-    free(buffer);
-    MPI_Finalize();
-    return 0;
+    return fault_main(argc, argv, faults, sizeof(faults) / sizeof(faults[0]));
 }

@@ -1,0 +1,352 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Whatever ends a connection between two that live, in whatever state: the messages of both arrive,
+ * or both get errors, and neither waits.  And: no descriptors for a connection; connections on which
+ * nobody talks.  Who does what is in fault.h.
+ */
+
+/* EPT-LIBS: -ldl */
+
+#include "fault.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+static int (*cut)(const char *event, int count, const char *action, int address);
+
+/** The first error of a rank's calls, and whom they are for. */
+static int first_error;
+
+#define TRY(call)                                         \
+    do {                                                  \
+        int try_rc = MPI_SUCCESS == first_error ? (call) : MPI_SUCCESS; \
+        first_error = MPI_SUCCESS == try_rc ? first_error : try_rc;     \
+    } while (0)
+
+static void order(const char *event, int count, const char *action)
+{
+    *(void **) &cut = dlsym(RTLD_DEFAULT, "ept_cut");
+    if (0 == rank) {
+        CHECK(0 < cut(event, count, action, 1), "nothing to cut");
+    }
+}
+
+/* ---- what they are at ------------------------------------------------------------------------ */
+
+enum { EAGER = 8, HALF = 60000, ROUNDS = 6 };
+
+static void check_data(int round, int size)
+{
+    int wrong = 0;
+
+    for (int i = 0; MPI_SUCCESS == first_error && i < size; ++i) {
+        wrong += pattern(round, i) != buffer[i];
+    }
+    CHECK(0 == wrong, "round %d: %d of %d bytes wrong", round, wrong, size);
+}
+
+static void fill(int round, int size)
+{
+    for (int i = 0; i < size; ++i) {
+        buffer[i] = pattern(round, i);
+    }
+}
+
+/** Ranks 0 and 1 send each other messages of a size by turns. */
+static void turns(int size)
+{
+    for (int round = 0; round < ROUNDS; ++round) {
+        const bool sends = rank == round % 2;
+
+        if (sends) {
+            fill(round, size);
+            TRY(MPI_Send(buffer, size, MPI_CHAR, 1 - rank, 1, comm));
+        } else {
+            TRY(MPI_Recv(buffer, size, MPI_CHAR, 1 - rank, 1, comm, MPI_STATUS_IGNORE));
+            check_data(round, size);
+        }
+    }
+}
+
+static void eager(void)
+{
+    turns(EAGER);
+}
+
+static void halves(void)
+{
+    turns(HALF);
+}
+
+static void large(void)
+{
+    turns(LARGE);
+}
+
+static void partitioned(void)
+{
+    enum { PARTITIONS = 4 };
+    MPI_Request request;
+
+    if (1 == rank) {
+        fill(3, LARGE);
+        MPI_Psend_init(buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, 0, 2, comm, MPI_INFO_NULL,
+                       &request);
+        MPI_Start(&request);
+        for (int i = 0; i < PARTITIONS; ++i) {
+            TRY(MPI_Pready(i, request));
+        }
+    } else {
+        MPI_Precv_init(buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, 1, 2, comm, MPI_INFO_NULL,
+                       &request);
+        MPI_Start(&request);
+    }
+    first_error = MPI_SUCCESS == first_error ? MPI_Wait(&request, MPI_STATUS_IGNORE) : first_error;
+    if (0 == rank) {
+        check_data(3, LARGE);
+    }
+    if (MPI_REQUEST_NULL != request) {
+        MPI_Request_free(&request);
+    }
+}
+
+static void creation(void)
+{
+    for (int round = 0; round < ROUNDS && MPI_SUCCESS == first_error; ++round) {
+        MPI_Group all, pair;
+        MPI_Comm two = MPI_COMM_NULL;
+        const int both[2] = {0, 1};
+
+        MPI_Comm_group(comm, &all);
+        MPI_Group_incl(all, 2, both, &pair);
+        TRY(MPI_Comm_create_group(comm, pair, 7, &two));
+        MPI_Group_free(&pair);
+        MPI_Group_free(&all);
+        if (MPI_COMM_NULL != two) {
+            TRY(MPI_Barrier(two));
+            MPI_Comm_free(&two);
+        }
+    }
+}
+
+/** Nothing is under way, and both see that the connection has ended. */
+static void idle(void)
+{
+    int flag;
+
+    for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
+        TRY(MPI_Iprobe(1 - rank, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+    }
+    eager();
+}
+
+/** Messages that the receiver knows nothing of: then it waits, as the sender does for the answer. */
+static void tail(void)
+{
+    if (0 == rank) {
+        TRY(MPI_Send(buffer, EAGER, MPI_CHAR, 1, 1, comm));
+        TRY(MPI_Recv(buffer, EAGER, MPI_CHAR, 1, 1, comm, MPI_STATUS_IGNORE));
+    } else {
+        usleep(300000); /* it arrives in the kernel, and ends there */
+        TRY(MPI_Recv(buffer, EAGER, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE));
+        TRY(MPI_Send(buffer, EAGER, MPI_CHAR, 0, 1, comm));
+    }
+}
+
+/* ---- how it must end ------------------------------------------------------------------------- */
+
+/** All of it has arrived, or both have lost each other, with errors of that class. */
+static void judge(void)
+{
+    int all[3];
+    const int class = class_of(first_error);
+
+    CHECK(MPI_SUCCESS == class || MPI_ERR_PROC_FAILED == class, "class %d", class);
+    MPI_Allgather(&class, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("# ends with: %d, %d\n", all[0], all[1]);
+    }
+    if (2 == rank) {
+        return;
+    }
+    if (MPI_SUCCESS != all[0] || MPI_SUCCESS != all[1]) {
+        expect_lost(1 - rank);
+    } else {
+        talk(1, 20);
+    }
+}
+
+static void at(const char *event, int count, const char *action, void (*traffic)(void))
+{
+    const double start = MPI_Wtime();
+
+    order(event, count, action);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (2 > rank) {
+        traffic();
+    }
+    CHECK(LATE > MPI_Wtime() - start, "it took %.1f s", MPI_Wtime() - start);
+    judge();
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+/** Use up all descriptors.  @return the limit that there was */
+static rlim_t use_up(void)
+{
+    struct rlimit limit;
+    rlim_t was;
+    int fd = dup(0);
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    was = limit.rlim_cur;
+    limit.rlim_cur = (rlim_t) fd;
+    CHECK(0 == setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+    close(fd);
+    while (0 <= dup(0)) {
+    }
+    return was;
+}
+
+static void give_back(rlim_t limit)
+{
+    struct rlimit now;
+
+    getrlimit(RLIMIT_NOFILE, &now);
+    now.rlim_cur = limit;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
+/** @param[in] who  rank 0 sends first, before there is any connection; who has no descriptors? */
+static void no_files(int who, bool recover)
+{
+    rlim_t limit = 0;
+    int flag;
+
+    if (who == rank) {
+        limit = use_up();
+        for (double stop = MPI_Wtime() + 0.7; recover && 1 == rank && MPI_Wtime() < stop;) {
+            TRY(MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+        }
+        if (recover) {
+            give_back(limit);
+        }
+    }
+    if (2 > rank) {
+        eager();
+        if (recover) {
+            CHECK(MPI_SUCCESS == first_error, "it is lost, though there are descriptors again");
+        } else {
+            CHECK(MPI_ERR_PROC_FAILED == class_of(first_error), "class %d",
+                  class_of(first_error));
+        }
+    }
+    if (0 != limit) {
+        give_back(limit);
+    }
+    judge();
+}
+
+static void files_receiver(void)
+{
+    no_files(1, false);
+}
+
+static void files_sender(void)
+{
+    no_files(0, false);
+}
+
+static void files_back(void)
+{
+    no_files(1, true);
+}
+
+/** Connections on which nobody talks, or greets and no more, end. */
+static void silent(void)
+{
+    enum { COUNT = 20 };
+    struct pollfd fds[COUNT] = {0};
+    struct sockaddr_storage peer;
+    int (*peer_of)(int, struct sockaddr_storage *);
+    int open = 0, flag;
+    char byte;
+
+    *(void **) &peer_of = dlsym(RTLD_DEFAULT, "ept_peer");
+    if (0 == rank && 0 < peer_of(1, &peer)) {
+        for (int i = 0; i < COUNT; ++i) {
+            fds[i].fd = socket(peer.ss_family, SOCK_STREAM, 0);
+            fds[i].events = POLLIN;
+            CHECK(0 == connect(fds[i].fd, (struct sockaddr *) &peer, sizeof(struct sockaddr_in)),
+                  "connect: %s", strerror(errno));
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (double stop = MPI_Wtime() + 4; 2 > rank && MPI_Wtime() < stop;) {
+        EXPECT(MPI_SUCCESS, MPI_Iprobe(1 - rank, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; 0 == rank && i < COUNT; ++i) {
+        open += 1 != poll(&fds[i], 1, 0) || 0 < recv(fds[i].fd, &byte, 1, MSG_DONTWAIT);
+        close(fds[i].fd);
+    }
+    CHECK(0 == open, "%d silent connections of %d are open", open, COUNT);
+    talk(1, 20);
+}
+
+#define AT(name, event, count, action, traffic) \
+    static void name(void)                      \
+    {                                           \
+        at(event, count, action, traffic);      \
+    }
+
+AT(fin_idle, "now", 0, "fin", idle)
+AT(fin_out_idle, "now", 0, "fin_out", idle)
+AT(fin_eager, "send", 2, "fin", eager)
+AT(fin_tail, "send", 1, "fin", tail)
+AT(fin_sent, "sent", 1, "fin", eager)
+AT(fin_received, "received", 1, "fin", eager)
+AT(rst_eager, "send", 2, "rst", eager)
+AT(fin_offer, "send", 1, "fin", large)
+AT(fin_fetch, "read", 1, "fin", large)
+AT(rst_fetch, "read", 1, "rst", large)
+AT(fin_fetched, "fetched", 1, "fin", large)
+AT(fin_part, "read", 2, "fin", partitioned)
+AT(fin_part_start, "send", 1, "fin", partitioned)
+AT(fin_create, "send", 3, "fin", creation)
+AT(half, "send", 1, "half", halves)
+AT(twice, "send", 1, "double", eager)
+AT(second, "now", 0, "second", idle)
+AT(second_busy, "send", 1, "second", large)
+AT(swallow_sent, "sent", 1, "swallow", eager)
+AT(swallow_received, "received", 1, "swallow", eager)
+AT(swallow_fetched, "fetched", 1, "swallow", large)
+
+static const struct fault_case cuts[] = {
+#define CASE(name) {#name, name, false, false}
+    CASE(fin_idle), CASE(fin_out_idle), CASE(fin_eager), CASE(fin_tail), CASE(fin_sent),
+    CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), CASE(rst_fetch),
+    CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),
+    CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent), CASE(swallow_received),
+    CASE(swallow_fetched), CASE(silent),
+    {"files_receiver", files_receiver, true, false},
+    {"files_sender", files_sender, true, false},
+    {"files_back", files_back, true, false},
+};
+
+int main(int argc, char **argv)
+{
+    return fault_main(argc, argv, cuts, sizeof(cuts) / sizeof(cuts[0]));
+}
