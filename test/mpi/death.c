@@ -22,6 +22,8 @@
  *                            launcher may never complete after a death, and with status 0: where
  *                            several survivors abort, prterun 3.0.8 ends the job once for each of
  *                            them, and corrupts its heap or hangs
+ *   --child fork | spawn   the one who dies leaves a child behind, which runs on: a copy of it, or
+ *                          another program
  *   --after MS    from the start of the traffic to the death
  *
  * The process with the highest rank dies.  Endpoint e of every other process talks with endpoint e
@@ -42,6 +44,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,12 +66,15 @@ typedef struct survivor_t {
     char *buffer;     /**< LARGE bytes */
 } survivor_t;
 
+extern char **environ;
+
 static int endpoints = 1;
 static int processes, process;
 static const char *way = "recv";
 static const char *errors = "return";
 static const char *end = "finalize";
 static int after_ms = 500;
+static const char *child = "";
 static atomic_int started; /**< endpoints of this process whose traffic has begun */
 
 static int exchange(survivor_t *s, int count)
@@ -576,6 +582,8 @@ static void arguments(int argc, char **argv)
             errors = argv[i + 1];
         } else if (0 == strcmp(argv[i], "--end")) {
             end = argv[i + 1];
+        } else if (0 == strcmp(argv[i], "--child")) {
+            child = argv[i + 1];
         } else if (0 == strcmp(argv[i], "--after")) {
             after_ms = atoi(argv[i + 1]);
         }
@@ -586,6 +594,27 @@ static void arguments(int argc, char **argv)
     if (0 > chosen || 1 > endpoints || MOST_EP < endpoints) {
         fprintf(stderr, "death: bad arguments\n");
         exit(2);
+    }
+}
+
+/** A child that lives until the survivors are through, or for long. */
+static void leave_child(void)
+{
+    char wait[] = "i=0; while test ! -e \"$TMPDIR/through.0\" -a $i -lt 300; do sleep 0.1; "
+                  "i=$((i + 1)); done";
+    char *command[] = {"sh", "-c", wait, NULL};
+    pid_t pid;
+
+    if (0 == strcmp(child, "spawn")) {
+        (void) posix_spawn(&pid, "/bin/sh", NULL, NULL, command, environ);
+    } else if (0 == strcmp(child, "fork") && 0 == fork()) {
+        char name[4096];
+
+        (void) snprintf(name, sizeof(name), "%s/through.0", getenv("TMPDIR"));
+        for (int i = 0; i < 300 && 0 != access(name, F_OK); ++i) {
+            (void) usleep(100000);
+        }
+        _exit(0);
     }
 }
 
@@ -632,6 +661,7 @@ int main(int argc, char **argv)
             usleep(1000);
         }
         usleep(1000u * (unsigned int) after_ms);
+        leave_child();
         kill(getpid(), SIGKILL);
     }
     for (int i = 0; i < endpoints; ++i) {

@@ -37,6 +37,11 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
     'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
     'btl_epofi_max_send_buffers 4';
 
+# An endpoint that is lost, and two that are to each other, as the users of both are told.
+my $PEER = 'cannot be reached.*Peer: +rank [01] on host ';
+my $DELIVERED = '\A(?!.*cannot be reached).*All was delivered';
+my $BOTH_SIDES = '(?=.*Peer: +rank 0 on host )(?=.*Peer: +rank 1 on host ).*cannot be reached';
+
 # malloc counts what each thread keeps for next time as handed out: memory that only seems to be lost.
 my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 
@@ -422,6 +427,12 @@ my @TABLE = (
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
         qw(recv probe iprobe stream any barrier)),
+    # Its children live on, which does not keep it alive for others.
+    (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
+              configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],
+              launcher => $RECOVER, within => 10000,
+              args => "--how recv --child $_ --end leave", status => 0,
+              says => 'Peer: +rank 1 on host', never => 'have died' } } qw(fork spawn)),
     # The job may end before the launcher has printed who is dead; then the error alone says it.
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
       configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
@@ -452,6 +463,29 @@ my @TABLE = (
         [cq_recovers => 'btl_epofi_recv_buffers 4'],
         [held_again => 'pml_epml_unexpected_limit 32k'],
         [asked => 'pml_epml_ask 200']),
+    # Connections that are cut, in each state, and what else ends them: delivered, or lost to both,
+    # with a text on both sides.
+    (map { my ($how, $says, $long) = @$_;
+           +{ program => 'cut', variant => $how, configs => ['3x1/tcp'], plain => 0,
+              quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,
+              args => "--how $how", says => $says, preload => 'fault_fabric',
+              mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
+                  . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1' } }
+        # Nothing can be lost.
+        (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle fin_tail second)),
+        [swallow_sent => "$DELIVERED.*had not taken all", 1],
+        [twice => 'a message from the network was thrown away.*it came before.*All was delivered'],
+        # Something may be, or must.
+        (map { [$_, "$BOTH_SIDES|$DELIVERED", 'fin_eager' ne $_] }
+            qw(fin_eager fin_sent fin_received fin_create second_busy)),
+        (map { [$_, $BOTH_SIDES, 0] }
+            qw(fin_fetch fin_part half swallow_received swallow_fetched)),
+        (map { [$_, $BOTH_SIDES, 1] } qw(rst_eager fin_offer fin_fetched fin_part_start)),
+        # Descriptors.
+        [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
+        [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],
+        [files_back => 'no file descriptors left.*accept a connection.*ulimit -n.*All was delivered'],
+        [silent => 'was closed because nobody had begun to talk on it.*From: +\d']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
     { program => 'create_errors', variant => 'ft', configs => ['2x0'], args => '--ft 1', plain => 0,

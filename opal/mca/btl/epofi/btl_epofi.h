@@ -52,6 +52,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int linger;
     unsigned int stall_warning;
     unsigned int confirm;
+    unsigned int keepalive;
     unsigned int silence;
     unsigned int descriptor_wait;
 } mca_btl_epofi_component_t;

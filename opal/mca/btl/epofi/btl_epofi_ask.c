@@ -53,6 +53,7 @@ static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
 
     (void) length;
     endpoint->asking = false;
+    --endpoint->ends; /* not one of those that has_answered looks at */
     if (OPAL_SUCCESS != status && !endpoint->failed) {
         mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
     } else if (OPAL_SUCCESS == status && endpoint->parting) {
@@ -69,6 +70,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
     mca_btl_epofi_pair_t *pair = endpoint->pair;
     unsigned char buffer[sizeof(mca_btl_epofi_wire_t) + sizeof(uint64_t)];
     struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(mca_btl_epofi_wire_t) + length};
+    ssize_t result;
     struct fi_msg message = {
         .msg_iov = &iov,
         .iov_count = 1,
@@ -86,7 +88,8 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         memcpy(buffer + sizeof(mca_btl_epofi_wire_t), payload, length);
     }
     endpoint->ask_op.complete = ask_complete;
-    if (0 == fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION)) {
+    result = fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION);
+    if (0 == result) {
         if (pair->settled == pair->out.sequence) {
             ++pair->settled; /* whether this one arrives is nobody's concern */
         }
@@ -96,6 +99,30 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
         ++module->inflight;
         ++endpoint->inflight;
+    } else if (!endpoint->failed) {
+        /* It may be that we shall never get through: then nobody else would find out. */
+        (void) mca_btl_epofi_endpoint_refused(endpoint, result);
+    }
+}
+
+/** A peer that answers so often, while nothing that is under way to it ends, ... */
+#define ANSWERS_MOST 5
+
+/**
+ * The peer lives, and hears us.  If there are operations under way to it of which the provider has
+ * ended none for several answers in a row, each of them asked for after a time without news, then
+ * it never will.
+ */
+static void has_answered(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const uint32_t held = endpoint->inflight - (endpoint->asking ? 1 : 0);
+
+    if (0 == held || endpoint->ends != endpoint->ends_then) {
+        endpoint->ends_then = endpoint->ends;
+        endpoint->answers = 0;
+    } else if (++endpoint->answers >= ANSWERS_MOST) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ETIMEDOUT,
+                                    "it answers, but what is under way to it does not end");
     }
 }
 
@@ -157,6 +184,9 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
         }
         memcpy(&heard, payload, sizeof(heard));
         settle(pair, heard);
+        if (NULL != pair->endpoint && !pair->endpoint->failed) {
+            has_answered(pair->endpoint);
+        }
         return true;
     case EPOFI_TAG_GONE:
         mca_btl_epofi_pair_lose(module, pair,

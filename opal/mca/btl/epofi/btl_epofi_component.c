@@ -87,6 +87,9 @@ static const parameter_t parameters[] = {
      "Milliseconds after which an endpoint that has sent something, and nothing since, asks whether "
      "it has arrived; by a connection that breaks it may get lost without a word. For this number 0 "
      "means never"},
+    {UINT_PARAMETER(keepalive), 60, false, 0, 32767, OPAL_INFO_LVL_6,
+     "Seconds of silence after which a connection is looked after by the kernels, so that nothing "
+     "between them forgets it; six looks in vain, 10 s apart, end it (tcp); 0: never"},
     {UINT_PARAMETER(silence), 30, false, 0, 86400, OPAL_INFO_LVL_6,
      "Seconds after which a connection is closed on which nobody has begun to talk (tcp); 0: never"},
     {UINT_PARAMETER(descriptor_wait), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,

@@ -20,7 +20,7 @@
  *   - That descriptors have run out is said at once, on the side that has none left.  libfabric
  *     says nothing there, and the other side is left to wait.  If it goes on, connections are
  *     refused, so that the other side learns of it.
- *   - Connections on which nobody begins to talk are closed after a while.
+ *   - Connections on which nobody begins to talk are closed after a while, idle ones are kept alive.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
  * Tests: test/mpi/death.c (fork, exec), test/mpi/fault.c (files, silent).
@@ -309,6 +309,22 @@ static void refuse(int listener)
 
 /* ---- in place of libc's ---------------------------------------------------------------------- */
 
+/**
+ * An idle connection is kept alive: what stands between the two may forget it otherwise, without
+ * telling, and a host that is gone is noticed though nothing is sent to it.  (Not how long data may
+ * stay unacknowledged: that would end connections to peers that do not receive for long.)
+ */
+static void keep_alive(int fd)
+{
+    const int on = 1, idle = (int) mca_btl_epofi_component.keepalive, interval = 10, count = 6;
+
+    if (0 < idle && 0 == setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on))) {
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+    }
+}
+
 static _Thread_local uint32_t connects;
 
 uint32_t mca_btl_epofi_sockets_connects(void)
@@ -322,6 +338,7 @@ static int own_socket(int domain, int type, int protocol)
 
     if (0 <= fd) {
         enter(fd, 0);
+        keep_alive(fd);
         some_left();
     }
     return fd;
@@ -337,6 +354,7 @@ static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
         uint64_t none = 0;
 
         enter(fd, now);
+        keep_alive(fd);
         (void) atomic_compare_exchange_strong_explicit(&next_sweep_ns, &none, now + SWEEP_NS,
                                                        memory_order_relaxed, memory_order_relaxed);
         some_left();

@@ -195,6 +195,9 @@ struct mca_btl_base_endpoint_t {
     int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
     uint32_t attempts;   /**< connections that were begun since then */
+    uint32_t ends;       /**< operations that have ended; wraps */
+    uint32_t ends_then;  /**< of them when the peer last answered, ... */
+    uint32_t answers;    /**< ... and how often it has since without one more */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
@@ -655,6 +658,7 @@ static inline void mca_btl_epofi_op_ended(mca_btl_epofi_module_t *module,
 {
     --module->inflight;
     --endpoint->inflight;
+    ++endpoint->ends;
     if (OPAL_UNLIKELY(0 == endpoint->references)) {
         mca_btl_epofi_endpoint_retire(endpoint);
     }
