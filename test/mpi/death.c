@@ -18,10 +18,12 @@
  *   --ep N        endpoints per process
  *   --how WAY     what the survivors are at: see the table ways
  *   --errors return | fatal
- *   --end finalize | leave   how the survivors end; leave: without MPI_Finalize, whose fence the
+ *   --end finalize | apart | leave   how the survivors end; leave: without MPI_Finalize, whose fence the
  *                            launcher may never complete after a death, and with status 0: where
  *                            several survivors abort, prterun 3.0.8 ends the job once for each of
- *                            them, and corrupts its heap or hangs
+ *                            them, and corrupts its heap or hangs; apart: the second process
+ *                            finalizes when the first one has come out of it, and waits for it no
+ *                            longer than it must
  *   --child fork | spawn   the one who dies leaves a child behind, which runs on: a copy of it, or
  *                          another program
  *   --after MS    from the start of the traffic to the death
@@ -618,6 +620,21 @@ static void leave_child(void)
     }
 }
 
+/** One of two moments of process 0. */
+static void at_end(bool ended)
+{
+    char name[4096];
+    int fd;
+
+    (void) snprintf(name, sizeof(name), "%s/ended", getenv("TMPDIR"));
+    if (ended && 0 == process && 0 <= (fd = open(name, O_CREAT | O_WRONLY, 0600))) {
+        (void) close(fd);
+    }
+    while (!ended && 1 == process && 0 != access(name, F_OK)) {
+        (void) usleep(1000); /* the alarm ends this */
+    }
+}
+
 /** Until all survivors are through: none shall see that another one leaves, which is a death, too.
  * Not by MPI; the folder is the job's own. */
 static void await_the_others(void)
@@ -674,7 +691,13 @@ int main(int argc, char **argv)
         await_the_others();
         _exit(0);
     }
+    if (0 == strcmp(end, "apart")) {
+        at_end(false);
+    }
     MPI_Finalize();
+    if (0 == strcmp(end, "apart")) {
+        at_end(true);
+    }
     printf("process %d: ended\n", process);
     return 0;
 }

@@ -427,6 +427,13 @@ my @TABLE = (
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
         qw(recv probe iprobe stream any barrier)),
+    # MPI_Finalize does not wait for the dead, nor for ever for those who may.
+    (map { my ($how, $launcher, $says) = @$_;
+           +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,
+              configs => ['3x1/tcp'], quick => [], launcher => $launcher, within => 20000,
+              args => '--how recv --end apart', status => 0,
+              mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended', never => 'written' } }
+        [told => $NOTIFY], [untold => $RECOVER]),
     # Its children live on, which does not keep it alive for others.
     (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
               configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],

@@ -53,6 +53,7 @@ typedef struct mca_pml_epml_component_t {
     unsigned int ask;        /**< pml_epml_ask, ms */
     unsigned int launcher_wait; /**< pml_epml_launcher_wait, ms */
     unsigned int way_wait;   /**< pml_epml_way_wait, ms */
+    unsigned int finalize_wait; /**< pml_epml_finalize_wait, ms */
     char *coll_components;   /**< pml_epml_coll */
 
     mca_pml_base_module_t base; /**< the wrapped PML's functions */

@@ -112,6 +112,14 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.way_wait);
 
+    mca_pml_epml_component.finalize_wait = 10000;
+    (void) mca_base_component_var_register(
+        version, "finalize_wait",
+        "Milliseconds that MPI_Finalize waits for the other processes where this one has lost an "
+        "endpoint of another process",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.finalize_wait);
+
     mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
     (void) mca_base_component_var_register(
         version, "coll",

@@ -49,6 +49,15 @@ static struct {
     bool told;            /**< the user knows */
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
 
+/** Set with the first loss. */
+static atomic_bool lost_anybody;
+
+bool mca_pml_epml_lost_anybody(void)
+{
+    /* Relaxed: nothing is read after it. */
+    return atomic_load_explicit(&lost_anybody, memory_order_relaxed);
+}
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -69,6 +78,7 @@ static void note_process(opal_vpid_t vpid)
                  & bit)) {
         return;
     }
+    atomic_store_explicit(&lost_anybody, true, memory_order_relaxed);
     /* Release: orders the bit before the news of it; partner: the acquire load in
      * mca_pml_epml_lost_look. */
     atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
@@ -134,6 +144,7 @@ void mca_pml_epml_lost_start(void)
         if (0 <= handler) {
             lost.handler = (size_t) handler;
         }
+        mca_pml_epml_finalize_start();
     }
     opal_mutex_unlock(&lost.lock);
 }
@@ -144,11 +155,13 @@ void mca_pml_epml_lost_stop(void)
         (void) PMIx_Deregister_event_handler(lost.handler, NULL, NULL);
         lost.handler = SIZE_MAX;
     }
+    mca_pml_epml_finalize_stop();
     free(lost.dead);
     lost.dead = NULL;
     lost.started = false;
     lost.told = false;
     /* Alone by now. */
+    atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
     atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
 }
 
@@ -236,6 +249,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     if (0 == connection->peer_id) {
         return; /* noted already */
     }
+    atomic_store_explicit(&lost_anybody, true, memory_order_relaxed);
     connection->lost_id = connection->peer_id;
     connection->peer_id = 0; /* whoever wants to send must look first */
     ep->lost_seen = EPML_LOST_LOOK;

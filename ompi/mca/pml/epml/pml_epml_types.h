@@ -419,6 +419,12 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p);
 
+/* ---- pml_epml_finalize.c --------------------------------------------------------------------- */
+
+/** MPI_Finalize will not wait for those that are lost; and it will again. */
+void mca_pml_epml_finalize_start(void);
+void mca_pml_epml_finalize_stop(void);
+
 /* ---- pml_epml_lost.c ------------------------------------------------------------------------- */
 
 /** Turns without a word from the network between looks at the clock. */
@@ -436,6 +442,9 @@ static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
     /* Relaxed: a hint; what it stands for is read under lost.lock. */
     return ep->lost_seen != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
 }
+
+/** Has this process lost anybody, be it a connection to one that lives?  Any thread. */
+bool mca_pml_epml_lost_anybody(void);
 
 /** Ask the launcher to tell of processes that die.  Idempotent, any thread; may block for a
  * moment. */

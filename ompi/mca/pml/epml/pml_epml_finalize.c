@@ -1,0 +1,101 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Finalize after a loss.
+ *
+ * Open MPI's processes wait for each other in MPI_Finalize, by a fence of the launcher's, which now
+ * and then goes on waiting for one that is dead.  Where that happens nobody ever gets on.  So the
+ * fence is begun here, just before Open MPI would (a callback of its framework "hook"), and a
+ * process that has lost somebody goes on after a while without the others.  It has taken part: those
+ * who still wait do not wait for it.
+ *
+ * Tests: test/mpi/death.c (finalize).
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/mca/hook/base/base.h"
+#include "ompi/runtime/params.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/runtime/opal_progress.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+/** Naps between looks, as Open MPI takes them here. */
+#define NAP_US 100
+
+/** Its answer may come when nobody waits for it any more. */
+static atomic_bool fence_over;
+
+static void on_fence(pmix_status_t status, void *context)
+{
+    (void) status;
+    (void) context;
+    /* Relaxed: nothing is read after it. */
+    atomic_store_explicit(&fence_over, true, memory_order_relaxed);
+}
+
+/** Keep this component loaded: the fence's answer may still come. */
+static void stay(void)
+{
+    Dl_info own;
+    void *handle = NULL;
+
+    if (0 != dladdr(&fence_over, &own)) {
+        handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+    if (NULL != handle) {
+        (void) dlclose(handle);
+    }
+}
+
+static void before_finalize(void)
+{
+    unsigned int us = 0;
+
+    if (ompi_async_mpi_finalize || opal_process_info.is_singleton) {
+        return; /* nobody waits */
+    }
+    atomic_store_explicit(&fence_over, false, memory_order_relaxed);
+    if (PMIX_SUCCESS != PMIx_Fence_nb(NULL, 0, NULL, 0, on_fence, NULL)) {
+        return; /* Open MPI tries as well, and says why */
+    }
+    while (!atomic_load_explicit(&fence_over, memory_order_relaxed)) {
+        opal_progress();
+        (void) usleep(NAP_US);
+        /* Naps are counted, not time: a machine that stands still does so for all. */
+        us += mca_pml_epml_lost_anybody() ? NAP_US : 0;
+        if (us / 1000 >= mca_pml_epml_component.finalize_wait
+            && mca_pml_epml_lost_anybody()) {
+            stay();
+            break;
+        }
+    }
+    ompi_async_mpi_finalize = true; /* it has been waited for */
+}
+
+static ompi_hook_base_component_t hook = {.hookm_mpi_finalize_top = before_finalize};
+
+void mca_pml_epml_finalize_start(void)
+{
+    (void) ompi_hook_base_register_callbacks(&hook);
+}
+
+void mca_pml_epml_finalize_stop(void)
+{
+    (void) ompi_hook_base_deregister_callbacks(&hook);
+}
