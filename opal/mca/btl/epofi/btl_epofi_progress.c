@@ -98,7 +98,9 @@ static int progress_error(mca_btl_epofi_module_t *module)
     opal_string_copy(module->error_detail, NULL == detail ? "-" : detail,
                      sizeof(module->error_detail));
     op->complete(module, op, 0, status);
-    return 1;
+    /* What was taken back, by us for one (btl_epofi_recv.c), is no sign of life of anybody: those who
+     * wait for one look after each other when there has been none for a while. */
+    return FI_ECANCELED == entry.err ? 0 : 1;
 }
 
 int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
