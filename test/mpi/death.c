@@ -279,6 +279,21 @@ static int way_barrier(survivor_t *s)
     return rc;
 }
 
+/** Communicators are made, and freed, all the time. */
+static int way_create(survivor_t *s)
+{
+    MPI_Comm dup;
+    int rc;
+
+    do {
+        rc = MPI_Comm_dup(s->comm, &dup);
+        if (MPI_SUCCESS == rc) {
+            MPI_Comm_free(&dup);
+        }
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
 static int way_allreduce(survivor_t *s)
 {
     int rc;
@@ -415,6 +430,7 @@ static const struct {
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},        {"late", way_late, true},
     {"alltoallw", way_alltoallw, true}, {"inter", way_inter, true},
+    {"create", way_create, true},
     {"shift", way_shift, true},        {"ring", way_ring, true},
 };
 

@@ -399,7 +399,7 @@ my @TABLE = (
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
-        qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier allreduce
+        qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
            bcast ring alltoallw inter)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 30000,

@@ -29,7 +29,7 @@ BEGIN_C_DECLS
 /** What members send each other while they agree. */
 enum {
     MPIX_ENDPOINTS_CID_ID = 0,     /**< the id, or the first one of a block */
-    MPIX_ENDPOINTS_CID_STATUS = 1, /**< 0, or 1: something failed, and so must the receiver */
+    MPIX_ENDPOINTS_CID_STATUS = 1, /**< not 0: something failed, and so must the receiver */
     MPIX_ENDPOINTS_CID_WORDS = 2
 };
 

@@ -31,6 +31,19 @@
 
 _Static_assert(MPIX_ENDPOINTS_AGREE_WORDS == CID_WORDS, "what agree_send sends");
 
+/** In words[CID_STATUS]: somebody has failed, and that because a member is lost. */
+enum { FAILED = 0x1, LOST = 0x2 };
+
+static uint64_t status_of(int rc)
+{
+    return OMPI_SUCCESS == rc ? 0 : MPI_ERR_PROC_FAILED == rc ? FAILED | LOST : FAILED;
+}
+
+static int error_of(uint64_t status)
+{
+    return 0 == status ? OMPI_SUCCESS : 0 != (status & LOST) ? MPI_ERR_PROC_FAILED : OMPI_ERROR;
+}
+
 /** The rank in comm of one in the tree. */
 static int comm_rank(const mpix_endpoints_tree_t *tree, int rank)
 {
@@ -45,7 +58,7 @@ static int receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
                                                       words);
 
     if (OMPI_SUCCESS != rc) {
-        words[CID_STATUS] = 1;
+        words[CID_STATUS] = status_of(rc);
     }
     return rc;
 }
@@ -91,7 +104,7 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
     }
     told = tell_children(tree, bit, words);
     if (OMPI_SUCCESS == rc) {
-        rc = 0 != words[CID_STATUS] ? OMPI_ERROR : told;
+        rc = 0 != words[CID_STATUS] ? error_of(words[CID_STATUS]) : told;
     }
     return rc;
 }
@@ -101,7 +114,7 @@ int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc)
     const int top = parent_bit(tree);
     uint64_t words[CID_WORDS] = {0};
 
-    words[CID_STATUS] = OMPI_SUCCESS != rc;
+    words[CID_STATUS] = status_of(rc);
     for (int bit = 1; bit < top; bit <<= 1) {
         uint64_t theirs[CID_WORDS] = {0};
 
@@ -111,13 +124,11 @@ int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc)
         }
     }
     if (0 != tree->rank) {
-        const bool told = OMPI_SUCCESS == tell(tree, tree->rank - top, words);
+        const int told = tell(tree, tree->rank - top, words);
 
         (void) receive(tree, tree->rank - top, words);
-        words[CID_STATUS] |= !told;
+        words[CID_STATUS] |= status_of(told);
     }
-    if (OMPI_SUCCESS != tell_children(tree, top, words)) {
-        words[CID_STATUS] = 1;
-    }
-    return OMPI_SUCCESS == rc && 0 != words[CID_STATUS] ? OMPI_ERROR : rc;
+    words[CID_STATUS] |= status_of(tell_children(tree, top, words));
+    return OMPI_SUCCESS == rc ? error_of(words[CID_STATUS]) : rc;
 }

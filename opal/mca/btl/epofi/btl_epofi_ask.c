@@ -53,6 +53,7 @@ static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
 
     (void) length;
     endpoint->asking = false;
+    ++module->own_ends;
     --endpoint->ends; /* not one of those that has_answered looks at */
     if (OPAL_SUCCESS != status && !endpoint->failed) {
         mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);

@@ -70,6 +70,20 @@ static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
     mca_btl_epofi_sockets_look();
 }
 
+/**
+ * What of some events is news for the owner.  Our own questions are not (nor what we take back, in
+ * btl_epofi_recv.c): that a provider is done with them says nothing of the peer, and owners look
+ * after each other when there has been no sign of life for a while.
+ */
+static inline int news(mca_btl_epofi_module_t *module, ssize_t events)
+{
+    if (OPAL_UNLIKELY(0 < module->own_ends)) {
+        events = events > (ssize_t) module->own_ends ? events - (ssize_t) module->own_ends : 0;
+        module->own_ends = 0;
+    }
+    return (int) events;
+}
+
 /** An operation failed: note why, and let it end with an error. */
 static int progress_error(mca_btl_epofi_module_t *module)
 {
@@ -98,9 +112,7 @@ static int progress_error(mca_btl_epofi_module_t *module)
     opal_string_copy(module->error_detail, NULL == detail ? "-" : detail,
                      sizeof(module->error_detail));
     op->complete(module, op, 0, status);
-    /* What was taken back, by us for one (btl_epofi_recv.c), is no sign of life of anybody: those who
-     * wait for one look after each other when there has been none for a while. */
-    return FI_ECANCELED == entry.err ? 0 : 1;
+    return FI_ECANCELED == entry.err ? 0 : news(module, 1);
 }
 
 int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
@@ -137,7 +149,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             module->refused = false;
             (void) fi_cq_read(module->fi.cq, NULL, 0);
         }
-        return (int) count;
+        return news(module, count);
     }
     if (OPAL_LIKELY(-FI_EAGAIN == count || 0 == count)) {
         module->broken_ns = 0;

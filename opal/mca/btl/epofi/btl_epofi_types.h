@@ -316,6 +316,7 @@ typedef struct mca_btl_epofi_module_t {
     unsigned char *inject_buffer;
     uint32_t peer_queue;      /**< most operations under way to one peer */
     uint32_t inflight;        /**< operations under way to all peers */
+    uint32_t own_ends;        /**< completions of our own messages since somebody counted */
     uint32_t idle;            /**< looks at the completion queue since the last completion */
     uint32_t idle_start;      /**< idle at the last look at the clock */
     uint64_t idle_ns;         /**< time of the first look since the last completion */
