@@ -33,7 +33,8 @@
  *
  *   int ept_cut(const char *event, int count, const char *action, int address);
  *
- *   event   "now"; "send", "read": the count-th such call; "sent", "fetched", "received": completion
+ *   event   "now"; "send", "read": the count-th such call; "sent", "fetched", "received": the
+ *           count-th such completion
  *   action  fin     end the connections to that address as if their user had closed them
  *           fin_out likewise, one way only
  *           rst     break them
@@ -328,8 +329,9 @@ static ssize_t fault_send(struct fid_ep *ep, const void *buf, size_t len, void *
 static ssize_t fault_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
     const int error = ordered("send");
+    const struct iovec *iov = msg->msg_iov;
     const char *action
-        = 0 != error ? NULL : before_send(ep, msg->msg_iov->iov_base, msg->msg_iov->iov_len, msg->addr);
+        = 0 != error ? NULL : before_send(ep, iov->iov_base, iov->iov_len, msg->addr);
     const ssize_t result = 0 != error ? -error : msg_ops.sendmsg(ep, msg, flags);
 
     cut_now(action);

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Whatever ends a connection between two that live, in whatever state: the messages of both arrive,
- * or both get errors, and neither waits.  And: no descriptors for a connection; connections on which
- * nobody talks.  Who does what is in fault.h.
+ * Whatever ends a connection between two that live, in whatever state: the messages of both
+ * arrive, or both get errors, and neither waits.  And: no descriptors for a connection; connections
+ * on which nobody talks.  Who does what is in fault.h.
  */
 
 /* EPT-LIBS: -ldl */
@@ -153,7 +153,7 @@ static void idle(void)
     eager();
 }
 
-/** Messages that the receiver knows nothing of: then it waits, as the sender does for the answer. */
+/** The receiver knows nothing of a message: it waits, as the sender does for the answer. */
 static void tail(void)
 {
     if (0 == rank) {

@@ -479,15 +479,15 @@ my @TABLE = (
               mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
                   . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1' } }
         # Nothing can be lost.
-        (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle fin_tail second)),
+        (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle second)),
         [swallow_sent => "$DELIVERED.*had not taken all", 1],
         [twice => 'a message from the network was thrown away.*it came before.*All was delivered'],
         # Something may be, or must.
         (map { [$_, "$BOTH_SIDES|$DELIVERED", 'fin_eager' ne $_] }
-            qw(fin_eager fin_sent fin_received fin_create second_busy)),
+            qw(fin_eager fin_tail fin_sent fin_received fin_create second_busy rst_eager fin_offer
+               fin_fetched fin_part_start)),
         (map { [$_, $BOTH_SIDES, 0] }
             qw(fin_fetch fin_part half swallow_received swallow_fetched)),
-        (map { [$_, $BOTH_SIDES, 1] } qw(rst_eager fin_offer fin_fetched fin_part_start)),
         # Descriptors.
         [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
         [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],

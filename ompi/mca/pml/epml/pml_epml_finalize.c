@@ -19,7 +19,7 @@
  * process that has lost somebody goes on after a while without the others.  It has taken part: those
  * who still wait do not wait for it.
  *
- * Tests: test/mpi/death.c (finalize).
+ * Tests: test/mpi/death.c (--end apart).
  */
 
 #include "ompi_config.h"

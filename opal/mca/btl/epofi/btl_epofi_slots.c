@@ -16,7 +16,8 @@
  * pointer each, so other threads may be calling.  Nobody else's calls are touched.
  *
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
- * on without btl_epofi_sockets.c.  The same mechanism, for libmpi: ompi/mpiext/endpoints, seam_plt.c.
+ * on without btl_epofi_sockets.c.  The same mechanism, for libmpi, is in ompi/mpiext/endpoints
+ * (seam_plt.c).
  */
 
 #define _GNU_SOURCE

@@ -20,10 +20,11 @@
  *   - That descriptors have run out is said at once, on the side that has none left.  libfabric
  *     says nothing there, and the other side is left to wait.  If it goes on, connections are
  *     refused, so that the other side learns of it.
- *   - Connections on which nobody begins to talk are closed after a while, idle ones are kept alive.
+ *   - Connections on which nobody begins to talk are closed after a while; idle ones are kept
+ *     alive.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
- * Tests: test/mpi/death.c (fork, exec), test/mpi/fault.c (files, silent).
+ * Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent).
  */
 
 #define _GNU_SOURCE
@@ -233,7 +234,7 @@ void mca_btl_epofi_sockets_look(void)
 /* ---- no descriptors -------------------------------------------------------------------------- */
 
 static _Atomic uint64_t none_since_ns; /**< since when none can be had; 0: they can */
-static _Atomic uint64_t next_haste_ns; /**< not before then are silent connections looked for again */
+static _Atomic uint64_t next_haste_ns; /**< not before: look for silent ones again */
 static _Atomic int spare = -1;         /**< a descriptor, to refuse connections with; -1: none */
 
 static void spare_take(void)
