@@ -43,6 +43,9 @@ mca_pml_epml_ep_t *fuzz_ep;
 mca_pml_epml_peer_t *fuzz_remote;
 uint64_t fuzz_neighbour_uid;
 
+/* Of the lock, whose functions are inline. */
+_Atomic uint64_t epml_lock_endings_until;
+
 static MPI_Comm handles[FUZZ_RANKS][FUZZ_COMMS];
 static struct mca_btl_base_endpoint_t *remote_inbox;
 

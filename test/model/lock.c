@@ -44,6 +44,8 @@ static uintptr_t self_number(void);
 #    define atomic_signal_fence(order) between()
 #    define syscall(...) barrier()
 #    define pthread_self() self_number()
+#    define EPML_LOCK_CLOCK() 0
+#    define EPML_LOCK_BIAS_WORTH 0 /* a bias that ends at once may come back */
 #    if defined(MODEL_FINE)
 #        undef atomic_store_explicit
 #        define atomic_store_explicit(to, value, order)                                           \
@@ -53,6 +55,7 @@ static uintptr_t self_number(void);
 
 #include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
 
+_Atomic uint64_t epml_lock_endings_until;
 epml_lock_t lock;
 bool may_bias = true;
 int inside, entries; /* what the lock guards; entries: of all threads */

@@ -36,10 +36,12 @@
 #include <string.h>
 
 /* What the headers include: before the macros below. */
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdalign.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /** Each model: its threads, by number; before them; after them. */
@@ -107,7 +109,6 @@ int main(void)
 #else /* real threads */
 
 #include <stdio.h>
-#include <time.h>
 
 #undef assert
 #define assert(condition)                                                                     \

@@ -66,7 +66,7 @@ static void take_and_copy(unsigned int number, uint64_t i, size_t size)
     /* As the sender left it; the last copy is over. */
     target[i][0] = 0;
     MODEL_AWAIT(epshm_share_take(&share, target[i], source[i], size));
-    pieces[number] += epshm_share_work(&share);
+    pieces[number] += epshm_share_work(&share, INT_MAX);
     epshm_share_finish(&share);
     for (uint64_t k = 0; k < size / EPSHM_SHARE_PIECE; ++k) {
         assert(target[i][k * WORDS] == 1 + 2 * i + k);
@@ -77,7 +77,7 @@ static void take_and_copy(unsigned int number, uint64_t i, size_t size)
 static void model_thread(unsigned int number)
 {
     if (MODEL_THREADS - 1 == number) {
-        pieces[number] = epshm_share_work(&share);
+        pieces[number] = epshm_share_work(&share, INT_MAX);
         return;
     }
 #if defined(MODEL_TAKERS)

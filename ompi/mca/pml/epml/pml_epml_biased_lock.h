@@ -183,6 +183,11 @@ static inline bool epml_lock_owner_in(epml_lock_t *lock, uintptr_t owner)
            && atomic_load_explicit(&lock->inside[owner % EPML_LOCK_SLOTS], memory_order_acquire);
 }
 
+/** Nanoseconds of CLOCK_MONOTONIC. */
+#ifndef EPML_LOCK_CLOCK
+#    define EPML_LOCK_CLOCK epml_lock_clock
+#endif
+
 static inline uint64_t epml_lock_clock(void)
 {
     struct timespec now;
@@ -203,7 +208,7 @@ static inline bool epml_lock_may_end(uint64_t now)
 /** A bias ends: was it worth it?  The lock proper is held. */
 static inline void epml_lock_account(epml_lock_t *lock)
 {
-    const uint64_t now = epml_lock_clock();
+    const uint64_t now = EPML_LOCK_CLOCK();
     uint64_t until = atomic_load_explicit(&epml_lock_endings_until, memory_order_relaxed);
 
     /* Two at the same time may count as one: the bound is a little wider then. */
@@ -263,7 +268,7 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
 {
     /* Relaxed: this thread has written it. */
     const uintptr_t self = atomic_load_explicit(&lock->candidate, memory_order_relaxed);
-    const uint64_t now = epml_lock_clock();
+    const uint64_t now = EPML_LOCK_CLOCK();
 
     lock->streak = 0;
     if (!epml_lock_may_end(now)) {
