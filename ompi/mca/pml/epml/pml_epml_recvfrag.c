@@ -115,16 +115,19 @@ static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep, uint64_t conte
         lose(comm, match);
         return;
     }
-    mca_pml_epml_flow_kept(ep, sender, message);
+    if (0 == (context & EPML_AGREE_CONTEXT)) { /* what members agree on holds nobody up */
+        mca_pml_epml_flow_kept(ep, sender, message);
+    }
 }
 
 /** Does a message come from where it says?  The network tells whose it is (ep_source); others are
- * memory of this job's. */
+ * memory of this job's.  Of a peer that we send to by the node side the network's address is not
+ * known here: that its message has a proof must do. */
 static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_peer_t *peer)
 {
     const uint64_t source = ((const mca_btl_ep_module_t *) btl)->ep_source;
 
-    return 0 == source
+    return 0 == source || EPML_LINK_NET != peer->link
            || (sizeof(source) <= peer->address_length
                && 0 == memcmp(&source, peer->address, sizeof(source)));
 }
