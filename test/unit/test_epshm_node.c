@@ -1039,6 +1039,65 @@ static void case_corrupt_head(const pair_t *pair)
     side_close(&side);
 }
 
+/** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had been
+ * sent arrives, and rank 1 learns of it, once.  So it is whoever comes to look at the pipe first,
+ * a turn (rank 1 sends once) or one that finds another word in the door (it sends from two). */
+static void refuse(const pair_t *pair, bool by_door)
+{
+    side_t side = {.received = 0}, other = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 100; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8));
+        }
+        meet(pair);
+        meet(pair);
+        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        if (by_door) {
+            side_connect(&other, &theirs);
+        }
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+        if (by_door) {
+            side_disconnect(&other);
+        }
+        side_close(&other);
+    } else {
+        epshm_node_module_t *module = (epshm_node_module_t *) side.module;
+
+        meet(pair);
+        (void) side.module->ep_progress(side.module);
+        TAP_CHECK(100 > side.received, "it has all been taken at once");
+        side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        meet(pair);
+        meet(pair);
+        module->turns = by_door ? 0 : UINT32_MAX; /* no look at the pipes, or one */
+        (void) side.module->ep_progress(side.module);
+        TAP_EQ(by_door ? 1 : 0, module->in_count);
+        TAP_EQ(100, side.received);
+        TAP_EQ(0, losses + sender_losses); /* the owner knows */
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+static void case_refuse(const pair_t *pair)
+{
+    refuse(pair, false);
+}
+
+static void case_refuse_by_door(const pair_t *pair)
+{
+    refuse(pair, true);
+}
+
 /** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
  * not heard, and the door's owner that it hears nobody. */
 static void case_corrupt_door(const pair_t *pair)
@@ -1349,6 +1408,8 @@ int main(int argc, char **argv)
     run_pair("a corrupt pipe", case_corrupt, false);
     run_pair("a corrupt pipe of two", case_corrupt_both, false);
     run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
+    run_pair("a sender that is refused", case_refuse, false);
+    run_pair("a sender that is refused when another one comes", case_refuse_by_door, false);
     run_pair("a corrupt door", case_corrupt_door, false);
     run_pair("a door without an end", case_endless_door, false);
     run_pair("what had arrived through six hundred pipes", case_drain, false);

@@ -156,9 +156,9 @@ static __attribute__((noinline)) void check_in(epshm_node_module_t *module)
     }
     index = module->asked++ % module->in_count;
     in = &module->in[index];
-    if (OPAL_UNLIKELY(in->condemned) || epshm_pipe_is_over(&in->pipe)) {
+    if (epshm_pipe_is_over(&in->pipe)) {
         leave_pipe(module, index);
-    } else if (OPAL_UNLIKELY(epshm_pipe_is_given_up(&in->pipe))) {
+    } else if (OPAL_UNLIKELY(in->condemned || epshm_pipe_is_given_up(&in->pipe))) {
         (void) drain_lap(module, index); /* what it sent before */
         mca_btl_epshm_node_lose_sender(module, take_out(module, index), "given up");
     }
