@@ -329,6 +329,38 @@ static void case_last_forgotten(const pair_t *pair)
     last_missing(pair, true);
 }
 
+/** A peer has been given up, and then forgotten; nothing is lost on the way, and the peer could not
+ * be told.  It learns of it when it asks. */
+static void case_given_up(const pair_t *pair)
+{
+    side_t side = {0};
+    uint64_t start_ns;
+
+    mca_btl_epofi_component.confirm = 0;
+    start(pair, &side);
+    pair_barrier(pair, &side);
+    if (0 == pair->rank) {
+        side.module->ep_abandon(side.module, side.peer);
+        side_disconnect(&side);
+    }
+    pair_barrier(pair, &side);
+    if (1 == pair->rank) {
+        start_ns = mca_btl_epofi_now();
+        while (0 == losses && mca_btl_epofi_now() - start_ns < 5000000000u) {
+            side.module->ep_ask(side.module, side.peer, false); /* again: the way back is new */
+            (void) side_progress(&side);
+        }
+        TAP_EQ(1, losses);
+        TAP_CHECK(side.module->ep_worn, "the module would be used again");
+    }
+    pair_barrier(pair, &side);
+    if (0 == pair->rank) {
+        TAP_EQ(0, losses);
+        TAP_CHECK(side.module->ep_worn, "the module would be used again");
+    }
+    end(&side);
+}
+
 /** Nobody waits: the sender asks by itself. */
 static void case_confirmed(const pair_t *pair)
 {
@@ -525,6 +557,7 @@ int main(int argc, char **argv)
     run_pair("a missing message to one who only listens", case_missing_unmet);
     run_pair("the last message is missing", case_last_missing);
     run_pair("the last message is missing, its sender gone", case_last_forgotten);
+    run_pair("given up, and forgotten", case_given_up);
     run_pair("questions of the sender", case_confirmed);
     run_pair("keys", case_keys);
     run_pair("receive buffers held by strangers", case_held);

@@ -149,7 +149,7 @@ void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair
     if (NULL == endpoint) {
         return; /* nobody here knows it any more */
     }
-    if (endpoint->failed || pair->lost) {
+    if (endpoint->failed || pair->lost || pair->given_up) {
         send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
     } else {
         send_own(endpoint, EPOFI_TAG_HERE, &heard, sizeof(heard));
@@ -211,7 +211,7 @@ static bool is_due(const mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *p
     const bool quiet = pair->noticed == pair->out.sequence;
 
     pair->noticed = pair->out.sequence;
-    return quiet && pair->settled != pair->out.sequence && !pair->lost
+    return quiet && pair->settled != pair->out.sequence && !pair->lost && !pair->given_up
            && (NULL == pair->endpoint || !pair->endpoint->failed)
            && 0 <= (int32_t) (module->confirm_looks - pair->next_look);
 }

@@ -181,6 +181,7 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
         if (NULL == endpoint) {
             return rc;
         }
+        endpoint->pair->given_up = false; /* by the module's owner before this one */
     }
     ++endpoint->references;
     *endpoint_p = endpoint;
@@ -200,6 +201,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     }
     *link = endpoint->next;
     endpoint->pair->endpoint = NULL;
+    endpoint->pair->given_up |= endpoint->failed;
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
     mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);

@@ -158,6 +158,7 @@ typedef struct mca_btl_epofi_pair_t {
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
+    bool given_up; /**< the last endpoint failed, and may be gone: who asks is told */
     /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
      * side has said that it has it, or it is such a question itself. */
     uint64_t settled;
