@@ -88,7 +88,7 @@ static bool fails(const void *caller)
     }
     for (int i = 0; i < range_count; ++i) {
         if (ranges[i].begin <= (uintptr_t) caller && (uintptr_t) caller < ranges[i].end
-            && 0 == --left) {
+            && (0 > left || 0 == --left)) {
             done = true;
             errno = ENOMEM;
             return true;

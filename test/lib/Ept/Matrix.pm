@@ -421,6 +421,10 @@ my @TABLE = (
     # What it had sent complete is received.
     { program => 'last_words', configs => ['2x1/node'], plain => 0, quick => [],
       launcher => $NOTIFY, mca => $PATIENT, says => '' },
+    # And what it waits to hear of that, where there is no memory to say it.
+    { program => 'last_words', variant => 'owed', configs => ['2x1/node'], plain => 0, quick => [],
+      launcher => $NOTIFY, mca => $PATIENT, says => '', args => 'owed', preload => 'fail_alloc',
+      rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
     # It leaves them alone and says nothing: they find out by themselves.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
               configs => ['2x2'], quick => [], launcher => $RECOVER, within => 20000,

@@ -76,8 +76,8 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 {
     mca_btl_ep_module_t *module = ep->link[peer->link];
 
-    if (NULL != peer->shm) {
-        return; /* its inbox is always there */
+    if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
+        return; /* its inbox is always there; or that has been said */
     }
     mca_pml_epml_connection_give_up(ep, peer);
     if (NULL != module && NULL != module->ep_refuse && 0 < peer->address_length) {
@@ -131,6 +131,10 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, 
             return rc;
         }
         rc = judge(ep, peer, rc, &since);
+    } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
+        /* Its backlog ends, which must not be put off: without memory whoever owes the answer would
+         * go behind the others who do, for ever (mca_pml_epml_backlog_lost). */
+        rc = MPI_ERR_PROC_FAILED;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
         return rc;
