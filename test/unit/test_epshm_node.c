@@ -1039,9 +1039,9 @@ static void case_corrupt_head(const pair_t *pair)
     side_close(&side);
 }
 
-/** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had been
- * sent arrives, and rank 1 learns of it, once.  So it is whoever comes to look at the pipe first,
- * a turn (rank 1 sends once) or one that finds another word in the door (it sends from two). */
+/** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had
+ * been sent arrives, and rank 1 learns of it, once.  So it is whether a look that is due comes upon
+ * the pipe first or one that another word in the door brings about. */
 static void refuse(const pair_t *pair, bool by_door)
 {
     side_t side = {.received = 0}, other = {.received = 0};
