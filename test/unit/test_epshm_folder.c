@@ -13,7 +13,7 @@
  *
  * The folder in which segments are is everybody's: another user of the node has put there whatever
  * he can.  Nothing of it is opened, waited for, followed or removed.  As root only, who can be
- * somebody else.
+ * somebody else.  And where he has left no room, there is no segment, and nothing is left.
  */
 
 #include "opal_config.h"
@@ -30,6 +30,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -268,6 +270,55 @@ static void case_crowd(void)
     mca_btl_epshm_segment_close();
 }
 
+/** Names in the folder, "." and ".." aside. */
+static int names_in_folder(void)
+{
+    DIR *stream = opendir(folder);
+    int count = 0;
+
+    while (NULL != stream && NULL != readdir(stream)) {
+        ++count;
+    }
+    (void) closedir(stream);
+    return count - 2;
+}
+
+/** No segment can be made, and nothing is left of the attempt. */
+static void no_segment(const char *options)
+{
+    uint64_t stamp, size;
+
+    if (0 != mount("ept", folder, "tmpfs", 0, options)) {
+        printf("# nothing can be mounted here: %s\n", strerror(errno));
+        return;
+    }
+    mca_btl_epshm_segment_close(); /* and so another attempt is made */
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, mca_btl_epshm_segment_open(&stamp, &size));
+    TAP_EQ(0, names_in_folder());
+    TAP_EQ(0, umount(folder));
+}
+
+/** Others have taken all inodes, or all memory; and what is said then is what to look for. */
+static void case_full(void)
+{
+    int status = -1;
+    const pid_t pid = fork();
+
+    if (0 == pid) { /* mounts are out of the sight of others, and end with it */
+        if (0 == unshare(CLONE_NEWNS)) {
+            (void) mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL); /* in a chroot: it is */
+            no_segment("nr_inodes=1");
+            no_segment("size=4k");
+        }
+        _exit(0 != atomic_load_explicit(&tap.failures, memory_order_relaxed));
+    }
+    TAP_EQ(pid, waitpid(pid, &status, 0));
+    TAP_EQ(0, status);
+    TAP_CHECK(NULL != strstr(mca_btl_epshm_segment_advice(ENOSPC), "df -i"), "no word of inodes");
+    TAP_CHECK(NULL != strstr(mca_btl_epshm_segment_advice(EPERM), "1777"), "no word of modes");
+    TAP_CHECK(NULL != strstr(mca_btl_epshm_segment_advice(EMFILE), "ulimit -n"), "nor of files");
+}
+
 int main(int argc, char **argv)
 {
     char left[160];
@@ -290,6 +341,9 @@ int main(int argc, char **argv)
     tap_case_done();
     tap_case("a folder full of names");
     case_crowd();
+    tap_case_done();
+    tap_case("a folder without room");
+    case_full();
     tap_case_done();
     snprintf(left, sizeof(left), "rm -rf %s", folder);
     TAP_EQ(0, system(left));

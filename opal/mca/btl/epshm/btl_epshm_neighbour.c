@@ -149,9 +149,10 @@ static void say_not_mapped(const opal_process_name_t *name, int error)
     static _Atomic bool said = false;
 
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
-        EPSHM_SHOW_HELP("not mapped", true, (unsigned int) OPAL_PROC_MY_NAME.vpid,
-                        (unsigned int) name->vpid, mca_btl_epshm_component.directory,
-                        strerror(error), mca_btl_epshm_segment_advice(error));
+        EPSHM_SHOW_HELP("not mapped", true, opal_process_info.nodename,
+                        (unsigned int) OPAL_PROC_MY_NAME.vpid, (unsigned int) name->vpid,
+                        mca_btl_epshm_component.directory, strerror(error),
+                        mca_btl_epshm_segment_advice(error));
     }
 }
 

@@ -24,6 +24,7 @@
 
 #include "btl_epshm_node.h"
 
+#include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
 /** Of the pipe by which a peer sends here, if there is one.  It is taken out later: one of its
@@ -115,5 +116,6 @@ void mca_btl_epshm_node_break_door(epshm_node_module_t *module)
     while (0 < module->in_count) {
         epshm_pipe_refuse(module->in[--module->in_count].pipe.pipe);
     }
-    EPSHM_SHOW_HELP("door corrupt", true);
+    EPSHM_SHOW_HELP("door corrupt", true, opal_process_info.nodename,
+                    (unsigned int) OPAL_PROC_MY_NAME.vpid);
 }

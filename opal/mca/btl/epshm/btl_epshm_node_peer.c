@@ -48,7 +48,8 @@ static void say_no_room(void)
 
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
         (void) mca_btl_epshm_segment_open(&stamp, &size); /* it is: how large? */
-        EPSHM_SHOW_HELP("no room", true, mca_btl_epshm_component.directory, (size_t) size);
+        EPSHM_SHOW_HELP("no room", true, opal_process_info.nodename,
+                        mca_btl_epshm_component.directory, (size_t) size);
     }
 }
 

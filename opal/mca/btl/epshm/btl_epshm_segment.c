@@ -225,7 +225,8 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
     }
     opal_mutex_unlock(&segment.lock);
     if (0 != error) {
-        EPSHM_SHOW_HELP("no segment", true, mca_btl_epshm_component.directory, strerror(error),
+        EPSHM_SHOW_HELP("no segment", true, opal_process_info.nodename,
+                        mca_btl_epshm_component.directory, strerror(error),
                         mca_btl_epshm_segment_advice(error));
     }
     return NULL != segment.header ? OPAL_SUCCESS : OPAL_ERR_NOT_AVAILABLE;
@@ -233,10 +234,21 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
 
 const char *mca_btl_epshm_segment_advice(int error)
 {
-    return EMFILE == error || ENFILE == error
-               ? "\nThere are too few file descriptors (ulimit -n): one is needed for the memory\n"
-                 "of each process of the node.\n"
-               : "";
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+        return "\nThere are too few file descriptors (ulimit -n): one is needed for the memory\n"
+               "of each process of the node.\n";
+    case ENOSPC:
+        return "\nThe folder's file system is full, or has no inodes left: see \"df\" and\n"
+               "\"df -i\".  Other users may have files there, or jobs that were killed.\n";
+    case EPERM:
+        return "\nUnder the name of the file of that memory there is something that is not a\n"
+               "file of the job's user.  Only a folder in which users cannot take away each\n"
+               "other's files (mode 1777, as /dev/shm has it) keeps others from that.\n";
+    default:
+        return "";
+    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
