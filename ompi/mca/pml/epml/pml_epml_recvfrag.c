@@ -23,6 +23,7 @@
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
 
 /** A message that makes no sense: say so once per process, count it, forget it. */
 static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *reason)
@@ -32,7 +33,8 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
     ++ep->dropped;
     /* Relaxed: two messages instead of one would do no harm. */
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
-        EPML_SHOW_HELP("message dropped", true, reason);
+        EPML_SHOW_HELP("message dropped", true, reason, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+                       ompi_process_info.nodename);
     }
 }
 
