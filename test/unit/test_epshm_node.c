@@ -936,9 +936,17 @@ static void corrupt_cell(side_t *side)
     epshm_pipe_publish(out, 1);
 }
 
+/** Nonsense where the next message begins: a number that none has there, ever. */
+static void corrupt_sequence(side_t *side)
+{
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+
+    atomic_store_explicit(&epshm_pipe_out_cell(out, 0)->seq, out->tail + 5, memory_order_relaxed);
+}
+
 /** Rank 1 sends nonsense, after three messages; rank 0 has sent it something before, or has not.
  * Both learn that they have lost each other, and what another endpoint sends still arrives. */
-static void corrupt_pipe(const pair_t *pair, bool both_ways)
+static void corrupt_pipe(const pair_t *pair, void (*corrupt)(side_t *), bool both_ways)
 {
     side_t side = {.received = 0}, good = {.received = 3};
     name_t theirs;
@@ -952,7 +960,7 @@ static void corrupt_pipe(const pair_t *pair, bool both_ways)
         for (uint64_t number = 0; number < 3; ++number) {
             TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8 + 300 * number));
         }
-        corrupt_cell(&side);
+        corrupt(&side);
     } else if (both_ways) {
         side_connect(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
@@ -996,12 +1004,17 @@ static void corrupt_pipe(const pair_t *pair, bool both_ways)
 
 static void case_corrupt(const pair_t *pair)
 {
-    corrupt_pipe(pair, false);
+    corrupt_pipe(pair, corrupt_cell, false);
+}
+
+static void case_corrupt_sequence(const pair_t *pair)
+{
+    corrupt_pipe(pair, corrupt_sequence, false);
 }
 
 static void case_corrupt_both(const pair_t *pair)
 {
-    corrupt_pipe(pair, true);
+    corrupt_pipe(pair, corrupt_cell, true);
 }
 
 /** Rank 0 reads a pipe of rank 1's and writes nonsense of how far it is.  What rank 1 had sent
@@ -1406,6 +1419,7 @@ int main(int argc, char **argv)
     run_pair("files that other jobs have left", case_leftovers, false);
     run_pair("two jobs that come and go", case_two_jobs, false);
     run_pair("a corrupt pipe", case_corrupt, false);
+    run_pair("a corrupt place in a pipe", case_corrupt_sequence, false);
     run_pair("a corrupt pipe of two", case_corrupt_both, false);
     run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
     run_pair("a sender that is refused", case_refuse, false);

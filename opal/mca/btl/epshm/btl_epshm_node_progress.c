@@ -145,7 +145,7 @@ static int drain_lap(epshm_node_module_t *module, uint32_t index)
     return count;
 }
 
-/** Ask one pipe after the other whether its sender has gone. */
+/** Ask one pipe after the other whether its sender has gone, or writes nonsense. */
 static __attribute__((noinline)) void check_in(epshm_node_module_t *module)
 {
     epshm_node_in_t *in;
@@ -161,6 +161,8 @@ static __attribute__((noinline)) void check_in(epshm_node_module_t *module)
     } else if (OPAL_UNLIKELY(in->condemned || epshm_pipe_is_given_up(&in->pipe))) {
         (void) drain_lap(module, index); /* what it sent before */
         mca_btl_epshm_node_lose_sender(module, take_out(module, index), "given up");
+    } else if (OPAL_UNLIKELY(!epshm_pipe_is_sound(&in->pipe))) {
+        broken(module, index);
     }
 }
 

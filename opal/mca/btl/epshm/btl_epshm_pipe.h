@@ -410,6 +410,18 @@ static inline bool epshm_pipe_pending(const epshm_pipe_in_t *in)
            == atomic_load_explicit(&in->cells[in->head & in->mask].seq, memory_order_relaxed);
 }
 
+/** Could what stands where the next message begins have been written by a producer?  It is its
+ * number, or, until it comes, that of a message that began there laps ago, or none.  Anything else
+ * would be waited at for ever. */
+static inline bool epshm_pipe_is_sound(const epshm_pipe_in_t *in)
+{
+    /* Relaxed: only the value matters. */
+    const uint64_t seq
+        = atomic_load_explicit(&in->cells[in->head & in->mask].seq, memory_order_relaxed);
+
+    return 0 == seq || (seq <= in->head + 1 && 0 == ((in->head + 1 - seq) & in->mask));
+}
+
 /** Copy a message of several cells to room. */
 static inline void epshm_pipe_read(const epshm_pipe_in_t *in, unsigned char *room, size_t size)
 {
