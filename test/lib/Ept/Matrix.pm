@@ -122,6 +122,8 @@ my @TABLE = (
       plain => 0 },
     { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
       preload => 'fail_alloc' },
+    { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
+      preload => 'fail_pack', timeout => 30 },
     { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp)] },
     { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
       says => '\A(?!.*windows yet.*windows yet)(?!.*files yet.*files yet).*windows yet.*files yet' },

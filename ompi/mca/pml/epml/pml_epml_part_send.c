@@ -136,7 +136,7 @@ static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
                                                MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
                                                MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
     if (NULL == descriptor) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
     }
     if (0 == size) {
         (void) module->super.btl_free(&module->super, descriptor);

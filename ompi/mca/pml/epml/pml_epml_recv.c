@@ -625,6 +625,11 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
         ++ep->dropped;
         return;
     }
+    if (0 != (hdr->common.flags & EPML_HDR_FLAG_FAIL)) {
+        mca_pml_epml_number_drop(request);
+        finish(request, MPI_ERR_OTHER);
+        return;
+    }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
     if (size > request->wanted - request->received) {
         size = request->wanted - request->received;

@@ -400,8 +400,22 @@ static int send_first(mca_pml_epml_request_t *request)
         rc = first_eager(request, peer);
     }
     /* Too large; or the peer holds us back; or the transport could buffer as much, but has no
-     * memory for it. */
+     * memory for it; or it could not be packed, of which a receiver who waits will be told. */
     return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
+}
+
+/** The data cannot be packed: the receiver must not wait for the rest.
+ * @return OMPI_ERR_OUT_OF_RESOURCE to be called again; otherwise the error of the send */
+static int end_frags(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_FRAG,
+                                                    .flags = EPML_HDR_FLAG_FAIL,
+                                                    .request = request->receiver_request},
+                                         .offset = request->sent};
+    const int rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), NULL, 0);
+
+    request->state = EPML_SEND_BROKEN;
+    return OMPI_SUCCESS == rc ? OMPI_ERROR : rc;
 }
 
 /** Send fragments as long as there is room. */
@@ -427,7 +441,7 @@ static int send_frags(mca_pml_epml_request_t *request)
                                                    MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
                                                    MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
         if (NULL == descriptor) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
+            return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : end_frags(request, peer);
         }
         hdr = descriptor->des_segments->seg_addr.pval;
         *hdr = (mca_pml_epml_hdr_frag_t){
@@ -460,6 +474,8 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
 
     if (EPML_SEND_FRAGS == request->state) {
         rc = send_frags(request);
+    } else if (EPML_SEND_BROKEN == request->state) {
+        rc = end_frags(request, request->comm->peers->peer[request->peer]);
     } else {
         rc = mca_pml_epml_send_is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
     }

@@ -196,6 +196,7 @@ mca_btl_base_descriptor_t *mca_btl_epofi_prepare_src(mca_btl_base_module_t *btl,
     iov.iov_len = wanted;
     if (0 < wanted && 0 > opal_convertor_pack(convertor, &iov, &iov_count, &wanted)) {
         mca_btl_epofi_frag_put(frag);
+        *size = 0; /* no want of room */
         return NULL;
     }
     frag->segment.seg_len = reserve + wanted;

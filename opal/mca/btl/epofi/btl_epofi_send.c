@@ -238,7 +238,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     iov.iov_base = place + header_size;
     iov.iov_len = payload_size;
     if (0 > opal_convertor_pack(convertor, &iov, &iov_count, &packed) || packed != payload_size) {
-        rc = OPAL_ERROR;
+        rc = OPAL_ERR_NOT_AVAILABLE;
     } else {
         rc = frag_post(module, endpoint, frag, length, own_frag_complete);
     }

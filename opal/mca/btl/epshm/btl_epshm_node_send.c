@@ -187,6 +187,7 @@ mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
         != epshm_pack(convertor,
                       (unsigned char *) descriptor->des_segments->seg_addr.pval + reserved, size)) {
         (void) mca_btl_epshm_node_free(btl, descriptor);
+        *size = 0; /* no want of room */
         return NULL;
     }
     descriptor->des_segments->seg_len = reserved + *size;

@@ -285,7 +285,7 @@ int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
         if (NULL != descriptor) {
             *descriptor = NULL;
         }
-        return OPAL_ERR_OUT_OF_RESOURCE;
+        return 0 < packed ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_NOT_AVAILABLE;
     }
     memcpy(frag->des_segments->seg_addr.pval, header, header_size);
     rc = btl->btl_send(btl, endpoint, frag, tag);
@@ -347,6 +347,7 @@ mca_btl_base_descriptor_t *mca_btl_epshm_prepare_src(mca_btl_base_module_t *btl,
         != epshm_pack(convertor,
                       (unsigned char *) descriptor->des_segments->seg_addr.pval + reserve, size)) {
         mca_btl_epshm_free(btl, descriptor);
+        *size = 0; /* no want of room */
         return NULL;
     }
     descriptor->des_segments->seg_len = reserve + *size;
