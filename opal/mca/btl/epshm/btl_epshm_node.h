@@ -171,6 +171,8 @@ typedef struct epshm_node_module_t {
     bool broken;         /**< its door is: nothing is taken in any more */
     epshm_node_in_t *in; /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
+    uint64_t *refused;   /**< senders given up before their pipes came */
+    uint32_t refused_count;
     uint32_t cold;       /**< the next one to look at of those behind */
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
@@ -304,6 +306,9 @@ void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
 
 /** Likewise somebody to whom nothing can be sent, as the owner knows: it is told. */
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
+
+/** Has that been called for a sender that had no pipe here? */
+bool mca_btl_epshm_node_has_refused(const epshm_node_module_t *module, uint64_t sender);
 
 /** Nothing goes to a peer any more and nothing is expected of it; it is told. */
 void mca_btl_epshm_node_cut(epshm_node_peer_t *peer);

@@ -28,14 +28,40 @@
 #include "opal/util/show_help.h"
 
 /** Of the pipe by which a peer sends here, if there is one.  It is taken out later: one of its
- * messages may be being delivered. */
-static void condemn(epshm_node_module_t *module, uint64_t sender)
+ * messages may be being delivered.  @return whether there is one */
+static bool condemn(epshm_node_module_t *module, uint64_t sender)
 {
+    bool found = false;
+
     for (uint32_t i = 0; i < module->in_count; ++i) {
         if (sender == module->in[i].sender) {
             module->in[i].condemned = true;
+            found = true;
         }
     }
+    return found;
+}
+
+/** A peer has been given up that has no pipe here yet: it makes one when it wants to know. */
+static void remember(epshm_node_module_t *module, uint64_t sender)
+{
+    uint64_t *grown = realloc(module->refused,
+                              (module->refused_count + (size_t) 1) * sizeof(*grown));
+
+    if (NULL != grown) {
+        grown[module->refused_count++] = sender;
+        module->refused = grown;
+    }
+}
+
+bool mca_btl_epshm_node_has_refused(const epshm_node_module_t *module, uint64_t sender)
+{
+    for (uint32_t i = 0; i < module->refused_count; ++i) {
+        if (sender == module->refused[i]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
@@ -44,7 +70,7 @@ void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
     if (!peer->lost) {
         peer->lost = true;
         epshm_pipe_give_up(&peer->out);
-        condemn((epshm_node_module_t *) peer->module, peer->addressee);
+        (void) condemn((epshm_node_module_t *) peer->module, peer->addressee);
     }
 }
 
@@ -103,8 +129,9 @@ void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, si
 {
     epshm_node_address_t address;
 
-    if (mca_btl_epshm_node_address_read(blob, length, &address)) {
-        condemn((epshm_node_module_t *) module, address.addressee);
+    if (mca_btl_epshm_node_address_read(blob, length, &address)
+        && !condemn((epshm_node_module_t *) module, address.addressee)) {
+        remember((epshm_node_module_t *) module, address.addressee);
     }
 }
 

@@ -57,6 +57,7 @@ static int finalize(mca_btl_base_module_t *btl)
     }
     OBJ_DESTRUCT(&module->frag);
     free(module->in);
+    free(module->refused);
     free(module);
     /* Relaxed: only counts; the component is closed when nobody creates any more. */
     atomic_fetch_sub_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);

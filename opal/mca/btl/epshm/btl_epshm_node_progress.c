@@ -286,7 +286,8 @@ static void take_in(epshm_node_module_t *module, const epshm_node_in_t *in)
         mca_btl_epshm_node_lose_sender(module, *in, "no memory"); /* it is not heard */
         return;
     }
-    module->in[module->in_count++] = *in;
+    module->in[module->in_count] = *in;
+    module->in[module->in_count++].condemned = mca_btl_epshm_node_has_refused(module, in->sender);
 }
 
 /** Pipes that have been announced: take them in.  Of a module that goes, leave them. */
