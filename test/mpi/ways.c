@@ -15,6 +15,7 @@
  *
  *   --way area   some have no memory for messages of more than a few cells
  *   --way back   some have no way at all, and some that can be sent to cannot answer
+ *   --way group as back, and groups of two make communicators: both get one or neither does
  *   --way links  one direction is through shared memory, the other one through the network; of three
  *                processes the first cannot share memory
  */
@@ -205,6 +206,66 @@ static void case_no_way_back(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* ---- agreements without a way ---------------------------------------------------------------- */
+
+static atomic_int made_none;
+
+static void make_pairs(MPI_Comm comm, struct ept *t, int index, void *barrier)
+{
+    MPI_Group all;
+
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Comm_group(comm, &all));
+    begin(comm, t, index, barrier);
+    for (int shift = 7; shift < CROWD; shift += 8) {
+        /* The one without memory says which context it is to be. */
+        const int ranks[2] = {CROWD + (0 == t->proc ? (index + shift) % CROWD : index),
+                              0 == t->proc ? index : (index + CROWD - shift) % CROWD};
+        MPI_Comm pair = MPI_COMM_NULL;
+        MPI_Group two;
+        int class;
+
+        ept_phase(t, "%d with %d", ranks[0], ranks[1]);
+        EPT_OK(t, MPI_Group_incl(all, 2, ranks, &two));
+        class = class_of(MPI_Comm_create_group(comm, two, TAG, &pair));
+        EPT_EQ(t, MPI_SUCCESS == class, MPI_COMM_NULL != pair);
+        if (MPI_COMM_NULL != pair) {
+            EPT_OK(t, MPI_Comm_free(&pair));
+        } else {
+            atomic_fetch_add(&made_none, 1);
+        }
+        EPT_OK(t, MPI_Group_free(&two));
+    }
+    EPT_OK(t, MPI_Group_free(&all));
+}
+
+/** All but the process itself, which takes part in the beginning only. */
+static void make_or_begin(MPI_Comm comm, struct ept *t, int index, void *barrier)
+{
+    if (index < CROWD) {
+        make_pairs(comm, t, index, barrier);
+    } else {
+        begin(comm, t, index, barrier);
+    }
+}
+
+static void case_no_way_to_agree(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm crowd[CROWD + 1];
+    pthread_barrier_t barrier;
+
+    EPT_OK(t, MPI_Barrier(comm)); /* it has its ways before there are none */
+    EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, CROWD, MPI_INFO_NULL, crowd));
+    crowd[CROWD] = MPI_COMM_WORLD;
+    pthread_barrier_init(&barrier, NULL, CROWD + 1);
+    ept_on_each(t, crowd, CROWD + 1, make_or_begin, &barrier);
+    pthread_barrier_destroy(&barrier);
+    EPT_CHECK(t, 0 < atomic_load(&made_none), "all could agree");
+    for (int i = 0; i < CROWD; ++i) {
+        EPT_OK(t, MPI_Comm_free(&crowd[i]));
+    }
+}
+
 /* ---- each direction has its own link --------------------------------------------------------- */
 
 /** One process with the first, one with the second: messages both ways, ordinary and partitioned.
@@ -308,6 +369,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_no_area);
     } else if (0 == strcmp("back", way)) {
         EPT_CASE(t, case_no_way_back);
+    } else if (0 == strcmp("group", way)) {
+        EPT_CASE(t, case_no_way_to_agree);
     } else {
         EPT_CASE(t, case_two_links);
     }

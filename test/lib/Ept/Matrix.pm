@@ -329,6 +329,10 @@ my @TABLE = (
       args => '--way back', says => 'there is no way to send it', timeout => 60,
       mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
              . 'pml_epml_launcher_wait 50' },
+    { program => 'ways', variant => 'group', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way group', says => 'there is no way to send it', timeout => 30,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
+             . 'pml_epml_launcher_wait 50' },
     # The two directions of a pair by different links.
     { program => 'ways', variant => 'links', configs => ['3x1/node'], plain => 0, quick => [],
       args => '--way links', rank0 => 'OMPI_MCA_btl_epshm_processes=0',

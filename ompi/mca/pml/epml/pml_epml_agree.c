@@ -40,6 +40,7 @@ int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const 
     mca_pml_epml_peer_t *peer = epml_comm->peers->peer[rank];
     mca_pml_epml_ep_t *ep = epml_comm->ep;
     mca_pml_epml_waiter_t waiter = {0};
+    uint64_t since = 0;
 
     for (;;) {
         int rc;
@@ -49,6 +50,9 @@ int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const 
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
+        /* Who is not told would wait for ever, and so would we for him: a way that cannot be had is
+         * waited for, and then the pair ends. */
+        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
             mca_pml_epml_wait_over(&waiter);
@@ -90,17 +94,35 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
                : OMPI_ERR_WOULD_BLOCK;
 }
 
+/** Is there a way to the one that is waited for?  He will want an answer; and without one this
+ * endpoint could not even ask whether it has been given up.  Under the lock.
+ * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
+static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    const int rc = mca_pml_epml_route(ep, peer, &module, &connection);
+
+    return MPI_ERR_PROC_FAILED == mca_pml_epml_backlog_judge(ep, peer, rc, since)
+               ? MPI_ERR_PROC_FAILED
+               : OMPI_ERR_WOULD_BLOCK;
+}
+
 int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_ep_t *ep = epml_comm->ep;
     mca_pml_epml_waiter_t waiter = {0};
+    uint64_t since = 0;
 
     for (;;) {
         int events, rc;
 
         mca_pml_epml_lock(ep);
         rc = take(epml_comm, rank, tag, words);
+        if (OMPI_ERR_WOULD_BLOCK == rc) {
+            rc = check_way(ep, epml_comm->peers->peer[rank], &since);
+        }
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_WOULD_BLOCK != rc) {
             mca_pml_epml_wait_over(&waiter);

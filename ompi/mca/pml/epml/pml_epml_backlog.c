@@ -88,12 +88,8 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
                    (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name));
 }
 
-/** What becomes of a control message.
- *
- * @param[in]     rc     of the transport
- * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
- * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED */
-static int judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc, uint64_t *since)
+int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
+                               uint64_t *since)
 {
     switch (rc) {
     case OMPI_SUCCESS:
@@ -130,7 +126,7 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, 
         if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
             return rc;
         }
-        rc = judge(ep, peer, rc, &since);
+        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
     } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
         /* Its backlog ends, which must not be put off: without memory whoever owes the answer would
          * go behind the others who do, for ever (mca_pml_epml_backlog_lost). */
@@ -162,8 +158,8 @@ static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         *since = 0;
         return OMPI_ERR_OUT_OF_RESOURCE != mca_pml_epml_request_continue(pending->request);
     }
-    rc = judge(ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0),
-               since);
+    rc = mca_pml_epml_backlog_judge(
+        ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0), since);
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return false;
     }

@@ -238,6 +238,15 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
                               size_t size);
 
+/** What becomes of a control message, or of another one that somebody waits for.
+ *
+ * @param[in]     rc     of the transport
+ * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
+ * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED: never,
+ *         and the peer is a lost one */
+int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
+                               uint64_t *since);
+
 /** There is no way to a peer that waits for an answer: it is lost to this endpoint, and this
  * endpoint to it, when it asks.  Neighbours cannot be lost. */
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
