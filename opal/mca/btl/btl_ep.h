@@ -122,6 +122,36 @@ typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,
 typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, size_t size);
 
 /**
+ * Send as ep_send does, but leave the payload where it is: the receiver copies it from there.  If
+ * it does not come for it soon, the payload is copied after all, by the sender's progress.
+ * Under the same serialization as ep_send, and in order with it.
+ *
+ * @param[in] header  begins with ep_prefix
+ * @param[in] token   the caller's name for the message: given to ep_returned, once, in a later
+ *                    call of this module, when the payload is not needed any more
+ *
+ * @return OPAL_SUCCESS: lent; OPAL_ERR_NOT_AVAILABLE: not now, ep_send it;
+ *         OPAL_ERR_OUT_OF_RESOURCE (no room at present, for ep_send neither)
+ */
+typedef int (*mca_btl_ep_lend_fn_t)(struct mca_btl_ep_module_t *module,
+                                    struct mca_btl_base_endpoint_t *endpoint, const void *header,
+                                    size_t header_size, const void *payload, size_t payload_size,
+                                    void *token);
+
+/** Owner's: a payload that was lent is the owner's again.  Must not send. */
+typedef void (*mca_btl_ep_returned_fn_t)(void *context, void *token);
+
+/**
+ * Owner's: a message that was lent, as mca_btl_ep_receive_bare_fn_t.
+ *
+ * @param[in] rest  what follows the prefix of the header
+ * @param[in] data  the payload, readable during the call
+ * @param[in] size  of data, bytes
+ */
+typedef void (*mca_btl_ep_receive_loan_fn_t)(void *context, const void *rest, const void *data,
+                                             size_t size);
+
+/**
  * Find out whether a peer of whom nothing has been heard for long is still there: look, or send it
  * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Never waits, and
  * does nothing if there is no room.
@@ -225,6 +255,8 @@ typedef struct mca_btl_ep_module_t {
      * are set by the owner before the first message. */
     uint64_t ep_prefix;
     mca_btl_ep_receive_bare_fn_t ep_receive_bare;
+    mca_btl_ep_receive_loan_fn_t ep_receive_loan; /**< likewise */
+    mca_btl_ep_returned_fn_t ep_returned;         /**< likewise */
 
     mca_btl_ep_progress_fn_t ep_progress;
     mca_btl_ep_pending_fn_t ep_pending;
@@ -232,6 +264,8 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_connect_fn_t ep_connect;
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
+    mca_btl_ep_lend_fn_t ep_lend; /**< NULL: nothing can be lent */
+    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try */
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;

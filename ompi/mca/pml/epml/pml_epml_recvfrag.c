@@ -481,18 +481,15 @@ static __attribute__((noinline)) void bare_slow(mca_pml_epml_ep_t *ep, epml_matc
 }
 
 /** The whole way of a short message, in one piece: what mca_pml_epml_recv_matched would do. */
-void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size)
+static inline void arrived_plain(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_bare_t *bare,
+                                 const unsigned char *data, size_t size)
 {
-    mca_pml_epml_ep_t *ep = context;
-    const mca_pml_epml_hdr_bare_t *bare = rest;
-    const unsigned char *data = (const unsigned char *) (bare + 1);
     epml_match_posted_t *posted = epml_match_arrive(&ep->match, bare->context, bare->source,
                                                     bare->tag);
     mca_pml_epml_request_t *request;
     ompi_status_public_t *status;
     size_t wanted;
 
-    size -= sizeof(*bare);
     if (OPAL_UNLIKELY(NULL == posted || !request_of(posted)->contiguous)) {
         bare_slow(ep, posted, bare, data, size);
         return;
@@ -510,4 +507,16 @@ void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size)
     status->MPI_ERROR = OPAL_LIKELY(size == wanted) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
     status->_ucount = wanted;
     mca_pml_epml_request_complete(request);
+}
+
+void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size)
+{
+    const mca_pml_epml_hdr_bare_t *bare = rest;
+
+    arrived_plain(context, bare, (const unsigned char *) (bare + 1), size - sizeof(*bare));
+}
+
+void mca_pml_epml_arrived_loan(void *context, const void *rest, const void *data, size_t size)
+{
+    arrived_plain(context, rest, data, size);
 }

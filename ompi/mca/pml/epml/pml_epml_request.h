@@ -39,6 +39,7 @@ typedef enum mca_pml_epml_request_kind_t {
 /** How far a send has come. */
 typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_START,   /**< nothing sent yet */
+    EPML_SEND_LENT,    /**< waits for the peer to copy the data, or for the transport to buffer them */
     EPML_SEND_SYNC,    /**< waits for the peer's ACK */
     EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
     EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
@@ -212,6 +213,10 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request);
 
 /** The send cannot be finished: tell the user.  It is in no backlog. */
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
+
+/** The data of a request, which the transport has had on loan, are the user's again: see
+ * mca_btl_ep_returned_fn_t. */
+void mca_pml_epml_send_returned(void *context, void *token);
 
 /** Answers of the receiver. */
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
@@ -404,6 +409,9 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
 
 /** A plain eager message from a thread next door, see mca_btl_ep_receive_bare_fn_t. */
 void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size);
+
+/** Likewise one whose data are elsewhere, see mca_btl_ep_receive_loan_fn_t. */
+void mca_pml_epml_arrived_loan(void *context, const void *rest, const void *data, size_t size);
 
 /* ---- pml_epml_wait.c ------------------------------------------------------------------------- */
 

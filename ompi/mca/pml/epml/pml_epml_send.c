@@ -17,6 +17,7 @@
  * the user's buffer to the transport without a request.  Budget: the endpoint's lock and what the
  * transport needs; no allocation.  Everything else is a request:
  *
+ *   small, but not very      EAGER, lent to a neighbour, who copies the data if he comes at once
  *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
  *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
@@ -50,6 +51,12 @@ static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml
     return (NULL != peer->shm ? ep->shm : ep->link[peer->link])->super.btl_eager_limit;
 }
 
+/** Header and data that are best sent at once and without a request. */
+static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    return NULL != peer->shm ? ep->immediate_limit : ep->link[peer->link]->super.btl_eager_limit;
+}
+
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
 {
     mca_pml_epml_request_forget_handle(request);
@@ -76,7 +83,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     if (OPAL_UNLIKELY(MCA_PML_BASE_SEND_SYNCHRONOUS == mode
                       || MCA_PML_BASE_SEND_BUFFERED == mode
                       || !mca_pml_epml_is_contiguous(buf, count, datatype, &base, &size)
-                      || sizeof(hdr) + size > eager_limit(ep, peer))) {
+                      || sizeof(hdr) + size > immediate_limit(ep, peer))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     match_header(&hdr, comm, tag);
@@ -302,6 +309,36 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
     return OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
+/** Let a neighbour copy the data from where they are.  In a crowd it would hardly come soon.
+ * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
+static int lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
+                const mca_pml_epml_hdr_match_t *hdr)
+{
+    mca_btl_ep_module_t *shm = request->ep->shm;
+
+    if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
+        || shm->ep_lend_min > request->size || mca_pml_epml_is_crowded()) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    return shm->ep_lend(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size, request);
+}
+
+/** The data have gone out, or are buffered. */
+static void sent(mca_pml_epml_request_t *request)
+{
+    request->state = EPML_SEND_DONE;
+    /* It has them if there was no room for it while the peer held us back. */
+    mca_pml_epml_request_forget_handle(request);
+    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_done(request);
+}
+
+void mca_pml_epml_send_returned(void *context, void *token)
+{
+    (void) context;
+    sent(token);
+}
+
 static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_hdr_match_t hdr;
@@ -309,6 +346,13 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
     int rc;
 
     match_header(&hdr, request->comm, request->tag);
+    if (!sync) {
+        rc = lend(request, peer, &hdr);
+        if (OMPI_ERR_NOT_AVAILABLE != rc) {
+            request->state = OMPI_SUCCESS == rc ? EPML_SEND_LENT : request->state;
+            return rc;
+        }
+    }
     if (sync) {
         rc = mca_pml_epml_number_assign(request);
         if (OMPI_SUCCESS != rc) {
@@ -322,12 +366,10 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
                                      request->size)
              : transmit_packed(request, peer, &hdr);
     if (OMPI_SUCCESS == rc) {
-        request->state = sync ? EPML_SEND_SYNC : EPML_SEND_DONE;
-        if (!sync) {
-            /* It has them if there was no room for it while the peer held us back. */
-            mca_pml_epml_request_forget_handle(request);
-            mca_pml_epml_number_drop(request);
-            mca_pml_epml_request_done(request);
+        if (sync) {
+            request->state = EPML_SEND_SYNC;
+        } else {
+            sent(request);
         }
     }
     return rc;

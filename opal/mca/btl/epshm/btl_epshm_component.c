@@ -128,6 +128,15 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.eager_limit);
 
+    mca_btl_epshm_component.lend_min = 400;
+    (void) mca_base_component_var_register(
+        version, "lend_min",
+        "Bytes of a buffered message from which on the receiver, if it is there, copies them "
+        "straight from the sender's memory; if it does not come at once they are buffered (at "
+        "least 1; a value above eager_limit switches it off)",
+        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.lend_min);
+
     mca_btl_epshm_component.share_min = 32768;
     (void) mca_base_component_var_register(
         version, "share_min",
@@ -218,6 +227,7 @@ static int check_parameters(void)
         || !in_range("btl_epshm_lanes", component->lanes, 0, EPSHM_LANES_MAX)
         || !in_range("btl_epshm_lane_cells", component->lane_cells, 64, 1 << 20)
         || !in_range("btl_epshm_eager_limit", component->eager_limit, 512, 1 << 20)
+        || !in_range("btl_epshm_lend_min", component->lend_min, 1, SIZE_MAX)
         || !in_range("btl_epshm_share_min", component->share_min, 1, SIZE_MAX)
         || !in_range("btl_epshm_max_send_size", component->max_send_size, component->eager_limit,
                      1 << 24)

@@ -180,20 +180,27 @@ static void drain_ring(struct mca_btl_base_endpoint_t *inbox)
     }
 }
 
-/** Likewise. */
+/** Likewise.  What its sender is taking back just now, and what is behind that, stays for the last
+ * holder, or the sender's buffer would be lost. */
 static void drain_lane(epshm_lane_ring_t *ring)
 {
     const epshm_lane_cell_t *cell;
     epshm_lane_mark_t mark;
 
     while (NULL != (cell = epshm_lane_peek(ring, &mark))) {
-        if (EPSHM_KIND_FRAG == mark.kind) {
-            mca_btl_epshm_frag_t *frag;
+        const bool is_loan = EPSHM_KIND_LOAN == mark.kind;
+        const epshm_loan_state_t state = is_loan ? epshm_loan_borrow(ring) : EPSHM_LOAN_OPEN;
+
+        if (EPSHM_LOAN_RECALLED == state) {
+            return;
+        }
+        if (EPSHM_KIND_FRAG == mark.kind || EPSHM_LOAN_REPLACED == state) {
+            mca_btl_epshm_frag_t *frag; /* the first of an epshm_loan_cell_t, too */
 
             memcpy(&frag, cell->data, sizeof(frag));
             mca_btl_epshm_frag_return(frag);
         }
-        epshm_lane_pop(ring, epshm_lane_cells_for(mark.size));
+        epshm_lane_pop(ring, is_loan ? 1 : epshm_lane_cells_for(mark.size));
     }
 }
 
@@ -214,8 +221,9 @@ static void drain(struct mca_btl_base_endpoint_t *inbox)
 void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
 {
     unregister(inbox);
-    /* Relaxed: ordered by the next. */
-    atomic_store_explicit(&inbox->closed, true, memory_order_relaxed);
+    /* Release pairs with the acquires in mca_btl_epshm_loans_progress and vacate: what has been read
+     * of a sender's memory before it is the sender's again. */
+    atomic_store_explicit(&inbox->closed, true, memory_order_release);
     /* Release pairs with the acquire in mca_btl_epshm_progress: who sees the new number sees which
      * inbox it is. */
     atomic_fetch_add_explicit(&mca_btl_epshm_inboxes_closed, 1, memory_order_release);

@@ -66,9 +66,10 @@ static epshm_lane_t *reserve(struct mca_btl_base_endpoint_t *inbox)
     return NULL;
 }
 
-/** Give up a lane. */
-static void leave(epshm_place_t *place)
+/** Give up a lane; nothing in it is read from our memory any more. */
+static void leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
+    (void) mca_btl_epshm_loans_end(module, place);
     epshm_lane_detach(&place->writer);
     /* Release pairs with the acquire in mca_btl_epshm_lane_check: our messages before our leave. */
     atomic_store_explicit(&place->lane->state, EPSHM_LANE_LEFT, memory_order_release);
@@ -77,17 +78,18 @@ static void leave(epshm_place_t *place)
 }
 
 /** Make the place of a lane empty.  @return false if the receiver has not taken everything yet */
-static bool vacate(epshm_place_t *place)
+static bool vacate(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     if (NULL == place->inbox) {
         return true;
     }
-    /* Relaxed: if it is seen later, it is the next message's turn. */
+    /* Acquire pairs with the release in mca_btl_epshm_inbox_close: what the receiver has read of
+     * ours before what we write next.  If it is seen later, it is the next message's turn. */
     if (!epshm_lane_is_drained(&place->writer)
-        && !atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
+        && !atomic_load_explicit(&place->inbox->closed, memory_order_acquire)) {
         return false;
     }
-    leave(place);
+    leave(module, place);
     return true;
 }
 
@@ -137,15 +139,16 @@ bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
 {
     epshm_place_t *place = mca_btl_epshm_place(module, inbox);
 
-    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(place) && open_lane(place, inbox);
+    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(module, place) && open_lane(place, inbox);
 }
 
 void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module)
 {
     for (int i = 0; i < EPSHM_LANE_PLACES; ++i) {
         if (NULL != module->place[i].inbox) {
-            leave(&module->place[i]); /* what is in the lane is still received */
+            leave(module, &module->place[i]); /* what is in the lane is still received */
         }
+        mca_btl_epshm_loans_free(&module->place[i]);
     }
 }
 
@@ -157,7 +160,7 @@ void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed)
         /* Relaxed: ordered by the number of closed inboxes, which the caller has read. */
         if (NULL != place->inbox
             && atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
-            leave(place);
+            leave(module, place);
         }
     }
     /* Relaxed: a hint to mca_btl_epshm_pending. */

@@ -62,14 +62,19 @@ typedef struct epshm_lane_ring_t {
     alignas(64) _Atomic uint64_t head; /**< first position not yet consumed */
 
     /* Line 1: constant after epshm_lane_create, but for the tail, which waits here while the ring
-     * has no producer. */
+     * has no producer, and for what the producer does when it takes loans back (btl_epshm_loan.h). */
     alignas(64) uint64_t mask; /**< number of cells - 1 */
     uint64_t tail;
+    _Atomic uint64_t recalled; /**< loans at positions below it are not to be begun any more */
+    _Atomic uint64_t replaced; /**< those below it have a copy in their place */
+
+    /* Line 2: written by the consumer; read by the producer when it takes loans back. */
+    alignas(64) _Atomic uint64_t borrowed; /**< position + 1 of the loan that is being read, or was */
 
     alignas(64) epshm_lane_cell_t cell[];
 } epshm_lane_ring_t;
 
-_Static_assert(128 == offsetof(epshm_lane_ring_t, cell), "cells fill lines");
+_Static_assert(192 == offsetof(epshm_lane_ring_t, cell), "cells fill lines");
 
 /** The producer's side. */
 typedef struct epshm_lane_writer_t {

@@ -91,7 +91,13 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->super.super.btl_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_rndv_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_max_send_size = mca_btl_epshm_component.max_send_size;
+    if (epshm_loan_setup()) {
+        module->super.ep_lend = mca_btl_epshm_ep_lend;
+        module->super.ep_lend_min = mca_btl_epshm_component.lend_min;
+    }
     module->burst = 0;
+    module->loan_turns = 0;
+    atomic_init(&module->lending, 0);
     /* Relaxed: there is no lane yet. */
     atomic_init(&module->closed_seen,
                 atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_relaxed));

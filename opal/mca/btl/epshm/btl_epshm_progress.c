@@ -109,6 +109,28 @@ static __attribute__((noinline)) void deliver_other(mca_btl_epshm_module_t *modu
     }
 }
 
+/** Bytes that are still in the sender's memory, or were.  @return false: come again */
+static __attribute__((noinline)) bool deliver_loan(mca_btl_epshm_module_t *module,
+                                                   epshm_lane_ring_t *ring,
+                                                   const epshm_lane_cell_t *cell, size_t size)
+{
+    const epshm_loan_cell_t *loan = (const epshm_loan_cell_t *) cell->data;
+    mca_btl_epshm_frag_t *frag;
+
+    switch (epshm_loan_borrow(ring)) {
+    case EPSHM_LOAN_OPEN:
+        module->super.ep_receive_loan(module->super.ep_context, loan->header, loan->address, size);
+        return true;
+    case EPSHM_LOAN_REPLACED:
+        frag = loan->address;
+        module->super.ep_receive_loan(module->super.ep_context, loan->header, frag->data, size);
+        mca_btl_epshm_frag_return(frag);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /** @return number of messages */
 static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *ring)
 {
@@ -119,6 +141,11 @@ static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *r
     while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_lane_peek(ring, &mark))) {
         if (OPAL_LIKELY(EPSHM_KIND_BARE == mark.kind && mark.size <= EPSHM_LANE_PAYLOAD)) {
             module->super.ep_receive_bare(module->super.ep_context, cell->data, mark.size);
+            epshm_lane_pop(ring, 1);
+        } else if (EPSHM_KIND_LOAN == mark.kind) {
+            if (!deliver_loan(module, ring, cell, mark.size)) {
+                break;
+            }
             epshm_lane_pop(ring, 1);
         } else {
             deliver_other(module, ring, cell, mark);
@@ -149,11 +176,18 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) ep_module;
     struct mca_btl_base_endpoint_t *inbox = module->inbox;
-    /* First, as the announcement of a lane is in it, and only the messages behind that are in the
-     * lane. */
-    int count = take_shared(module);
     uint32_t closed;
+    int count;
 
+    /* First, and nothing else then: the answer to what has been lent may be here as well, and the
+     * thread may be about to post its receive.  Relaxed: under the owner's lock. */
+    if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)
+        && 0 < (count = mca_btl_epshm_loans_progress(module))) {
+        return count;
+    }
+    /* Before the lanes, as the announcement of a lane is in it, and only the messages behind that
+     * are in the lane. */
+    count = take_shared(module);
     module->burst = 0;
 
     /* Relaxed: the receiver itself writes the bits. */
@@ -190,7 +224,9 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
             return true;
         }
     }
+    /* Relaxed: a hint. */
     return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share)
+           || 0 != atomic_load_explicit(&module->lending, memory_order_relaxed)
            || closed_changed(module, &closed);
 }
 

@@ -21,6 +21,7 @@
 
 #include "btl_epshm.h"
 #include "btl_epshm_lane.h"
+#include "btl_epshm_loan.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
 
@@ -43,7 +44,8 @@ enum {
     EPSHM_KIND_INLINE = 1, /**< the bytes follow in the cells */
     EPSHM_KIND_FRAG = 2,   /**< the address of a fragment follows */
     EPSHM_KIND_LANE = 3,   /**< from now on the sender uses the lane with the number in size */
-    EPSHM_KIND_BARE = 4    /**< the bytes follow but for the first 8, which are ep_prefix */
+    EPSHM_KIND_BARE = 4,   /**< the bytes follow but for the first 8, which are ep_prefix */
+    EPSHM_KIND_LOAN = 5    /**< so many bytes are lent: an epshm_loan_cell_t follows */
 };
 
 /** First bytes of every message in the ring. */
@@ -126,6 +128,17 @@ enum { EPSHM_FRAG_EAGER = 0, EPSHM_FRAG_MAX = 1, EPSHM_FRAG_CLASSES = 2 };
 /** Places in which a module keeps its lanes to others, by the inbox's id. */
 #define EPSHM_LANE_PLACES 16
 
+struct epshm_loan_t;
+
+/** What a module has lent to the receiver of a lane, btl_epshm_lend.c. */
+typedef struct epshm_loans_t {
+    struct epshm_loan_t *loan; /**< a place for each cell of the lane; NULL: none yet */
+    uint64_t first, last;      /**< those that are out, by number */
+    bool recalling;            /**< they are being taken back */
+    uint32_t shy;              /**< messages to copy before the next is lent */
+    uint32_t failures;         /**< loans lately that had to be taken back, more or less */
+} epshm_loans_t;
+
 /** A module's lane to an inbox, and who else would like the place. */
 typedef struct epshm_place_t {
     struct mca_btl_base_endpoint_t *inbox; /**< NULL: no lane; a reference of ours */
@@ -133,6 +146,7 @@ typedef struct epshm_place_t {
     epshm_lane_t *lane;
     const struct mca_btl_base_endpoint_t *rival; /**< compared, never followed */
     uint32_t rival_messages;
+    epshm_loans_t loans;
 } epshm_place_t;
 
 typedef struct mca_btl_epshm_module_t {
@@ -141,6 +155,8 @@ typedef struct mca_btl_epshm_module_t {
     struct mca_btl_epshm_pool_t *pool;
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
+    _Atomic uint32_t lending; /**< bit i: place i has lent something */
+    uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
 } mca_btl_epshm_module_t;
@@ -199,6 +215,18 @@ static inline epshm_place_t *mca_btl_epshm_place(mca_btl_epshm_module_t *module,
     return &module->place[inbox->id % EPSHM_LANE_PLACES];
 }
 
+/* ---- btl_epshm_lend.c: messages that stay where they are ------------------------------------- */
+
+/** See which loans have come back; take back what has been out too long.  Under the owner's lock.
+ * @return number of loans that are over */
+int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module);
+
+/** The receiver of a lane is gone, or has taken everything: its loans are over.
+ * @return number of them */
+int mca_btl_epshm_loans_end(mca_btl_epshm_module_t *module, epshm_place_t *place);
+
+void mca_btl_epshm_loans_free(epshm_place_t *place);
+
 /* ---- btl_epshm_frag.c: pools of buffers ---------------------------------------------------- */
 
 struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void);
@@ -223,6 +251,9 @@ void mca_btl_epshm_frag_free(mca_btl_epshm_frag_t *frag);
 int mca_btl_epshm_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                           const void *header, size_t header_size, const void *payload,
                           size_t payload_size, mca_btl_base_tag_t tag);
+int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                          const void *header, size_t header_size, const void *payload,
+                          size_t payload_size, void *token);
 int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                         struct opal_convertor_t *convertor, void *header, size_t header_size,
                         size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,

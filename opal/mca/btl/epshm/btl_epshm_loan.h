@@ -1,0 +1,151 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Loans: messages of a lane whose bytes stay in the sender's memory until the receiver has copied
+ * them, or the sender wants its memory back.
+ *
+ * The cell of such a message says where the bytes are.  The receiver copies them from there and
+ * gives the cell back as any other; by the head the sender knows that its memory is its own again.
+ * If the receiver does not come, the sender takes back all that it has lent in the lane: it copies
+ * the bytes somewhere else and writes into the cells where.
+ *
+ *   receiver, at position p              sender
+ *   borrowed = p + 1                     recalled = tail
+ *   (compiler barrier)                   membarrier: every thread passes a full barrier
+ *   recalled <= p?  read, pop            wait until nothing is borrowed: head, or borrowed, differs
+ *   else wait for replaced > p           write the cells that are left, replaced = tail
+ *
+ * The two sides are Dekker's, as those of the endpoint's lock: the common side, the receiver, pays
+ * two moves, and the rare one a system call.  Positions never come twice, so none of the four words
+ * needs to be reset.
+ *
+ * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_loan.c.
+ */
+
+#ifndef BTL_EPSHM_LOAN_H
+#define BTL_EPSHM_LOAN_H
+
+#include "btl_epshm_lane.h"
+
+#if defined(__linux__)
+#    include <linux/membarrier.h>
+#    include <sys/syscall.h>
+#    include <unistd.h>
+#endif
+
+/** What a lent message has in its cell. */
+typedef struct epshm_loan_cell_t {
+    void *address;            /**< of the bytes; once replaced, what the sender has put there */
+    unsigned char header[16]; /**< of the message */
+} epshm_loan_cell_t;
+
+_Static_assert(EPSHM_LANE_PAYLOAD == sizeof(epshm_loan_cell_t), "one cell");
+
+/** Ask the kernel once for the right to use its barrier.  @return whether there can be loans */
+static inline bool epshm_loan_setup(void)
+{
+#if defined(__linux__)
+    return 0 == syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+#else
+    return false;
+#endif
+}
+
+/* ---- receiver -------------------------------------------------------------------------------- */
+
+/** What the receiver may do with a loan. */
+typedef enum epshm_loan_state_t {
+    EPSHM_LOAN_OPEN,     /**< read it, then epshm_lane_pop */
+    EPSHM_LOAN_REPLACED, /**< read what stands in its place, then epshm_lane_pop */
+    EPSHM_LOAN_RECALLED  /**< neither yet: come again */
+} epshm_loan_state_t;
+
+/** The sender takes back the first message, or has done so. */
+static inline epshm_loan_state_t epshm_loan_recalled(const epshm_lane_ring_t *ring, uint64_t head)
+{
+    /* Acquire pairs with the release in epshm_loan_replace: the copy and the cell before it. */
+    return head < atomic_load_explicit(&ring->replaced, memory_order_acquire)
+               ? EPSHM_LOAN_REPLACED
+               : EPSHM_LOAN_RECALLED;
+}
+
+/** The first message of the lane is a loan: whose are its bytes?  Consumer only. */
+static inline epshm_loan_state_t epshm_loan_borrow(epshm_lane_ring_t *ring)
+{
+    /* Relaxed: only the consumer writes the head. */
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+    /* Relaxed: a look ahead, so that a sender that waits for us to let go does not see us borrow
+     * again and again. */
+    if (__builtin_expect(head < atomic_load_explicit(&ring->recalled, memory_order_relaxed), 0)) {
+        return epshm_loan_recalled(ring, head);
+    }
+    /* Relaxed, with only the compiler held back: the membarrier in epshm_loan_recall stands for the
+     * fence between this store and the load below. */
+    atomic_store_explicit(&ring->borrowed, head + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Acquire: the reading stays behind this look. */
+    if (__builtin_expect(head >= atomic_load_explicit(&ring->recalled, memory_order_acquire), 1)) {
+        return EPSHM_LOAN_OPEN;
+    }
+    /* Release: pairs with the acquire in epshm_loan_is_settled; nothing has been read. */
+    atomic_store_explicit(&ring->borrowed, 0, memory_order_release);
+    return epshm_loan_recalled(ring, head);
+}
+
+/* ---- sender ---------------------------------------------------------------------------------- */
+
+/** Has the receiver read the loan at position?  Then the memory is the sender's again. */
+static inline bool epshm_loan_is_over(const epshm_lane_ring_t *ring, uint64_t position)
+{
+    /* Acquire pairs with the release in epshm_lane_pop: the receiver's reads before what we write
+     * next. */
+    return position < atomic_load_explicit(&ring->head, memory_order_acquire);
+}
+
+/** Take back all that has been lent so far.  A system call, microseconds. */
+static inline void epshm_loan_recall(const epshm_lane_writer_t *writer)
+{
+    /* Relaxed: ordered by the barrier, after which every receiver that looks sees it, and who has
+     * not seen it is seen to borrow. */
+    atomic_store_explicit(&writer->ring->recalled, writer->tail, memory_order_relaxed);
+#if defined(__linux__)
+    if (0 != syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
+        abort(); /* allowed when asked and forbidden since: the receiver may be reading or not */
+    }
+#endif
+}
+
+/** Loans have been taken back: is the receiver through with the one that it was reading?  Then those
+ * that epshm_loan_is_over does not know of have not been read, and will not be. */
+static inline bool epshm_loan_is_settled(const epshm_lane_ring_t *ring)
+{
+    /* Acquire pairs with the releases of borrowed and of the head: what the receiver read before
+     * what we write next.  Borrowed first: who has gone on to another one had not seen the recall,
+     * so that one is behind what was recalled, or is seen now. */
+    const uint64_t borrowed = atomic_load_explicit(&ring->borrowed, memory_order_acquire);
+
+    return 0 == borrowed || epshm_loan_is_over(ring, borrowed - 1);
+}
+
+/** The loan at position has been copied: this is where the receiver finds it.  In order. */
+static inline void epshm_loan_replace(epshm_lane_ring_t *ring, uint64_t position, void *address)
+{
+    epshm_loan_cell_t *cell = (epshm_loan_cell_t *) ring->cell[position & ring->mask].data;
+
+    cell->address = address;
+    /* Release pairs with the acquire in epshm_loan_recalled. */
+    atomic_store_explicit(&ring->replaced, position + 1, memory_order_release);
+}
+
+#endif /* BTL_EPSHM_LOAN_H */
