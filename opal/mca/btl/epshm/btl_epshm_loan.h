@@ -43,6 +43,11 @@
 #    include <unistd.h>
 #endif
 
+/** Between two steps of a receiver that a sender may come in between: for tests to pause. */
+#if !defined(EPSHM_LOAN_STEP)
+#    define EPSHM_LOAN_STEP()
+#endif
+
 /** What a lent message has in its cell. */
 typedef struct epshm_loan_cell_t {
     void *address;            /**< of the bytes; once replaced, what the sender has put there */
@@ -90,6 +95,7 @@ static inline epshm_loan_state_t epshm_loan_borrow(epshm_lane_ring_t *ring)
     if (__builtin_expect(head < atomic_load_explicit(&ring->recalled, memory_order_relaxed), 0)) {
         return epshm_loan_recalled(ring, head);
     }
+    EPSHM_LOAN_STEP();
     /* Relaxed, with only the compiler held back: the membarrier in epshm_loan_recall stands for the
      * fence between this store and the load below. */
     atomic_store_explicit(&ring->borrowed, head + 1, memory_order_relaxed);
