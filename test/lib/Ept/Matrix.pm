@@ -178,6 +178,13 @@ my @TABLE = (
     { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x1/tcp 2x2)] },
     { program => 'p2p_persistent', configs => [qw(1x1 1x4 2x2)] },
     { program => 'p2p_mprobe', configs => [qw(1x1 1x4 2x2)] },
+    # Messages that stay with their senders; in a crowd none does, unless nobody notices it.
+    { program => 'lend', configs => [qw(1x2 1x4)] },
+    { program => 'lend', variant => 'crowd', configs => ['1x4'], quick => [], plain => 0,
+      args => '--seed 2', mca => 'pml_epml_yield never' },
+    { program => 'lend', variant => 'few', configs => ['1x2'], quick => [], plain => 0,
+      args => '--seed 3', mca => "$FEW btl_epshm_lane_cells 64 btl_epshm_lend_min 1" },
+
     # More senders than lanes, places that are fought for, endpoints that come and go.
     { program => 'lanes', configs => [qw(1x1 1x4 1x24 2x12/tcp)], timeout => 120 },
     { program => 'lanes', variant => 'none', configs => ['1x24'], quick => [], plain => 0,
@@ -537,6 +544,8 @@ my @TABLE = (
       quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
       timeout => 240 },
 
+    { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],
+      plain => 0, timeout => 240 },
     { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
       plain => 0, args => '--rounds 2', mca => 'btl_epshm_lanes 3 btl_epshm_lane_cells 64',
       timeout => 240 },

@@ -26,6 +26,8 @@
 
 #include "opal_config.h"
 
+#include <limits.h>
+
 #include "btl_epshm_types.h"
 
 /** Inboxes are counted by a hash of their address; some may share a count. */
@@ -161,9 +163,6 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
                                             : mca_btl_epshm_component.max_send_size;
     mca_btl_epshm_frag_t *frag;
 
-    if (pool->allocated[index] >= frags_max(index)) {
-        return NULL;
-    }
     size = (sizeof(*frag) + size + EPSHM_CACHE_LINE - 1) & ~(size_t) (EPSHM_CACHE_LINE - 1);
     frag = aligned_alloc(EPSHM_CACHE_LINE, size);
     if (NULL == frag) {
@@ -176,14 +175,14 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
     return frag;
 }
 
-mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
-                                             const struct mca_btl_base_endpoint_t *inbox,
-                                             size_t size)
+/** @param[in] allowed  buffers of the kind that there may be
+ *  @param[in] most     those of them that inbox may have */
+static inline mca_btl_epshm_frag_t *draw(struct mca_btl_epshm_pool_t *pool,
+                                         const struct mca_btl_base_endpoint_t *inbox,
+                                         unsigned int index, size_t size, unsigned int allowed,
+                                         unsigned int most)
 {
-    const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
-                                                                           : EPSHM_FRAG_MAX;
     const unsigned int share = share_of(inbox);
-    const unsigned int most = frags_max(index) - frags_max(index) / 4;
     mca_btl_epshm_frag_t *frag = pool->free[index];
 
     if (OPAL_UNLIKELY(NULL == frag || pool->held[index][share] >= most)) {
@@ -196,7 +195,7 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
     if (OPAL_LIKELY(NULL != frag)) {
         pool->free[index] = frag->next;
     } else {
-        frag = frag_create(pool, index);
+        frag = pool->allocated[index] < allowed ? frag_create(pool, index) : NULL;
         if (NULL == frag) {
             return NULL;
         }
@@ -206,6 +205,24 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
     frag->segment.seg_addr.pval = frag->data;
     frag->segment.seg_len = size;
     return frag;
+}
+
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
+                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             size_t size)
+{
+    const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
+                                                                           : EPSHM_FRAG_MAX;
+
+    return draw(pool, inbox, index, size, frags_max(index),
+                frags_max(index) - frags_max(index) / 4);
+}
+
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *pool,
+                                                  const struct mca_btl_base_endpoint_t *inbox,
+                                                  size_t size)
+{
+    return draw(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
 }
 
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag)

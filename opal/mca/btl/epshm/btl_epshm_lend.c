@@ -93,12 +93,13 @@ static int collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
     return count;
 }
 
-/** Copy the first loan into a buffer, for the receiver to find that instead.
- * @return false: no buffer at present */
+/** Copy the first loan into a buffer, for the receiver to find that instead.  Also where all the
+ * buffers that there may be are out: they may be behind it in the lane, and would never come back.
+ * @return false: no memory at present */
 static bool replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     const struct epshm_loan_t *loan = loan_at(&place->loans, place->loans.first);
-    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get(module->pool, place->inbox, loan->size);
+    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get_more(module->pool, place->inbox, loan->size);
 
     if (NULL == frag) {
         return false;
@@ -204,7 +205,8 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
 
     memcpy(&first, header, sizeof(first));
     if (endpoint != place->inbox || sizeof(first) + sizeof(cell.header) != header_size
-        || first != module->super.ep_prefix || UINT16_MAX < payload_size || !is_willing(loans)) {
+        || first != module->super.ep_prefix || UINT16_MAX < payload_size
+        || mca_btl_epshm_component.eager_limit < payload_size || !is_willing(loans)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
     if (!epshm_lane_has_room(&place->writer, 1)) {

@@ -102,6 +102,7 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     atomic_init(&module->closed_seen,
                 atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_relaxed));
     memset(module->place, 0, sizeof(module->place));
+    memset(module->copies, 0, sizeof(module->copies));
 
     module->inbox = mca_btl_epshm_inbox_create(mca_btl_epshm_component.ring_cells);
     if (NULL == module->inbox) {

@@ -22,6 +22,7 @@
 #include "btl_epshm.h"
 #include "btl_epshm_lane.h"
 #include "btl_epshm_loan.h"
+#include "btl_epshm_pace.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
 
@@ -149,12 +150,17 @@ typedef struct epshm_place_t {
     epshm_loans_t loans;
 } epshm_place_t;
 
+/** Sizes of long copies that are told apart: up to 64 and 256 KiB, and above. */
+#define EPSHM_COPY_CLASSES 3
+
 typedef struct mca_btl_epshm_module_t {
     mca_btl_ep_module_t super;
     struct mca_btl_base_endpoint_t *inbox;
     struct mca_btl_epshm_pool_t *pool;
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
+    /** Long copies from an inbox's side: first way with its help, second alone. */
+    epshm_pace_t copies[EPSHM_LANE_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
     uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
@@ -239,6 +245,12 @@ void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool);
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
                                              const struct mca_btl_base_endpoint_t *inbox,
                                              size_t size);
+
+/** Likewise a small one, however many there are: for what the receiver would else never get past.
+ * @return NULL without memory */
+mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *pool,
+                                                  const struct mca_btl_base_endpoint_t *inbox,
+                                                  size_t size);
 
 /** Put back by whoever holds it.  Any thread; lock-free. */
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag);

@@ -1,0 +1,91 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Choosing the faster of two ways (btl_epshm_pace.h), with times that the test makes up.
+ */
+
+#include "opal/mca/btl/epshm/btl_epshm_pace.h"
+
+#include "tap.h"
+
+/** Turns in which the ways take so long.  @return how often the second one was taken */
+static unsigned int run(epshm_pace_t *pace, unsigned int turns, uint64_t first, uint64_t second,
+                        uint64_t *random)
+{
+    unsigned int others = 0;
+
+    for (unsigned int i = 0; i < turns; ++i) {
+        const bool other = epshm_pace_choose(pace);
+        const size_t units = 1 + tap_below(random, 100000);
+        uint64_t ticks = (other ? second : first) * units;
+
+        /* Somebody else has the core now and then. */
+        ticks += 0 == tap_below(random, 4) ? 50 * ticks : 0;
+        epshm_pace_note(pace, ticks, units);
+        others += other;
+    }
+    return others;
+}
+
+static void case_choice(void)
+{
+    uint64_t random = tap_stream(1);
+
+    tap_case("the faster way is found, kept, and left when it is no more");
+    for (int round = 0; round < 200; ++round) {
+        epshm_pace_t pace = {.turn = 0};
+
+        (void) run(&pace, 2 * EPSHM_PACE_TRIAL, 300, 200, &random);
+        (void) run(&pace, 2000, 300, 200, &random);
+        TAP_CHECK(pace.other, "the slower one stays");
+        /* The next trial is at most so far away; one may go wrong by bad luck. */
+        (void) run(&pace, 2 * (EPSHM_PACE_MOST + 2 * EPSHM_PACE_TRIAL), 200, 300, &random);
+        TAP_CHECK(!pace.other, "stays with what has become slow");
+    }
+    tap_case_done();
+}
+
+static void case_cost(void)
+{
+    uint64_t random = tap_stream(2);
+    epshm_pace_t pace = {.turn = 0};
+    unsigned int others;
+
+    tap_case("little is spent on trials");
+    (void) run(&pace, 20000, 200, 1000, &random);
+    others = run(&pace, 100 * EPSHM_PACE_MOST, 200, 1000, &random);
+    TAP_CHECK(others <= 101 * EPSHM_PACE_TRIAL, "%u of %u turns the slow way", others,
+              100 * EPSHM_PACE_MOST);
+    TAP_CHECK(99 * EPSHM_PACE_TRIAL / 2 <= others, "only %u trials", others);
+    tap_case_done();
+}
+
+static void case_equal(void)
+{
+    uint64_t random = tap_stream(3);
+    epshm_pace_t pace = {.turn = 0};
+
+    tap_case("a hair's breadth changes nothing");
+    (void) run(&pace, 100000, 205, 200, &random);
+    TAP_CHECK(!pace.other, "changed for 2 %%");
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_pace", 60);
+    case_choice();
+    case_cost();
+    case_equal();
+    return tap_end();
+}
