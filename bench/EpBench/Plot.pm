@@ -78,9 +78,9 @@ sub curves {
     return join(", \\\n     ", @parts);
 }
 
-# "set xtics" with byte sizes, at most about eight of them.
+# "set xtics" with byte sizes, powers of two, at most about eight of them.
 sub size_tics {
-    my (@sizes) = @_;
+    my @sizes = grep { 0 == ($_ & ($_ - 1)) } @_;
     my $step = int((@sizes + 7) / 8);
     my @shown = map { $sizes[$_] } grep { 0 == $_ % $step } 0 .. $#sizes;
     return 'set xtics (' . join(', ', map {
@@ -93,7 +93,9 @@ sub size_tics {
 # A panel of curves over message size; empty where nothing was measured.
 sub size_panel {
     my ($data, $scenario, $pairs, $measure, $title, $label, $scale) = @_;
-    my @sizes = $data->sizes(scenario => $scenario, pairs => $pairs, measure => $measure);
+    # On a logarithmic axis there is no place for 0.
+    my @sizes = grep { 0 < $_ }
+        $data->sizes(scenario => $scenario, pairs => $pairs, measure => $measure);
     return '' unless @sizes;
     my $x = { values => \@sizes, at => sub { ($scenario, $pairs, $measure, $_[0]) } };
     my ($text, @with) = blocks($data, $measure, $x);

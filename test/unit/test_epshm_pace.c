@@ -42,14 +42,14 @@ static void case_choice(void)
     uint64_t random = tap_stream(1);
 
     tap_case("the faster way is found, kept, and left when it is no more");
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 50; ++round) {
         epshm_pace_t pace = {.turn = 0};
 
         (void) run(&pace, 2 * EPSHM_PACE_TRIAL, 300, 200, &random);
-        (void) run(&pace, 2000, 300, 200, &random);
+        (void) run(&pace, 200, 300, 200, &random);
         TAP_CHECK(pace.other, "the slower one stays");
-        /* The next trial is at most so far away; one may go wrong by bad luck. */
-        (void) run(&pace, 2 * (EPSHM_PACE_MOST + 2 * EPSHM_PACE_TRIAL), 200, 300, &random);
+        /* The next trial is at most so far away. */
+        (void) run(&pace, EPSHM_PACE_MOST + 2 * EPSHM_PACE_TRIAL_MOST, 200, 300, &random);
         TAP_CHECK(!pace.other, "stays with what has become slow");
     }
     tap_case_done();
@@ -62,11 +62,12 @@ static void case_cost(void)
     unsigned int others;
 
     tap_case("little is spent on trials");
-    (void) run(&pace, 20000, 200, 1000, &random);
-    others = run(&pace, 100 * EPSHM_PACE_MOST, 200, 1000, &random);
-    TAP_CHECK(others <= 101 * EPSHM_PACE_TRIAL, "%u of %u turns the slow way", others,
-              100 * EPSHM_PACE_MOST);
-    TAP_CHECK(99 * EPSHM_PACE_TRIAL / 2 <= others, "only %u trials", others);
+    others = run(&pace, 10, 200, 1000, &random);
+    TAP_EQ(EPSHM_PACE_TRIAL, others);
+    (void) run(&pace, 40000, 200, 1000, &random);
+    others = run(&pace, 10 * EPSHM_PACE_MOST, 200, 1000, &random);
+    TAP_CHECK(others <= 10 * EPSHM_PACE_TRIAL_MOST && 9 * EPSHM_PACE_TRIAL_MOST <= others,
+              "%u of %u turns the slow way", others, 10 * EPSHM_PACE_MOST);
     tap_case_done();
 }
 

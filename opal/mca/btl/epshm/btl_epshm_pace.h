@@ -15,8 +15,9 @@
  *
  * Whether two cores copy faster than one depends on where they are, which may change (a hypervisor
  * moves them, a thread is not bound), and on the size.  So it is tried: some turns of the way that
- * is thought the better one are measured, then some of the other, and the best of each count.  As
- * long as the answer stays the same, the next trial is twice as far away as the last one was.
+ * is thought the better one are measured, then some of the other, and the best of each count.
+ * Trials become longer and rarer: the first costs five turns of the slower way, later ones a
+ * hundredth of all turns at most.
  *
  * Not atomic: something else orders those who use one.  Standalone.  Tests:
  * test/unit/test_epshm_pace.c.
@@ -30,18 +31,20 @@
 #include <stdint.h>
 #include <time.h>
 
-/** Turns of each way in a trial.  The first after a change still has the other's traces, lines in
- * another cache, and does not count. */
+/** Turns of each way in the first trial, and in the longest: what has been copied the one way leaves
+ * its traces, lines in another cache, in buffers that come again after many turns. */
 #define EPSHM_PACE_TRIAL 5
+#define EPSHM_PACE_TRIAL_MOST 160
 
 /** Turns between trials, at first and at most. */
 #define EPSHM_PACE_FIRST 64
-#define EPSHM_PACE_MOST 2048
+#define EPSHM_PACE_MOST 16384
 
 typedef struct epshm_pace_t {
     bool other;        /**< the second way is the better one */
     uint32_t turn;     /**< since the last trial */
     uint32_t interval; /**< turns until the next; 0: never tried */
+    uint32_t trial;    /**< turns of each way in it, less EPSHM_PACE_TRIAL */
     uint64_t best[2];  /**< least time of the trial for 1024 units: of the better way, the other */
 } epshm_pace_t;
 
@@ -58,10 +61,15 @@ static inline uint64_t epshm_pace_clock(void)
 #endif
 }
 
+static inline uint32_t epshm_pace_trial(const epshm_pace_t *pace)
+{
+    return EPSHM_PACE_TRIAL + pace->trial;
+}
+
 /** Is this turn one of a trial, of the way that is thought the worse one? */
 static inline bool epshm_pace_tries(const epshm_pace_t *pace)
 {
-    return pace->turn >= pace->interval + EPSHM_PACE_TRIAL;
+    return pace->turn >= pace->interval + epshm_pace_trial(pace);
 }
 
 /** Should the second way be taken this time? */
@@ -85,11 +93,15 @@ static inline void epshm_pace_decide(epshm_pace_t *pace)
     if (change) {
         pace->other = !pace->other;
     }
-    if (change || 0 == pace->interval) {
+    /* Eight times as far, until the trials are as long as they get. */
+    if (0 == pace->interval) {
         pace->interval = EPSHM_PACE_FIRST;
     } else if (EPSHM_PACE_MOST > pace->interval) {
-        pace->interval *= 2;
+        pace->interval *= EPSHM_PACE_TRIAL_MOST == epshm_pace_trial(pace) && !change ? 2 : 8;
+        pace->interval = EPSHM_PACE_MOST < pace->interval ? EPSHM_PACE_MOST : pace->interval;
     }
+    pace->trial = EPSHM_PACE_FIRST == pace->interval ? 3 * EPSHM_PACE_TRIAL
+                                                     : EPSHM_PACE_TRIAL_MOST - EPSHM_PACE_TRIAL;
     pace->turn = 0;
 }
 
@@ -102,14 +114,14 @@ static inline void epshm_pace_decide(epshm_pace_t *pace)
 static inline void epshm_pace_note(epshm_pace_t *pace, uint64_t ticks, size_t units)
 {
     if (epshm_pace_measures(pace)) {
-        const uint32_t in_trial = (pace->turn - pace->interval) % EPSHM_PACE_TRIAL;
+        const uint32_t in_trial = (pace->turn - pace->interval) % epshm_pace_trial(pace);
         uint64_t *best = &pace->best[epshm_pace_tries(pace) ? 1 : 0];
         const uint64_t pace_now = ticks * 1024 / (0 < units ? units : 1);
 
         if (1 >= in_trial || pace_now < *best) {
             *best = pace_now;
         }
-        if (pace->turn + 1 == pace->interval + 2 * EPSHM_PACE_TRIAL) {
+        if (pace->turn + 1 == pace->interval + 2 * epshm_pace_trial(pace)) {
             epshm_pace_decide(pace);
             return;
         }
