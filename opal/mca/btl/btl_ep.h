@@ -265,7 +265,8 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
     mca_btl_ep_lend_fn_t ep_lend; /**< NULL: nothing can be lent */
-    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try */
+    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try; may
+                                   change with ep_returned */
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;

@@ -149,11 +149,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
     }
-    ep->immediate_limit = ep->shm->super.btl_eager_limit;
-    if (NULL != ep->shm->ep_lend
-        && ep->immediate_limit > sizeof(mca_pml_epml_hdr_match_t) + ep->shm->ep_lend_min - 1) {
-        ep->immediate_limit = sizeof(mca_pml_epml_hdr_match_t) + ep->shm->ep_lend_min - 1;
-    }
+    mca_pml_epml_send_set_limit(ep);
     /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
     rc = need_links(ep, links, false);
     if (OMPI_SUCCESS != rc) {

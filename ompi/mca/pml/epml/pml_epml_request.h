@@ -204,6 +204,10 @@ static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
 int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
                                int tag, mca_pml_epml_comm_t *comm);
 
+/** Look up from which size on messages to neighbours are lent, which the transport finds out.  Under
+ * the lock. */
+void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep);
+
 /** Start a send (also a persistent one, but for buffered ones).  Under the lock. */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
 

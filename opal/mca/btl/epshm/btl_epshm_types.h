@@ -162,6 +162,9 @@ typedef struct mca_btl_epshm_module_t {
     /** Long copies from an inbox's side: first way with its help, second alone. */
     epshm_pace_t copies[EPSHM_LANE_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
+    uint32_t loan_count;      /**< loans that went out alone, and of those that were timed: */
+    uint32_t loans_timed;     /**< how many since the last verdict */
+    uint64_t loan_fastest;    /**< ns until it came back, the least of them */
     uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
