@@ -130,6 +130,35 @@ static void case_windows(MPI_Comm comm, struct ept *t)
     free(in);
 }
 
+/** More sends than a lane holds, and no turn of the sender's endpoint before the last: each comes
+ * back once. */
+static void case_many(MPI_Comm comm, struct ept *t)
+{
+    enum { SENDS = 2000, BYTES = 900 };
+    const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
+    unsigned char *out = malloc((size_t) SENDS * BYTES), in[BYTES];
+    MPI_Request *requests = malloc(SENDS * sizeof(*requests));
+
+    warm_up(comm, t);
+    ept_fill(out, 0, (size_t) SENDS * BYTES, (uint64_t) t->rank);
+    if (0 == t->rank % 2) {
+        for (int i = 0; i < SENDS; ++i) {
+            EPT_OK(t, MPI_Isend(out + i * BYTES, BYTES, MPI_BYTE, to, 3, comm, &requests[i]));
+        }
+    }
+    for (int i = 0; 0 == from % 2 && i < SENDS; ++i) {
+        EPT_OK(t, MPI_Recv(in, BYTES, MPI_BYTE, from, 3, comm, MPI_STATUS_IGNORE));
+        for (int j = 0; j < BYTES; j += 100) {
+            EPT_EQ(t, ept_byte((uint64_t) from, (size_t) (i * BYTES + j)), in[j]);
+        }
+    }
+    if (0 == t->rank % 2) {
+        EPT_OK(t, MPI_Waitall(SENDS, requests, MPI_STATUSES_IGNORE));
+    }
+    free(requests);
+    free(out);
+}
+
 /** A send that only ever is tested for, to one who does not look: it completes by itself. */
 static void case_tested(MPI_Comm comm, struct ept *t)
 {
@@ -176,6 +205,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     EPT_CASE(t, case_nobody_there);
     EPT_CASE(t, case_windows);
+    EPT_CASE(t, case_many);
     EPT_CASE(t, case_tested);
     EPT_CASE(t, case_never_received);
     return 0;

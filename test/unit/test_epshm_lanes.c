@@ -23,6 +23,7 @@
 #include "opal/mca/btl/epshm/btl_epshm_frag.c"
 #include "opal/mca/btl/epshm/btl_epshm_inbox.c"
 #include "opal/mca/btl/epshm/btl_epshm_lane.c"
+#include "opal/mca/btl/epshm/btl_epshm_lend.c"
 #include "opal/mca/btl/epshm/btl_epshm_module.c"
 #include "opal/mca/btl/epshm/btl_epshm_progress.c"
 #include "opal/mca/btl/epshm/btl_epshm_send.c"

@@ -254,6 +254,10 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (!epshm_lane_has_room(&place->writer, 1)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    /* There is room in the lane, so the receiver is through with the first at least. */
+    if (OPAL_UNLIKELY(loans->last - loans->first == mca_btl_epshm_component.lane_cells)) {
+        (void) collect(module, place);
+    }
     memcpy(cell.header, (const unsigned char *) header + sizeof(first), sizeof(cell.header));
     memcpy(epshm_lane_cell(&place->writer, 0)->data, &cell, sizeof(cell));
     *loan_at(loans, loans->last) = (struct epshm_loan_t){
