@@ -236,7 +236,7 @@ static void copy_long(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoi
                       void *target, const void *source, size_t size)
 {
     const unsigned int class = (size_t) 64 << 10 >= size ? 0 : (size_t) 256 << 10 >= size ? 1 : 2;
-    epshm_pace_t *pace = &module->copies[endpoint->id % EPSHM_LANE_PLACES][class];
+    epshm_pace_t *pace = &module->copies[endpoint->id % EPSHM_COPY_PLACES][class];
     const bool alone = epshm_pace_choose(pace), measures = epshm_pace_measures(pace);
     const uint64_t start = measures ? epshm_pace_clock() : 0;
 

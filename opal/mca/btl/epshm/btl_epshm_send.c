@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Everything that puts a message into a peer's inbox.
+ * Everything that puts a message into a peer's inbox, but for what is lent (btl_epshm_lend.c).
  *
  * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells of a lane.  Budget: one copy, one
  * release store; no atomic read-modify-write, no allocation, no lock.

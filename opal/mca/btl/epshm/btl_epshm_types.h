@@ -153,6 +153,9 @@ typedef struct epshm_place_t {
 /** Sizes of long copies that are told apart: up to 64 and 256 KiB, and above. */
 #define EPSHM_COPY_CLASSES 3
 
+/** Places for what is known of the way from others, by the inbox's id. */
+#define EPSHM_COPY_PLACES 4
+
 typedef struct mca_btl_epshm_module_t {
     mca_btl_ep_module_t super;
     struct mca_btl_base_endpoint_t *inbox;
@@ -160,7 +163,7 @@ typedef struct mca_btl_epshm_module_t {
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
     /** Long copies from an inbox's side: first way with its help, second alone. */
-    epshm_pace_t copies[EPSHM_LANE_PLACES][EPSHM_COPY_CLASSES];
+    epshm_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
     uint32_t loan_count;      /**< loans that went out alone, and of those that were timed: */
     uint32_t loans_timed;     /**< how many since the last verdict */
