@@ -133,7 +133,7 @@ static int component_register(void)
         version, "lend_min",
         "Bytes of a buffered message from which on the receiver, if it is there, copies them "
         "straight from the sender's memory; if it does not come at once they are buffered; "
-        "where cores are far from each other, from a quarter of it on (at least 1; a value above "
+        "where cores are far from each other, from half of it on (at least 1; a value above "
         "eager_limit switches it off)",
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.lend_min);

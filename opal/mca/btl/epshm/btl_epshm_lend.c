@@ -28,6 +28,11 @@
  * several times as long as a receiver that is there takes. */
 #define EPSHM_LOAN_TURNS 64
 
+/** Who turns the endpoint now and then only, testing, need not do it as often: so many ticks of the
+ * clock (4 us and more) have passed, which is looked at every fourth turn. */
+#define EPSHM_LOAN_TICKS 16384
+#define EPSHM_LOAN_LOOK 4
+
 /** Messages that are copied after a loan that was taken back: at first, and at most, as powers of
  * two.  A loan in vain costs some microseconds, as much as some copies. */
 #define EPSHM_LOAN_SHY_FIRST 3
@@ -41,8 +46,8 @@
 #define EPSHM_LOAN_NEAR_NS 280
 
 /** What cores that are far from each other pay for each line of a message in cells makes loans the
- * better way for messages that are so much shorter. */
-#define EPSHM_LOAN_FAR 4
+ * better way for messages that are so many times as short. */
+#define EPSHM_LOAN_FAR 2
 
 /** A loan that is out. */
 struct epshm_loan_t {
@@ -176,10 +181,22 @@ static int recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
     return count;
 }
 
+/** One more turn in which loans are out.  @return have they been out for too long? */
+static bool is_impatient(mca_btl_epshm_module_t *module)
+{
+    ++module->loan_turns;
+    if (1 == module->loan_turns) {
+        module->loan_start = epshm_pace_clock();
+    }
+    return EPSHM_LOAN_TURNS < module->loan_turns
+           || (0 == module->loan_turns % EPSHM_LOAN_LOOK
+               && EPSHM_LOAN_TICKS < epshm_pace_clock() - module->loan_start);
+}
+
 int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)
 {
     /* Late by some turns where several places take turns at coming back: no harm. */
-    const bool impatient = EPSHM_LOAN_TURNS < ++module->loan_turns;
+    const bool impatient = is_impatient(module);
     int count = 0;
 
     for (uint32_t places = lending(module); 0 != places; places &= places - 1) {

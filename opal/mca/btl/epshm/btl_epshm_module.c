@@ -99,6 +99,8 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->loan_count = 0;
     module->loans_timed = 0;
     module->loan_turns = 0;
+    module->loan_start = 0;
+    module->collected = false;
     atomic_init(&module->lending, 0);
     /* Relaxed: there is no lane yet. */
     atomic_init(&module->closed_seen,

@@ -180,10 +180,14 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     int count;
 
     /* First, and nothing else then: the answer to what has been lent may be here as well, and the
-     * thread may be about to post its receive.  Relaxed: under the owner's lock. */
-    if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)
-        && 0 < (count = mca_btl_epshm_loans_progress(module))) {
-        return count;
+     * thread may be about to post its receive.  But not twice in a row, or who goes on lending would
+     * receive nothing.  Relaxed: under the owner's lock. */
+    if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)) {
+        module->collected = 0 < (count = mca_btl_epshm_loans_progress(module))
+                            && !module->collected;
+        if (module->collected) {
+            return count;
+        }
     }
     /* Before the lanes, as the announcement of a lane is in it, and only the messages behind that
      * are in the lane. */

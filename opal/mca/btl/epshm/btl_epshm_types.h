@@ -169,6 +169,8 @@ typedef struct mca_btl_epshm_module_t {
     uint32_t loans_timed;     /**< how many since the last verdict */
     uint64_t loan_fastest;    /**< ns until it came back, the least of them */
     uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
+    uint64_t loan_start;      /**< when the first of them was, by epshm_pace_clock */
+    bool collected;           /**< the last turn only saw loans come back */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
 } mca_btl_epshm_module_t;
