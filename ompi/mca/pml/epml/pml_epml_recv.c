@@ -319,9 +319,49 @@ static void tell_and_finish(mca_pml_epml_request_t *request, mca_pml_epml_hdr_ki
     finish(request, data_error(rc));
 }
 
+static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
+{
+    const size_t size = request->wanted;
+
+    return &request->ep->fetches[(size_t) 64 << 10 >= size    ? 0
+                                 : (size_t) 256 << 10 >= size ? 1
+                                 : (size_t) 1 << 20 >= size   ? 2
+                                                              : 3];
+}
+
+/**
+ * From another process of the node: in fragments, which both sides copy, one behind the other, and
+ * not by the kernel, which copies once, and has to look up each page?  What is faster depends on
+ * the machine, and on whether the sender is there to do its part; so it is tried.
+ */
+static bool wants_frags(mca_pml_epml_request_t *request)
+{
+    request->paced = true;
+    request->in_frags = ep_pace_choose(pace_of(request));
+    request->fetch_start = ep_pace_clock();
+    return request->in_frags;
+}
+
+/** It is complete.  Others were under way at the same time: what it took is the time since the last
+ * of them was complete. */
+static void note_fetch(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_ep_t *ep = request->ep;
+    const uint64_t now = ep_pace_clock();
+    const uint64_t start = request->fetch_start > ep->fetch_last ? request->fetch_start
+                                                                 : ep->fetch_last;
+
+    request->paced = false;
+    ep->fetch_last = now;
+    ep_pace_note(pace_of(request), request->in_frags, now - start, request->wanted);
+}
+
 /** All data have been fetched, or could not be. */
 static void fetched(mca_pml_epml_request_t *request, int rc)
 {
+    if (OPAL_UNLIKELY(request->paced)) {
+        note_fetch(request);
+    }
     forget_handle(request);
     mca_pml_epml_number_drop(request);
     tell_and_finish(request, EPML_HDR_FIN, rc);
@@ -563,12 +603,14 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
                                     ? module->super.btl_registration_handle_size
                                     : 0);
 
+    request->paced = false;
     request->remote_address = hdr->address;
     request->has_remote_handle = 0 < handle_size;
     memcpy(request->remote_handle, handle, handle_size);
     if (0 == request->wanted) {
         fetched(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
+               && !(module == request->ep->link[EPML_LINK_NODE] && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
     } else if (get && !request->contiguous && NULL != request->source->shm) {
@@ -637,6 +679,9 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     rc = unpack(request, data, size);
     request->received += size;
     if (request->received == request->wanted || OMPI_SUCCESS != rc) {
+        if (OPAL_UNLIKELY(request->paced)) {
+            note_fetch(request);
+        }
         mca_pml_epml_number_drop(request);
         finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
     }

@@ -92,6 +92,8 @@ typedef struct mca_pml_epml_request_t {
     mca_btl_ep_module_t *handle_module; /**< whose local_handle is */
     struct mca_btl_base_registration_handle_t *local_handle;
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
+    bool paced, in_frags;  /**< the fetch is to be timed; it is done in fragments */
+    uint64_t fetch_start;
     uint32_t gets;     /**< under way */
     int get_error;
     uint8_t answer;    /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */

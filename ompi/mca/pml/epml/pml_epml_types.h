@@ -35,6 +35,7 @@
 #include "ompi/request/request.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/btl/btl_ep_pace.h"
 
 BEGIN_C_DECLS
 
@@ -157,6 +158,9 @@ typedef struct mca_pml_epml_numbers_t {
 #define EPML_NUMBER_INDEX_BITS 22
 #define EPML_NUMBER_NONE UINT32_MAX
 
+/** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
+#define EPML_FETCH_CLASSES 4
+
 /** An endpoint. */
 typedef struct mca_pml_epml_ep_t {
     /* ---- lines of the lock: written by whoever works on the endpoint ---- */
@@ -171,6 +175,9 @@ typedef struct mca_pml_epml_ep_t {
     size_t lend_min;        /**< data that are lent, by what the transport has found out */
     mca_btl_ep_module_t *link[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
     epml_match_table_t match;
+    /** Long messages from other processes of the node: fetched, or second way in fragments. */
+    ep_pace_t fetches[EPML_FETCH_CLASSES];
+    uint64_t fetch_last; /**< when the last of them was complete, by ep_pace_clock */
     struct mca_pml_epml_request_t *free_requests;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
     epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */

@@ -186,11 +186,11 @@ static bool is_impatient(mca_btl_epshm_module_t *module)
 {
     ++module->loan_turns;
     if (1 == module->loan_turns) {
-        module->loan_start = epshm_pace_clock();
+        module->loan_start = ep_pace_clock();
     }
     return EPSHM_LOAN_TURNS < module->loan_turns
            || (0 == module->loan_turns % EPSHM_LOAN_LOOK
-               && EPSHM_LOAN_TICKS < epshm_pace_clock() - module->loan_start);
+               && EPSHM_LOAN_TICKS < ep_pace_clock() - module->loan_start);
 }
 
 int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)

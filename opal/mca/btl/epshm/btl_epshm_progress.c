@@ -240,16 +240,16 @@ static void copy_long(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoi
                       void *target, const void *source, size_t size)
 {
     const unsigned int class = (size_t) 64 << 10 >= size ? 0 : (size_t) 256 << 10 >= size ? 1 : 2;
-    epshm_pace_t *pace = &module->copies[endpoint->id % EPSHM_COPY_PLACES][class];
-    const bool alone = epshm_pace_choose(pace), measures = epshm_pace_measures(pace);
-    const uint64_t start = measures ? epshm_pace_clock() : 0;
+    ep_pace_t *pace = &module->copies[endpoint->id % EPSHM_COPY_PLACES][class];
+    const bool alone = ep_pace_choose(pace), measures = ep_pace_measures(pace);
+    const uint64_t start = measures ? ep_pace_clock() : 0;
 
     if (alone) {
         memcpy(target, source, size);
     } else {
         epshm_share_copy(&endpoint->share, target, source, size);
     }
-    epshm_pace_note(pace, measures ? epshm_pace_clock() - start : 0, size);
+    ep_pace_note(pace, alone, measures ? ep_pace_clock() - start : 0, size);
 }
 
 int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,

@@ -22,12 +22,12 @@
 #include "btl_epshm.h"
 #include "btl_epshm_lane.h"
 #include "btl_epshm_loan.h"
-#include "btl_epshm_pace.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
 
 #include "opal/class/opal_list.h"
 #include "opal/mca/btl/btl_ep_cancel.h"
+#include "opal/mca/btl/btl_ep_pace.h"
 
 BEGIN_C_DECLS
 
@@ -163,13 +163,13 @@ typedef struct mca_btl_epshm_module_t {
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
     epshm_place_t place[EPSHM_LANE_PLACES];
     /** Long copies from an inbox's side: first way with its help, second alone. */
-    epshm_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
+    ep_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
     uint32_t loan_count;      /**< loans that went out alone, and of those that were timed: */
     uint32_t loans_timed;     /**< how many since the last verdict */
     uint64_t loan_fastest;    /**< ns until it came back, the least of them */
     uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
-    uint64_t loan_start;      /**< when the first of them was, by epshm_pace_clock */
+    uint64_t loan_start;      /**< when the first of them was, by ep_pace_clock */
     bool collected;           /**< the last turn only saw loans come back */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
