@@ -128,6 +128,12 @@ typedef struct epshm_retired_t {
     epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
 } epshm_retired_t;
 
+/** Largest message, header included, that is as fast in the cells as in the area: four cells. */
+#define EPSHM_NODE_CELLS_BEST 216
+
+/** Messages between that and what the cells hold for which an area is taken. */
+#define EPSHM_NODE_AREA_AFTER 64
+
 /** A BTL endpoint of the node side: the way to one module of another process. */
 typedef struct epshm_node_peer_t {
     epshm_pipe_out_t out;
@@ -138,6 +144,7 @@ typedef struct epshm_node_peer_t {
     epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
     mca_btl_ep_module_t *module;  /**< whose */
     uint32_t refused;             /**< sends that found no room */
+    uint32_t medium;              /**< messages that an area would have been better for */
     bool gone;                    /**< nothing is sent any more */
     bool lost;                    /**< and the owner knows that it is not as usual */
 } epshm_node_peer_t;

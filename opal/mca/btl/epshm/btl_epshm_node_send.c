@@ -65,21 +65,24 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
                                                  : mca_btl_epshm_node_refused(peer, rc);
 }
 
-/** All that does not fit in one cell. */
-static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
-                                               epshm_node_peer_t *peer, const void *header,
-                                               size_t header_size, const void *payload,
-                                               size_t payload_size, mca_btl_base_tag_t tag)
+/** A message of many cells goes faster in one piece: between cores 45 ns apart 256 bytes took
+ * 0.19 us in cells, 512 in the area 0.15, and streams of 384 bytes 4.5 and 7.3 M/s where a line takes
+ * 200 ns.  But an area is memory: it is taken for those who send many such messages. */
+static inline bool prefers_area(epshm_node_peer_t *peer, size_t size)
+{
+    return EPSHM_NODE_CELLS_BEST < size
+           && (NULL != peer->out.area || EPSHM_NODE_AREA_AFTER < ++peer->medium);
+}
+
+static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, const void *header,
+                     size_t header_size, const void *payload, size_t payload_size,
+                     mca_btl_base_tag_t tag)
 {
     const size_t size = header_size + payload_size;
     unsigned char *target;
     uint64_t position;
-    int rc;
+    int rc = reserve(module, peer, size, &position);
 
-    if (size <= EPSHM_PIPE_INLINE_MAX) {
-        return send_cells(peer, header, header_size, payload, payload_size, tag);
-    }
-    rc = reserve(module, peer, size, &position);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
@@ -88,6 +91,26 @@ static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
     memcpy(target + header_size, payload, payload_size);
     epshm_pipe_send_bulk(&peer->out, position, (uint32_t) size, tag);
     return OPAL_SUCCESS;
+}
+
+/** All that does not fit in one cell. */
+static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
+                                               epshm_node_peer_t *peer, const void *header,
+                                               size_t header_size, const void *payload,
+                                               size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const size_t size = header_size + payload_size;
+
+    if (size > EPSHM_PIPE_INLINE_MAX) {
+        return send_area(module, peer, header, header_size, payload, payload_size, tag);
+    }
+    /* What the area has no room for, or no memory, goes in the cells. */
+    if (prefers_area(peer, size)
+        && OPAL_SUCCESS
+               == send_area(module, peer, header, header_size, payload, payload_size, tag)) {
+        return OPAL_SUCCESS;
+    }
+    return send_cells(peer, header, header_size, payload, payload_size, tag);
 }
 
 int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
