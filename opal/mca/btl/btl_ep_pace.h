@@ -34,7 +34,7 @@
 /** Turns of each way in the first trial, and in the longest: what has been copied the one way leaves
  * its traces, lines in another cache, in buffers that come again after many turns. */
 #define EP_PACE_TRIAL 5
-#define EP_PACE_TRIAL_MOST 160
+#define EP_PACE_TRIAL_MOST 80
 
 /** Turns between trials, at first and at most. */
 #define EP_PACE_FIRST 64
@@ -121,7 +121,11 @@ static inline void ep_pace_measured(ep_pace_t *pace, uint64_t ticks, size_t unit
         pace->sum[way] = 0;
     }
     if (now < pace->best[way]) {
+        /* What came before counts as if this had been known. */
+        const uint64_t most = EP_PACE_CLIP * now * in_trial;
+
         pace->best[way] = now;
+        pace->sum[way] = pace->sum[way] < most ? pace->sum[way] : most;
     }
     pace->sum[way] += now < EP_PACE_CLIP * pace->best[way] ? now
                                                            : EP_PACE_CLIP * pace->best[way];
