@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Data that cannot be packed (test/lib/fail_pack.c): the send and the receive end with an error, each
- * message of its own, at whatever piece it happens; and the next message comes.
+ * Data that cannot be packed (test/lib/fail_pack.c): the send and the receive end with an error, at
+ * whatever piece it happens; and the next message comes.
  *
  * EPT-LIBS: -ldl
  */

@@ -237,8 +237,8 @@ typedef void (*mca_btl_ep_meet_fn_t)(struct mca_btl_ep_module_t *module, uint64_
  * btl_get may return OPAL_ERR_NOT_AVAILABLE: this peer's memory cannot be read, nothing has been;
  * the data must come some other way.
  *
- * btl_prepare_src sets its size to 0 where it returns NULL because the data could not be packed, which
- * is not worth another try; btl_sendi returns OPAL_ERR_NOT_AVAILABLE then.
+ * btl_prepare_src sets its size to 0 where it returns NULL because the data could not be packed,
+ * which is not worth another try; btl_sendi returns OPAL_ERR_NOT_AVAILABLE then.
  *
  * btl_send returns 1 (done, descriptor's callback not called unless
  * MCA_BTL_DES_SEND_ALWAYS_CALLBACK), OPAL_SUCCESS (callback follows) or an error, with the meaning

@@ -328,6 +328,7 @@ void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers)
 {
     numbers->slot = NULL;
     numbers->count = 0;
+    numbers->capacity = 0;
     numbers->first_free = EPML_NUMBER_NONE;
 }
 
@@ -336,29 +337,34 @@ void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers)
     free(numbers->slot);
 }
 
-static int numbers_grow(mca_pml_epml_numbers_t *numbers)
+/** One slot more.  Only that one is written: to prepare all of a large new table takes
+ * milliseconds, under the endpoint's lock. */
+static int numbers_extend(mca_pml_epml_numbers_t *numbers)
 {
-    uint32_t count = 0 == numbers->count ? 16 : 2 * numbers->count;
-    void *grown;
+    const uint32_t index = numbers->count;
 
-    /* The last index is left out: with the last generation it would read EPML_NUMBER_NONE. */
-    if (count > EPML_NUMBER_INDEX_MASK) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (index == numbers->capacity) {
+        const uint32_t capacity = 0 == index ? 16 : 2 * index;
+        void *grown;
+
+        /* The last index is left out: with the last generation it would read EPML_NUMBER_NONE. */
+        if (capacity > EPML_NUMBER_INDEX_MASK) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        grown = realloc(numbers->slot, capacity * sizeof(*numbers->slot));
+        if (NULL == grown) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        numbers->slot = grown;
+        numbers->capacity = capacity;
     }
-    grown = realloc(numbers->slot, count * sizeof(*numbers->slot));
-    if (NULL == grown) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    numbers->slot = grown;
-    for (uint32_t i = count; i-- > numbers->count;) {
-        numbers->slot[i].request = NULL;
-        /* Relaxed: only a number that differs is wanted. */
-        numbers->slot[i].generation
-            = atomic_fetch_add_explicit(&next_generation, 1, memory_order_relaxed);
-        numbers->slot[i].next_free = numbers->first_free;
-        numbers->first_free = i;
-    }
-    numbers->count = count;
+    numbers->slot[index].request = NULL;
+    /* Relaxed: only a number that differs is wanted. */
+    numbers->slot[index].generation
+        = atomic_fetch_add_explicit(&next_generation, 1, memory_order_relaxed);
+    numbers->slot[index].next_free = EPML_NUMBER_NONE;
+    numbers->first_free = index;
+    numbers->count = index + 1;
     return OMPI_SUCCESS;
 }
 
@@ -371,7 +377,7 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
         return OMPI_SUCCESS;
     }
     if (EPML_NUMBER_NONE == numbers->first_free) {
-        int rc = numbers_grow(numbers);
+        int rc = numbers_extend(numbers);
 
         if (OMPI_SUCCESS != rc) {
             return rc;

@@ -253,8 +253,8 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, 
  *
  * @param[in]     rc     of the transport
  * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
- * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED: never,
- *         and the peer is a lost one */
+ * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED:
+ *         never, and the peer is a lost one */
 int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
                                uint64_t *since);
 

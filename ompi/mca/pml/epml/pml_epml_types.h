@@ -151,7 +151,8 @@ typedef struct mca_pml_epml_numbers_t {
         uint32_t generation;
         uint32_t next_free;
     } *slot;
-    uint32_t count;
+    uint32_t count;      /**< slots that have been used */
+    uint32_t capacity;   /**< slots that there is memory for */
     uint32_t first_free;
 } mca_pml_epml_numbers_t;
 

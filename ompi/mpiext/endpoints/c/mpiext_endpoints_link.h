@@ -112,7 +112,7 @@ typedef struct mpix_endpoints_pml_t {
 
     /**
      * Wait for what a member has sent; several threads may wait for different tags.  Takes no
-     * memory but for a way to that member, if there is none; if it cannot be had, nothing will come.
+     * memory but for a way to that member; if that cannot be had, nothing will come.
      *
      * @return OMPI_SUCCESS, or an error: it will not come
      */
