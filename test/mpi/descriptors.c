@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * A process that has descriptors for its own segment and none for its neighbour's: an error on
