@@ -296,9 +296,10 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
     mca_btl_epofi_module_t *module = endpoint->module;
     char peer[EPOFI_DESCRIBE];
 
-    if (module->closing) {
+    if (module->closing || endpoint->pair->given_up) {
         endpoint->failed = true;
-        return; /* a peer that is gone first, when all is over: nobody waits for this message */
+        return; /* a peer that is gone first, when all is over, or of whom the owner knows: nobody
+                 * waits for this message */
     }
     if (endpoint->failed) {
         (void) lost(endpoint);
