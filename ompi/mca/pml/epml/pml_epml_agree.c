@@ -11,11 +11,12 @@
 /**
  * @file
  *
- * What members of a communicator tell each other while they make another one out of it, by
- * MPI_Comm_create_group: a few words, with a tag of the user's, which the standard keeps apart from
- * that of his messages (MPI 4.1, section 7.4.2).  They travel like any small message, under a
- * context of their own, in which no receive is ever posted: who waits looks among the messages that
- * wait.  So neither side takes memory that it might not get halfway through.
+ * What members of a communicator tell each other while they make another one out of it, in the
+ * blocking constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the
+ * standard keeps apart from that of his messages (MPI 4.1, section 7.4.2).  They travel like any
+ * small message, under a context of their own, in which no receive is ever posted: who waits looks
+ * among the messages that wait.  So neither side takes memory that it might not get halfway
+ * through.
  *
  * Called by the extension's seam_cid.c and seam_activate.c; test/mpi/comm_group_tag.c,
  * test/mpi/comm_nomem.c.
