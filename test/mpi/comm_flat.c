@@ -351,9 +351,10 @@ static void check_flat(struct ept *t, int rounds)
     /* Contexts are kept and used by turns; which two of them have a connection is up to chance, and
      * some more have one in the end. (A context itself is 4 MiB.) */
     bool by_turns = makers[maker].slow && 1 < t->nprocs;
-    long slack_files = by_turns ? 64 : 8;
-    long slack = ept_option_long("slack", 64) + leak * rounds / 1024 * t->nlocal
-                 + (by_turns ? 2048 : 0);
+    long slack_files = by_turns ? 128 : 8;
+    /* An endpoint keeps some emptied queues for the next keys, 12 KiB in all. */
+    long slack = ept_option_long("slack", 64) + 12 * t->nlocal + leak * rounds / 1024 * t->nlocal
+                 + (by_turns ? 4096 : 0);
 
     if (0 == t->proc) {
         ept_note("%-38s %d rounds: heap %ld -> %ld KiB, resident %ld -> %ld, files %ld -> %ld, "

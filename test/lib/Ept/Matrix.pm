@@ -133,7 +133,9 @@ my @TABLE = (
     { program => 'comm_flat', configs => [qw(1x4 2x2/tcp 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
       timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
-      env => $NO_CACHES, configs => [qw(1x8 2x4/tcp)], args => '--rounds 10000' },
+      env => $NO_CACHES, configs => ['1x8'], args => '--rounds 10000' },
+    { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
+      env => $NO_CACHES, configs => ['2x4/tcp'], args => '--rounds 5000' },
 
     # Who is where, with more than one node.
     { program => 'comm_bridge', variant => 'hosts', hosts => 1,
