@@ -12,12 +12,14 @@
  * @file
  *
  * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and missing
- * messages, questions and answers, keys of memory, buffers that strangers hold.  Two processes over
+ * messages, questions and answers, keys of memory, buffers that are held.  Two processes over
  * tcp on the loopback interface.  What a stranger could send is sent by the other process past
  * btl/epofi.
  */
 
 #include "test_epofi.h"
+
+#include "opal/mca/btl/epofi/btl_epofi_greet.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -478,8 +480,8 @@ static void case_keys(const pair_t *pair)
     end(&side);
 }
 
-/** Connect to a module's port as tcp's provider would (libfabric 2.1), announce a message, and stop.
- * @return the socket */
+/** Connect to a module's port as a member would, with tcp's provider (libfabric 2.1), announce a
+ * message, and stop.  @return the socket */
 static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
 {
     struct {
@@ -497,18 +499,21 @@ static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
         uint64_t length;
     } header = {.version = 3, .size = 16, .length = 16 + 200};
     int fd = socket(((const struct sockaddr *) address->bytes)->sa_family, SOCK_STREAM, 0);
-    char answer[40];
+    mca_btl_epofi_greeting_t greeting;
+    char answer[sizeof(mca_btl_epofi_answer_t) + 40];
 
     TAP_EQ(40, sizeof(hello));
     TAP_EQ(16, sizeof(header));
     TAP_EQ(0, connect(fd, (const struct sockaddr *) address->bytes, address->length));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&address->secret, &greeting));
+    TAP_EQ(sizeof(greeting), send(fd, &greeting, sizeof(greeting), 0));
     TAP_EQ(sizeof(hello), send(fd, &hello, sizeof(hello), 0));
     TAP_EQ(sizeof(answer), recv(fd, answer, sizeof(answer), MSG_WAITALL));
     TAP_EQ(sizeof(header), send(fd, &header, sizeof(header), 0));
     return fd;
 }
 
-/** Strangers begin messages and stop, until all receive buffers are taken: more are made, it is
+/** Members begin messages and stop, until all receive buffers are taken: more are made, it is
  * said, and a member's message gets through. */
 static void case_held(const pair_t *pair)
 {
@@ -560,6 +565,6 @@ int main(int argc, char **argv)
     run_pair("given up, and forgotten", case_given_up);
     run_pair("questions of the sender", case_confirmed);
     run_pair("keys", case_keys);
-    run_pair("receive buffers held by strangers", case_held);
+    run_pair("receive buffers held", case_held);
     return tap_end();
 }

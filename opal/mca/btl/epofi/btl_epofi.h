@@ -54,6 +54,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int confirm;
     unsigned int keepalive;
     unsigned int silence;
+    unsigned int greeting;
     unsigned int descriptor_wait;
 } mca_btl_epofi_component_t;
 

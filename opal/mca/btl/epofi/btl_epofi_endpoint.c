@@ -46,6 +46,7 @@ int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
     }
     address->magic = EPOFI_ADDRESS_MAGIC;
     address->version = EPOFI_ADDRESS_VERSION;
+    address->flags = NULL != module->fi.gate ? EPOFI_ADDRESS_GREETED : 0;
     address->format = module->fabric->info->addr_format;
     address->provider = module->fabric->provider_hash;
     address->length = (uint16_t) length;
@@ -59,6 +60,7 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
     static atomic_flag said = ATOMIC_FLAG_INIT;
+    static atomic_flag said_greeting = ATOMIC_FLAG_INIT;
 
     memset(address, 0, sizeof(*address));
     if (length <= EPOFI_ADDRESS_FIXED || length > sizeof(*address)) {
@@ -66,6 +68,7 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
     }
     memcpy(address, blob, length);
     if (EPOFI_ADDRESS_MAGIC != address->magic || EPOFI_ADDRESS_VERSION != address->version
+        || 0 != (address->flags & ~EPOFI_ADDRESS_GREETED)
         || (size_t) EPOFI_ADDRESS_FIXED + address->length != length) {
         return OPAL_ERR_BAD_PARAM;
     }
@@ -73,6 +76,13 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
         if (mca_btl_epofi_first_time(&said)) {
             EPOFI_SHOW_HELP("other provider", true, opal_process_info.nodename,
                             module->fabric->info->fabric_attr->prov_name);
+        }
+        return OPAL_ERR_UNREACH;
+    }
+    if (address->flags != own->flags) {
+        if (mca_btl_epofi_first_time(&said_greeting)) {
+            EPOFI_SHOW_HELP("other greeting", true, opal_process_info.nodename,
+                            0 != own->flags ? "does" : "does not");
         }
         return OPAL_ERR_UNREACH;
     }
@@ -138,12 +148,17 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
         *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
         goto err_free_endpoint;
     }
+    if (OPAL_SUCCESS != mca_btl_epofi_gate_add(module->fi.gate, &endpoint->name)) {
+        goto err_remove_address;
+    }
     endpoint->pair->endpoint = endpoint;
     endpoint->next = module->endpoint_list;
     module->endpoint_list = endpoint;
     *rc_p = OPAL_SUCCESS;
     return endpoint;
 
+err_remove_address:
+    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
 err_free_endpoint:
     free(endpoint);
     return NULL;
@@ -202,6 +217,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     *link = endpoint->next;
     endpoint->pair->endpoint = NULL;
     endpoint->pair->given_up |= endpoint->failed;
+    mca_btl_epofi_gate_remove(module->fi.gate, &endpoint->name);
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
     mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);

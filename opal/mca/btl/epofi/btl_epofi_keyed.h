@@ -12,7 +12,7 @@
  * @file
  *
  * Random numbers, and numbers that only those who have a secret can make: the proofs in the wire
- * headers and the keys of registered memory.  docs/security.md says what they are good for.
+ * headers and greetings, and the keys of registered memory.  docs/security.md says what they are good for.
  */
 
 #ifndef MCA_BTL_EPOFI_KEYED_H
@@ -23,6 +23,7 @@
 #include "opal/constants.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/random.h>
 
@@ -63,10 +64,12 @@ static inline void mca_btl_epofi_sip_round(uint64_t v[4])
 }
 
 /**
- * SipHash-2-4 (Aumasson and Bernstein, 2012) of one 64-bit number: who does not have the secret
- * cannot tell the result from a random number, whatever results for other numbers it has seen.
+ * SipHash-2-4 (Aumasson and Bernstein, 2012) of some 64-bit numbers, fewer than 32: who does not
+ * have the secret cannot tell the result from a random number, whatever results for other numbers,
+ * or for more or fewer of them, it has seen.
  */
-static inline uint64_t mca_btl_epofi_keyed(const mca_btl_epofi_secret_t *secret, uint64_t number)
+static inline uint64_t mca_btl_epofi_keyed_words(const mca_btl_epofi_secret_t *secret,
+                                                 const uint64_t *words, size_t count)
 {
     uint64_t v[4] = {
         secret->word[0] ^ UINT64_C(0x736f6d6570736575),
@@ -74,19 +77,27 @@ static inline uint64_t mca_btl_epofi_keyed(const mca_btl_epofi_secret_t *secret,
         secret->word[0] ^ UINT64_C(0x6c7967656e657261),
         secret->word[1] ^ UINT64_C(0x7465646279746573),
     };
-    const uint64_t input[2] = {number, (uint64_t) sizeof(number) << 56};
 
-    for (int i = 0; i < 2; ++i) {
-        v[3] ^= input[i];
+    for (size_t i = 0; i <= count; ++i) {
+        /* Last, how many bytes there were. */
+        const uint64_t word = i < count ? words[i] : (uint64_t) (count * sizeof(*words)) << 56;
+
+        v[3] ^= word;
         mca_btl_epofi_sip_round(v);
         mca_btl_epofi_sip_round(v);
-        v[0] ^= input[i];
+        v[0] ^= word;
     }
     v[2] ^= 0xff;
     for (int i = 0; i < 4; ++i) {
         mca_btl_epofi_sip_round(v);
     }
     return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/** Likewise, of one number. */
+static inline uint64_t mca_btl_epofi_keyed(const mca_btl_epofi_secret_t *secret, uint64_t number)
+{
+    return mca_btl_epofi_keyed_words(secret, &number, 1);
 }
 
 #endif /* MCA_BTL_EPOFI_KEYED_H */

@@ -66,6 +66,7 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
     if (NULL != context->domain) {
         (void) fi_close(&context->domain->fid);
     }
+    mca_btl_epofi_gate_close(context->gate);
     memset(context, 0, sizeof(*context));
 }
 
@@ -78,8 +79,10 @@ static int report(const mca_btl_epofi_fabric_t *fabric, const char *what, int re
                                                         : OPAL_ERR_NOT_AVAILABLE;
 }
 
-/** Open a context; on failure nothing is left open. */
-static int context_open(const mca_btl_epofi_fabric_t *fabric, mca_btl_epofi_context_t *context)
+/** Open a context; on failure nothing is left open.
+ * @param[in] own  the module's address, which has nothing in it yet */
+static int context_open(const mca_btl_epofi_fabric_t *fabric, const mca_btl_epofi_address_t *own,
+                        mca_btl_epofi_context_t *context)
 {
     struct fi_info *info = fabric->info;
     struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};
@@ -114,7 +117,14 @@ static int context_open(const mca_btl_epofi_fabric_t *fabric, mca_btl_epofi_cont
         result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
     }
     if (0 == result) {
+        result = OPAL_SUCCESS == mca_btl_epofi_gate_open(own, &context->gate) ? 0 : -FI_ENOMEM;
+    }
+    if (0 == result) {
         result = fi_enable(context->ep);
+    }
+    if (!mca_btl_epofi_gate_stands(context->gate)) {
+        mca_btl_epofi_gate_close(context->gate);
+        context->gate = NULL;
     }
     if (0 != result) {
         mca_btl_epofi_context_close(context);
@@ -331,7 +341,8 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
         rc = OPAL_ERR_OUT_OF_RESOURCE;
         goto err_release_fabric;
     }
-    rc = context_open(fabric, &module->fi);
+    rc = context_open(fabric, (const mca_btl_epofi_address_t *) module->super.ep_address,
+                      &module->fi);
     if (OPAL_SUCCESS != rc) {
         goto err_free_module;
     }

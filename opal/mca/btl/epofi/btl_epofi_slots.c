@@ -145,7 +145,7 @@ static bool slot_store(const tables_t *tables, uintptr_t address, void *function
     return !read_only || 0 == mprotect(begin, page, PROT_READ);
 }
 
-static bool lead_table(const tables_t *tables, int which, const mca_btl_epofi_slot_t *slots,
+static bool lead_table(const tables_t *tables, int which, mca_btl_epofi_slot_t *slots,
                        size_t count)
 {
     const ElfW(Rela) *relocations = tables->relocations[which];
@@ -159,16 +159,16 @@ static bool lead_table(const tables_t *tables, int which, const mca_btl_epofi_sl
 
         for (size_t j = 0; (SLOT_TYPE_PLT == type || SLOT_TYPE_GOT == type) && j < count; ++j) {
             if (0 == strcmp(slots[j].name, name)) {
-                all = slot_store(tables, tables->base + relocations[i].r_offset,
-                                 slots[j].function)
-                      && all;
+                slots[j].led = slot_store(tables, tables->base + relocations[i].r_offset,
+                                          slots[j].function);
+                all = all && slots[j].led;
             }
         }
     }
     return all;
 }
 
-bool mca_btl_epofi_slots_lead(const void *inside, const mca_btl_epofi_slot_t *slots, size_t count)
+bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, size_t count)
 {
     struct link_map *map = NULL;
     tables_t tables;
@@ -188,7 +188,7 @@ bool mca_btl_epofi_slots_lead(const void *inside, const mca_btl_epofi_slot_t *sl
 
 #else /* no rewriting on this machine */
 
-bool mca_btl_epofi_slots_lead(const void *inside, const mca_btl_epofi_slot_t *slots, size_t count)
+bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, size_t count)
 {
     (void) inside;
     (void) slots;

@@ -22,9 +22,11 @@
  *     refused, so that the other side learns of it.
  *   - Connections on which nobody begins to talk are closed after a while; idle ones are kept
  *     alive.
+ *   - Connections of our modules, and to them, begin with greetings, of which libfabric knows
+ *     nothing (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
- * Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent).
+ * Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent), test/mpi/strangers.c.
  */
 
 #define _GNU_SOURCE
@@ -52,12 +54,21 @@
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
-/** A socket of libfabric's, in the table by its number.  Nobody tells us that it has been closed:
- * the number may be somebody else's by now, but then the inode is another one. */
+/**
+ * A socket of libfabric's, in the table by its number; or an epoll set.
+ *
+ * Who looks at all of them (sweep, on_fork_child) may come when one has been closed and its number
+ * is somebody else's: then the inode is another one.  The rest is for who uses the descriptor, which
+ * is one thread at a time, and libfabric hands a number over with locks of its own and the kernel's.
+ */
 typedef struct entry_t {
-    _Atomic uint64_t inode; /**< 0: none yet */
+    _Atomic uint64_t inode; /**< 0: none */
     /** When it was accepted, if its peer has not been heard of since; else 0. */
     _Atomic uint64_t waits_ns;
+    _Atomic uint32_t greeting; /**< bytes that are said on it before libfabric's */
+    /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
+    _Atomic(mca_btl_epofi_caller_t *) caller;
+    _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
 } entry_t;
 
 #define CHUNK 1024  /**< entries that are made together */
@@ -96,15 +107,83 @@ static uint64_t inode_of(int fd)
     return 0 == fstat(fd, &stat) && S_ISSOCK(stat.st_mode) ? (uint64_t) stat.st_ino : 0;
 }
 
-static void enter(int fd, uint64_t waits_ns)
+/** Callers that have greeted and wait for the answer: there are any.  Relaxed, everywhere: who waits
+ * on a descriptor has counted it, or has it from who did. */
+static _Atomic uint32_t awaited;
+
+static void forget_caller(entry_t *entry)
+{
+    mca_btl_epofi_caller_t *caller = atomic_exchange_explicit(&entry->caller, NULL,
+                                                              memory_order_relaxed);
+
+    if (NULL != caller && mca_btl_epofi_caller_awaits(caller)) {
+        (void) atomic_fetch_sub_explicit(&awaited, 1, memory_order_relaxed);
+    }
+    free(caller);
+}
+
+/** A number is nobody's any more, ... */
+static void leave(entry_t *entry)
+{
+    atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
+    forget_caller(entry);
+}
+
+/** ... or that of a new socket. */
+static void enter(int fd, uint64_t waits_ns, uint32_t greeting)
 {
     entry_t *entry = entry_of(fd, true);
 
     if (NULL != entry) {
-        /* Relaxed, both: a number is given to one thread at a time.  Who looks at all of them
-         * (sweep, on_fork_child) takes an inode that does not fit for no socket of ours. */
+        leave(entry); /* it should have */
+        atomic_store_explicit(&entry->greeting, greeting, memory_order_relaxed);
         atomic_store_explicit(&entry->waits_ns, waits_ns, memory_order_relaxed);
         atomic_store_explicit(&entry->inode, inode_of(fd), memory_order_relaxed);
+    }
+}
+
+int mca_btl_epofi_sockets_close(int fd)
+{
+    entry_t *entry = entry_of(fd, false);
+
+    if (NULL != entry) {
+        leave(entry);
+    }
+    return close(fd);
+}
+
+static mca_btl_epofi_gate_t *gate_of(int fd)
+{
+    entry_t *entry = entry_of(fd, false);
+
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->gate, memory_order_relaxed);
+}
+
+static mca_btl_epofi_caller_t *caller_of(int fd)
+{
+    entry_t *entry = entry_of(fd, false);
+
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->caller, memory_order_relaxed);
+}
+
+static void set_gate(int fd, mca_btl_epofi_gate_t *gate)
+{
+    entry_t *entry = entry_of(fd, true);
+
+    if (NULL != entry) {
+        atomic_store_explicit(&entry->gate, gate, memory_order_relaxed);
+    }
+}
+
+void mca_btl_epofi_sockets_forget(mca_btl_epofi_gate_t *gate, int listener, int set)
+{
+    if (gate == gate_of(listener)) {
+        set_gate(listener, NULL);
+    }
+    if (gate == gate_of(set)) {
+        set_gate(set, NULL);
     }
 }
 
@@ -133,7 +212,7 @@ static void on_fork_child(void)
 /* ---- connections on which nobody talks ------------------------------------------------------- */
 
 /** What each side of libfabric's tcp says before anything else, in bytes, and the shortest message
- * that may follow. */
+ * that may follow.  (Where we say something before that, messages are longer than both.) */
 #define GREETING 40
 #define SHORTEST 16
 
@@ -148,39 +227,47 @@ static _Atomic uint32_t silent_count; /**< accepted, and not heard of at the las
 
 /** Has anything but greetings come or gone on a connection?  One on which it has not can be closed
  * without loss: whoever wants it makes it again. */
-static bool has_spoken(int fd)
+static bool has_spoken(int fd, uint32_t greeting)
 {
+    const uint32_t least = greeting + GREETING + SHORTEST;
     struct tcp_info info;
     socklen_t size = sizeof(info);
 
     memset(&info, 0, sizeof(info));
     return 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)
            || size < offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(info.tcpi_notsent_bytes)
-           || GREETING + SHORTEST <= info.tcpi_bytes_received
-           || GREETING + SHORTEST <= info.tcpi_bytes_acked || 0 != info.tcpi_unacked
+           || least <= info.tcpi_bytes_received || least <= info.tcpi_bytes_acked
+           || 0 != info.tcpi_unacked
            || 0 != info.tcpi_notsent_bytes;
+}
+
+const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
+{
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof(peer);
+
+    strcpy(text, "unknown");
+    if (0 == getpeername(fd, (struct sockaddr *) &peer, &size)) {
+        (void) inet_ntop(peer.ss_family,
+                         AF_INET == peer.ss_family
+                             ? (const void *) &((struct sockaddr_in *) &peer)->sin_addr
+                             : (const void *) &((struct sockaddr_in6 *) &peer)->sin6_addr,
+                         text, EPOFI_HOST_TEXT);
+    }
+    return text;
 }
 
 /** Say that a connection has been closed on which nobody has talked, the first time. */
 static void say_silent(int fd, uint64_t ms)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    struct sockaddr_storage peer;
-    socklen_t size = sizeof(peer);
-    char text[INET6_ADDRSTRLEN] = "unknown";
+    char text[EPOFI_HOST_TEXT];
 
-    if (!mca_btl_epofi_first_time(&said)) {
-        return;
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("silent connection", true, opal_process_info.nodename,
+                        mca_btl_epofi_sockets_peer(fd, text), (size_t) ms,
+                        mca_btl_epofi_component.silence);
     }
-    if (0 == getpeername(fd, (struct sockaddr *) &peer, &size)) {
-        (void) inet_ntop(peer.ss_family,
-                         AF_INET == peer.ss_family
-                             ? (const void *) &((struct sockaddr_in *) &peer)->sin_addr
-                             : (const void *) &((struct sockaddr_in6 *) &peer)->sin6_addr,
-                         text, sizeof(text));
-    }
-    EPOFI_SHOW_HELP("silent connection", true, opal_process_info.nodename, text, (size_t) ms,
-                    mca_btl_epofi_component.silence);
 }
 
 /** Close connections that were accepted before a moment and have not been talked on since. */
@@ -201,14 +288,14 @@ static void sweep(uint64_t now, uint64_t patience_ns)
             continue;
         }
         if (atomic_load_explicit(&entry->inode, memory_order_relaxed) != inode_of(fd)
-            || has_spoken(fd)) {
+            || has_spoken(fd, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
             /* It may have been given to a new connection meanwhile: that one is kept. */
             (void) atomic_compare_exchange_strong_explicit(&entry->waits_ns, &since, 0,
                                                            memory_order_relaxed,
                                                            memory_order_relaxed);
         } else if (now - since > patience_ns) {
             say_silent(fd, (now - since) / 1000000u);
-            /* libfabric sees that it has ended, and closes it. */
+            /* libfabric, or the gate, sees that it has ended, and closes it. */
             (void) shutdown(fd, SHUT_RDWR);
         } else {
             ++count;
@@ -338,23 +425,23 @@ static int own_socket(int domain, int type, int protocol)
     const int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 
     if (0 <= fd) {
-        enter(fd, 0);
+        enter(fd, 0, 0);
         keep_alive(fd);
         some_left();
     }
     return fd;
 }
 
-static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
+int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
 {
-    const int fd = accept4(listener, address, size, SOCK_CLOEXEC);
+    const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     const int error = errno;
 
     if (0 <= fd) {
         const uint64_t now = mca_btl_epofi_now();
         uint64_t none = 0;
 
-        enter(fd, now);
+        enter(fd, now, greeting);
         keep_alive(fd);
         (void) atomic_compare_exchange_strong_explicit(&next_sweep_ns, &none, now + SWEEP_NS,
                                                        memory_order_relaxed, memory_order_relaxed);
@@ -368,10 +455,142 @@ static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
     return fd;
 }
 
+static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
+{
+    mca_btl_epofi_gate_t *gate = gate_of(listener);
+    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener, 0)
+                                : mca_btl_epofi_gate_accept(gate);
+
+    if (0 <= fd && NULL != address) {
+        (void) getpeername(fd, address, size);
+    }
+    return fd;
+}
+
+static int own_listen(int fd, int backlog)
+{
+    const int result = listen(fd, backlog);
+
+    if (0 == result) {
+        set_gate(fd, mca_btl_epofi_gate_listens(fd));
+    }
+    return result;
+}
+
+/** Are there, or have there been, any gates? */
+static atomic_bool greets;
+
 static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
     ++connects;
+    /* Relaxed: who connects from a module has it from who made the module. */
+    if (atomic_load_explicit(&greets, memory_order_relaxed)) {
+        entry_t *entry = entry_of(fd, true);
+        mca_btl_epofi_caller_t *caller = mca_btl_epofi_caller_new(address);
+
+        if (NULL == entry || NULL == caller) {
+            free(caller);
+            errno = ENOMEM;
+            return -1;
+        }
+        forget_caller(entry);
+        atomic_store_explicit(&entry->caller, caller, memory_order_relaxed);
+    }
     return connect(fd, address, size);
+}
+
+/** By this we learn to which module a connection belongs: each has an epoll set of its own, in which
+ * its listener is from the beginning. */
+static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    const int result = epoll_ctl(set, operation, fd, event);
+    const int error = errno;
+    mca_btl_epofi_gate_t *gate = gate_of(fd);
+    mca_btl_epofi_caller_t *caller = caller_of(fd);
+
+    if (0 == result && EPOLL_CTL_ADD == operation) {
+        if (NULL != gate) {
+            set_gate(set, gate);
+            mca_btl_epofi_gate_watched(gate, set, event);
+            atomic_store_explicit(&greets, true, memory_order_relaxed);
+        } else if (NULL != caller) {
+            mca_btl_epofi_caller_watched(caller, set);
+        }
+    } else if (NULL != gate && EPOLL_CTL_DEL == operation) {
+        mca_btl_epofi_gate_unwatched(gate);
+    }
+    errno = error;
+    return result;
+}
+
+/** libfabric asks whether a connection stands, and sends its request next: greet.
+ * @return 0 or an errno */
+static int greet(int fd)
+{
+    mca_btl_epofi_caller_t *caller = caller_of(fd);
+    mca_btl_epofi_gate_t *gate;
+    int error;
+
+    if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
+        return 0;
+    }
+    gate = gate_of(mca_btl_epofi_caller_set(caller));
+    error = NULL == gate ? -1 : mca_btl_epofi_caller_greet(caller, gate, fd);
+    if (mca_btl_epofi_caller_awaits(caller)) {
+        (void) atomic_fetch_add_explicit(&awaited, 1, memory_order_relaxed);
+    } else {
+        forget_caller(entry_of(fd, false)); /* it has nothing to do with us */
+    }
+    return 0 > error ? 0 : error;
+}
+
+static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+    const int result = getsockopt(fd, level, name, value, size);
+
+    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && 0 == *(const int *) value) {
+        *(int *) value = greet(fd);
+    }
+    return result;
+}
+
+/** Receive while there are answers to come, on whichever connections.  Slow path. */
+static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
+{
+    mca_btl_epofi_caller_t *caller = caller_of(fd);
+    ssize_t got;
+    int error;
+
+    if (NULL == caller || !mca_btl_epofi_caller_awaits(caller)) {
+        return recv(fd, buffer, length, flags);
+    }
+    error = mca_btl_epofi_caller_hear(caller, fd);
+    if (0 != error) {
+        errno = error;
+        return -1;
+    }
+    got = recv(fd, buffer, length, flags);
+    if (0 < got) {
+        forget_caller(entry_of(fd, false));
+    } else if (0 == got) {
+        /* libfabric looks at errno whatever comes back, and would wait if it was EAGAIN. */
+        errno = ECONNRESET;
+        got = -1;
+    }
+    return got;
+}
+
+static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
+{
+    return OPAL_LIKELY(0 == atomic_load_explicit(&awaited, memory_order_relaxed))
+               ? recv(fd, buffer, length, flags)
+               : recv_awaited(fd, buffer, length, flags);
+}
+
+/** What recv may have been compiled to. */
+static ssize_t own_recv_chk(int fd, void *buffer, size_t length, size_t size, int flags)
+{
+    return own_recv(fd, buffer, length < size ? length : size, flags);
 }
 
 static int own_socketpair(int domain, int type, int protocol, int fds[2])
@@ -390,18 +609,39 @@ static int own_pipe(int fds[2])
     return pipe2(fds, O_CLOEXEC);
 }
 
+/** The greetings need all but the last REST of them. */
+static mca_btl_epofi_slot_t slots[] = {
+    {"accept", (void *) own_accept, false},
+    {"listen", (void *) own_listen, false},
+    {"connect", (void *) own_connect, false},
+    {"epoll_ctl", (void *) own_epoll_ctl, false},
+    {"getsockopt", (void *) own_getsockopt, false},
+    {"recv", (void *) own_recv, false},
+    {"close", (void *) mca_btl_epofi_sockets_close, false},
+    {"socket", (void *) own_socket, false},
+    {"socketpair", (void *) own_socketpair, false},
+    {"epoll_create", (void *) own_epoll_create, false},
+    {"pipe", (void *) own_pipe, false},
+    {"__recv_chk", (void *) own_recv_chk, false},
+};
+
+enum { SLOTS = sizeof(slots) / sizeof(slots[0]), REST = 4 };
+
+bool mca_btl_epofi_sockets_can_greet(void)
+{
+    bool all = true;
+
+    for (int i = 0; i < SLOTS - REST; ++i) {
+        all = all && slots[i].led;
+    }
+    return all;
+}
+
 void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric)
 {
-    static const mca_btl_epofi_slot_t slots[] = {
-        {"socket", (void *) own_socket},         {"accept", (void *) own_accept},
-        {"connect", (void *) own_connect},       {"socketpair", (void *) own_socketpair},
-        {"epoll_create", (void *) own_epoll_create}, {"pipe", (void *) own_pipe},
-    };
     static bool done; /* under the component's lock */
 
-    if (done
-        || !mca_btl_epofi_slots_lead((const void *) fabric->fid.ops->close, slots,
-                                     sizeof(slots) / sizeof(slots[0]))) {
+    if (done || !mca_btl_epofi_slots_lead((const void *) fabric->fid.ops->close, slots, SLOTS)) {
         return;
     }
     done = true;

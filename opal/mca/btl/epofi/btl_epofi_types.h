@@ -75,20 +75,24 @@ typedef struct mca_btl_epofi_wire_t {
 _Static_assert(32 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
 
 #define EPOFI_ADDRESS_MAGIC   0x49464F45
-#define EPOFI_ADDRESS_VERSION 2
+#define EPOFI_ADDRESS_VERSION 3
 #define EPOFI_ADDRESS_FIXED   40
 #define EPOFI_ADDRESS_BYTES   (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
+
+/** Nobody gets a connection to it who does not greet (btl_epofi_greet.c). */
+#define EPOFI_ADDRESS_GREETED 1
 
 /** A module's published address: for those who may talk to it, and for nobody else, because of the
  * secret.  Only the first EPOFI_ADDRESS_FIXED + length bytes are published. */
 typedef struct mca_btl_epofi_address_t {
     uint64_t id;       /**< random, as long as the module lives; not secret.  See ep_source. */
     uint32_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
-    uint16_t version;  /**< EPOFI_ADDRESS_VERSION */
+    uint8_t version;   /**< EPOFI_ADDRESS_VERSION */
+    uint8_t flags;     /**< EPOFI_ADDRESS_GREETED or 0 */
     uint16_t length;   /**< of bytes, bytes */
     uint32_t format;   /**< libfabric's FI_SOCKADDR_IN and so on */
     uint32_t provider; /**< hash of the provider's name: contexts of two providers never meet */
-    mca_btl_epofi_secret_t secret; /**< what messages to it are proven with */
+    mca_btl_epofi_secret_t secret; /**< what messages and greetings to it are proven with */
     unsigned char bytes[EPOFI_ADDRESS_BYTES]; /**< what fi_getname gave */
 } mca_btl_epofi_address_t;
 
@@ -306,6 +310,7 @@ typedef struct mca_btl_epofi_context_t {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
+    struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
 } mca_btl_epofi_context_t;
 
 typedef struct mca_btl_epofi_module_t {
@@ -724,6 +729,27 @@ void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module);
  * lock; may be called for every fabric. */
 void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric);
 
+/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_sockets_watch,
+ * under the component's lock. */
+bool mca_btl_epofi_sockets_can_greet(void);
+
+/** Accept one connection.
+ * @param[in] greeting  bytes that are said on it before libfabric says anything
+ * @return the descriptor, or -1 and errno */
+int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting);
+
+/** Close a socket of libfabric's, or one that it does not know of yet.  @return as of close */
+int mca_btl_epofi_sockets_close(int fd);
+
+/** A gate goes: its listener and its epoll set, if they are open still, have none any more. */
+void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listener, int set);
+
+/** Bytes for the text of a host. */
+#define EPOFI_HOST_TEXT 64
+
+/** Who is at the other end, for people.  @return text */
+const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT]);
+
 /** Close connections on which nobody talks, if it is time to look.  Slow path; any thread. */
 void mca_btl_epofi_sockets_look(void);
 
@@ -739,12 +765,86 @@ bool mca_btl_epofi_sockets_none_left(int error, const char *what);
 /** How often this thread has tried to connect to somebody, within libfabric. */
 uint32_t mca_btl_epofi_sockets_connects(void);
 
+/* ---- btl_epofi_greet.c ----------------------------------------------------------------------- */
+
+struct epoll_event;
+struct sockaddr;
+
+/** What a module needs to greet and to be greeted. */
+typedef struct mca_btl_epofi_gate_t mca_btl_epofi_gate_t;
+
+/**
+ * Before a module's endpoint is enabled: the next socket that this thread listens on within
+ * libfabric is the gate's listener.
+ *
+ * @param[in]  own     the module's address, which outlives the gate; its secret may come later, but
+ *                     before the module is driven
+ * @param[out] gate_p  NULL: there are no greetings here
+ * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
+ */
+int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_gate_t **gate_p);
+
+/** After the endpoint has been enabled: has that gone as it should?  May be NULL. */
+bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate);
+
+/** Close it, after all that it was for; or before, and nobody greets any more.  May be NULL. */
+void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate);
+
+/** Whoever is at this address is greeted, if the address says so; no effect without a gate.
+ * @param[in] address  stays where it is until it is removed
+ * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE */
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *address);
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_address_t *address);
+
+/** Connections that were not let in, because of what was said on them. */
+uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
+
+/* What happens within libfabric. */
+
+/** This thread listens.  @return whose listener that is, or NULL */
+mca_btl_epofi_gate_t *mca_btl_epofi_gate_listens(int listener);
+
+/** The listener is watched from now on: those that are held will be as well; or is not any more. */
+void mca_btl_epofi_gate_watched(mca_btl_epofi_gate_t *gate, int set,
+                                const struct epoll_event *event);
+void mca_btl_epofi_gate_unwatched(mca_btl_epofi_gate_t *gate);
+
+/** As accept: a connection that has greeted, or -1 and errno. */
+int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate);
+
+/** What makes a listener, of an address. */
+typedef struct mca_btl_epofi_peer_key_t {
+    uint16_t family;
+    uint16_t port; /**< in the network's order */
+    unsigned char host[16];
+} mca_btl_epofi_peer_key_t;
+
+/** A connection that libfabric has begun. */
+typedef struct mca_btl_epofi_caller_t mca_btl_epofi_caller_t;
+
+/** @return NULL: no memory.  Freed with free. */
+mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address);
+
+/** libfabric watches it by this epoll set: so it is known whose it is.  -1: not yet */
+void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, int set);
+int mca_btl_epofi_caller_set(const mca_btl_epofi_caller_t *caller);
+
+/** The connection stands: greet.  @return 0; an errno; -1: whom it leads to is not to be greeted */
+int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate, int fd);
+
+/** Has it greeted, so that an answer is to come? */
+bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller);
+
+/** Read the answer.  @return 0: it is right, what follows is libfabric's; an errno */
+int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd);
+
 /* ---- btl_epofi_slots.c ----------------------------------------------------------------------- */
 
 /** A function that is called in place of one of libc. */
 typedef struct mca_btl_epofi_slot_t {
     const char *name;
     void *function;
+    bool led; /**< set here: the library calls it, and is led */
 } mca_btl_epofi_slot_t;
 
 /**
@@ -753,7 +853,7 @@ typedef struct mca_btl_epofi_slot_t {
  * @param[in] inside  an address in the library
  * @return false if that cannot be done, here or with this library
  */
-bool mca_btl_epofi_slots_lead(const void *inside, const mca_btl_epofi_slot_t *slots, size_t count);
+bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, size_t count);
 
 /* ---- btl_epofi_progress.c -------------------------------------------------------------------- */
 

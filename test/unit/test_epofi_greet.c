@@ -1,0 +1,418 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Who gets a connection to a module of btl/epofi: greetings that are right, wrong, cut, slow, or
+ * another module's; somebody else at the port of one that is gone; and users of libfabric in the
+ * same process who know nothing of all this.  Over tcp on the loopback interface; strangers are
+ * plain sockets of the test.
+ */
+
+#include "test_epofi.h"
+
+#include "opal/mca/btl/epofi/btl_epofi_greet.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+/** What libfabric's tcp says first, and answers. */
+enum { HELLO = 40 };
+
+static mca_btl_epofi_module_t *module_of(const side_t *side)
+{
+    return (mca_btl_epofi_module_t *) side->module;
+}
+
+static const mca_btl_epofi_address_t *own(const side_t *side)
+{
+    return (const mca_btl_epofi_address_t *) side->module->ep_address;
+}
+
+static uint64_t refused(const side_t *side)
+{
+    return mca_btl_epofi_gate_refused(module_of(side)->fi.gate);
+}
+
+static int dial(const side_t *side)
+{
+    const mca_btl_epofi_address_t *address = own(side);
+    int fd = socket(((const struct sockaddr *) address->bytes)->sa_family,
+                    SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    TAP_EQ(0, connect(fd, (const struct sockaddr *) address->bytes, address->length));
+    return fd;
+}
+
+static void say(int fd, const void *bytes, size_t size)
+{
+    TAP_EQ(size, send(fd, bytes, size, MSG_NOSIGNAL));
+}
+
+/** Drive the module for so many turns, and see what comes.
+ * @return bytes, at most size; -1: the connection has ended */
+static ssize_t hear(side_t *side, int fd, void *bytes, size_t size, int turns)
+{
+    size_t got = 0;
+
+    for (int i = 0; i < turns && got < size; ++i) {
+        ssize_t n = recv(fd, (char *) bytes + got, size - got, MSG_DONTWAIT);
+
+        if (0 == n || (0 > n && EAGAIN != errno)) {
+            return -1;
+        }
+        got += 0 < n ? (size_t) n : 0;
+        (void) side_progress(side);
+        usleep(100);
+    }
+    return (ssize_t) got;
+}
+
+/** Values of an implementation of its own (Python), checked with the paper's vectors. */
+static void case_words(const pair_t *pair)
+{
+    const mca_btl_epofi_secret_t secret = {
+        {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
+    const uint64_t words[3] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908),
+                               UINT64_C(0x1716151413121110)};
+
+    (void) pair;
+    TAP_CHECK(UINT64_C(0x93f5f5799a932462) == mca_btl_epofi_keyed_words(&secret, words, 1), "8");
+    TAP_CHECK(UINT64_C(0x3f2acc7f57c29bdb) == mca_btl_epofi_keyed_words(&secret, words, 2), "16");
+    TAP_CHECK(UINT64_C(0xb8ad50c6f649af94) == mca_btl_epofi_keyed_words(&secret, words, 3), "24");
+}
+
+static void expect_answer(side_t *side, int fd, const mca_btl_epofi_greeting_t *greeting)
+{
+    const mca_btl_epofi_answer_t right = mca_btl_epofi_answer_make(&own(side)->secret,
+                                                                   greeting->nonce);
+    mca_btl_epofi_answer_t answer = {0};
+
+    TAP_EQ(sizeof(answer), hear(side, fd, &answer, sizeof(answer), 10000));
+    TAP_CHECK(0 == memcmp(&right, &answer, sizeof(answer)), "the answer is wrong");
+}
+
+/** A right greeting is answered, in whatever pieces it comes. */
+static void case_right(const pair_t *pair)
+{
+    mca_btl_epofi_greeting_t greeting;
+    side_t side = {0};
+    int fd;
+
+    (void) pair;
+    side_open(&side);
+    for (size_t piece = 1; piece <= sizeof(greeting); piece += piece < 8 ? 1 : 8) {
+        fd = dial(&side);
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
+        for (size_t at = 0; at < sizeof(greeting); at += piece) {
+            char nothing;
+
+            TAP_EQ(0, hear(&side, fd, &nothing, 1, 3));
+            say(fd, (const char *) &greeting + at,
+                piece < sizeof(greeting) - at ? piece : sizeof(greeting) - at);
+        }
+        expect_answer(&side, fd, &greeting);
+        close(fd);
+    }
+    TAP_EQ(0, refused(&side));
+    side_close(&side);
+}
+
+/** Say this, and no more: it ends at once, without an answer. */
+static void expect_end(side_t *side, const void *bytes, size_t size)
+{
+    const uint64_t before = refused(side);
+    int fd = dial(side);
+    char nothing;
+
+    say(fd, bytes, size);
+    TAP_EQ(-1, hear(side, fd, &nothing, 1, 10000));
+    TAP_EQ(before + 1, refused(side));
+    close(fd);
+}
+
+/** What is wrong ends, each with its own reason; one for another module is wrong, too. */
+static void case_wrong(const pair_t *pair)
+{
+    static const char request[] = "GET / HTTP/1.0\r\n\r\n";
+    mca_btl_epofi_greeting_t good, bad;
+    side_t side = {0}, other = {0};
+    unsigned char hello[HELLO] = {3};
+
+    (void) pair;
+    side_open(&side);
+    side_open(&other);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &good));
+    for (unsigned int bit = 0; bit < 8 * sizeof(good); ++bit) {
+        bad = good;
+        ((unsigned char *) &bad)[bit / 8] ^= (unsigned char) (1u << bit % 8);
+        expect_end(&side, &bad, sizeof(bad));
+    }
+    expect_end(&other, &good, sizeof(good));
+    expect_end(&side, request, sizeof(request) - 1);
+    expect_end(&side, hello, sizeof(hello)); /* libfabric's own, without ours */
+    expect_end(&side, hello, 1);
+    side_close(&other);
+    side_close(&side);
+}
+
+/** Likewise one that is cut short by its end; one that says nothing at all is not counted. */
+static void case_cut(const pair_t *pair)
+{
+    mca_btl_epofi_greeting_t greeting;
+    side_t side = {0};
+
+    (void) pair;
+    side_open(&side);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
+    for (size_t size = 0; size < sizeof(greeting); ++size) {
+        int fd = dial(&side);
+
+        if (0 < size) {
+            say(fd, &greeting, size);
+        }
+        close(fd);
+        for (int i = 0; i < 10000 && refused(&side) < size; ++i) {
+            (void) side_progress(&side);
+        }
+        TAP_EQ(size, refused(&side));
+    }
+    side_close(&side);
+}
+
+/** Many who say nothing, or half a greeting: they are closed, at the latest when there are too many;
+ * and who greets gets through all the time. */
+static void case_silent(const pair_t *pair)
+{
+    enum { MANY = 520 };
+    static int fds[MANY];
+    mca_btl_epofi_greeting_t greeting;
+    struct rlimit limit;
+    side_t side = {0};
+    int open = MANY;
+
+    (void) pair;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < 4 * MANY ? limit.rlim_max : 4 * MANY;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    mca_btl_epofi_component.silence = 2;
+    side_open(&side);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
+    for (int i = 0; i < MANY; ++i) {
+        fds[i] = dial(&side);
+        if (0 == i % 2) {
+            say(fds[i], &greeting, sizeof(greeting) / 2);
+        }
+    }
+    for (int round = 0; 0 < open; ++round) {
+        int fd = dial(&side);
+
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
+        say(fd, &greeting, sizeof(greeting));
+        expect_answer(&side, fd, &greeting);
+        close(fd);
+        open = 0;
+        for (int i = 0; i < MANY; ++i) {
+            char nothing;
+
+            open += 0 > recv(fds[i], &nothing, 1, MSG_DONTWAIT) && EAGAIN == errno;
+        }
+        usleep(10000);
+    }
+    for (int i = 0; i < MANY; ++i) {
+        close(fds[i]);
+    }
+    side_close(&side);
+}
+
+/** Somebody else listens where one has gone: he gets a greeting, which he can do nothing with, and
+ * what libfabric says about itself, but no message. */
+static void case_impostor(const pair_t *pair)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET,
+                               .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(here);
+    unsigned char said[sizeof(mca_btl_epofi_greeting_t) + HELLO + 1];
+    mca_btl_epofi_address_t address;
+    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_answer_t answer;
+    side_t side = {0};
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    ssize_t got;
+
+    (void) pair;
+    side_open(&side);
+    TAP_EQ(0, bind(listener, (struct sockaddr *) &here, size));
+    TAP_EQ(0, listen(listener, 4));
+    TAP_EQ(0, getsockname(listener, (struct sockaddr *) &here, &size));
+    address = *own(&side); /* as if of another one, with a secret of its own */
+    ++address.id;
+    ++address.secret.word[0];
+    memcpy(address.bytes, &here, sizeof(here));
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, &address,
+                                                 EPOFI_ADDRESS_FIXED + address.length, &side.peer));
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
+           side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
+    fd = accept(listener, NULL, NULL);
+    got = hear(&side, fd, said, sizeof(said), 1000);
+    TAP_EQ(sizeof(said) - 1, got);
+    memcpy(&greeting, said, sizeof(greeting));
+    TAP_CHECK(mca_btl_epofi_greeting_is_right(&address.secret, &greeting), "it has not greeted");
+    answer = mca_btl_epofi_answer_make(&own(&side)->secret, greeting.nonce); /* not that secret */
+    say(fd, &answer, sizeof(answer));
+    TAP_EQ(-1, hear(&side, fd, said, sizeof(said), 10000));
+    close(fd);
+    close(listener);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** A context of somebody else's in this process, by the book. */
+typedef struct other_t {
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+} other_t;
+
+static void other_open(const mca_btl_epofi_fabric_t *fabric, other_t *other)
+{
+    struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
+    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE};
+
+    TAP_EQ(0, fi_domain(fabric->fabric, fabric->info, &other->domain, NULL));
+    TAP_EQ(0, fi_av_open(other->domain, &av_attr, &other->av, NULL));
+    TAP_EQ(0, fi_cq_open(other->domain, &cq_attr, &other->cq, NULL));
+    TAP_EQ(0, fi_endpoint(other->domain, fabric->info, &other->ep, NULL));
+    TAP_EQ(0, fi_ep_bind(other->ep, &other->av->fid, 0));
+    TAP_EQ(0, fi_ep_bind(other->ep, &other->cq->fid, FI_TRANSMIT | FI_RECV));
+    TAP_EQ(0, fi_enable(other->ep));
+}
+
+static void other_close(other_t *other)
+{
+    (void) fi_close(&other->ep->fid);
+    (void) fi_close(&other->cq->fid);
+    (void) fi_close(&other->av->fid);
+    (void) fi_close(&other->domain->fid);
+}
+
+/** Others who use libfabric's tcp in this process talk with each other as ever. */
+static void case_others(const pair_t *pair)
+{
+    side_t side = {0};
+    other_t a, b;
+    unsigned char name[64], words[8] = "1234567", read[64] = "";
+    size_t length = sizeof(name);
+    struct fi_cq_msg_entry entry;
+    fi_addr_t to;
+    ssize_t sent = -FI_EAGAIN, got;
+
+    (void) pair;
+    side_open(&side);
+    other_open(module_of(&side)->fabric, &a);
+    other_open(module_of(&side)->fabric, &b);
+    TAP_EQ(0, fi_getname(&b.ep->fid, name, &length));
+    TAP_EQ(1, fi_av_insert(a.av, name, 1, &to, 0, NULL));
+    TAP_EQ(0, fi_recv(b.ep, read, sizeof(read), NULL, FI_ADDR_UNSPEC, NULL));
+    do {
+        if (-FI_EAGAIN == sent) {
+            sent = fi_inject(a.ep, words, sizeof(words), to);
+        }
+        (void) fi_cq_read(a.cq, &entry, 1);
+        got = fi_cq_read(b.cq, &entry, 1);
+    } while (-FI_EAGAIN == got);
+    TAP_EQ(0, sent);
+    TAP_EQ(1, got);
+    TAP_CHECK(0 == memcmp(words, read, sizeof(words)), "something else has come");
+    other_close(&a);
+    other_close(&b);
+    side_close(&side);
+}
+
+/* ---- several threads ------------------------------------------------------------------------- */
+
+enum { THREADS = 4, ROUNDS = 12 };
+
+typedef struct worker_t {
+    name_t *names;
+    pthread_barrier_t *barrier;
+    int number;
+} worker_t;
+
+/** Modules come and go, and connect to those of all the others at once. */
+static void *work(void *context)
+{
+    worker_t *worker = context;
+
+    for (int round = 0; round < ROUNDS; ++round) {
+        side_t side = {0};
+        struct mca_btl_base_endpoint_t *peers[THREADS];
+
+        side_open(&side);
+        name_of(&side, &worker->names[worker->number]);
+        (void) pthread_barrier_wait(worker->barrier);
+        for (int i = 1; i < THREADS; ++i) {
+            name_t *name = &worker->names[(worker->number + i) % THREADS];
+
+            TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name->bytes, name->length,
+                                                         &peers[i]));
+            side.peer = peers[i];
+            TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
+        }
+        side_wait(&side, THREADS - 1);
+        TAP_EQ(0, refused(&side));
+        for (int i = 1; i < THREADS; ++i) {
+            side.module->ep_disconnect(side.module, peers[i]);
+        }
+        while (!side.module->ep_pending(side.module) && 0 < module_of(&side)->inflight) {
+            (void) side_progress(&side);
+        }
+        (void) pthread_barrier_wait(worker->barrier);
+        side_close(&side);
+    }
+    return NULL;
+}
+
+static void case_threads(const pair_t *pair)
+{
+    name_t names[THREADS];
+    worker_t workers[THREADS];
+    pthread_t threads[THREADS];
+    pthread_barrier_t barrier;
+
+    (void) pair;
+    (void) pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; ++i) {
+        workers[i] = (worker_t){names, &barrier, i};
+        TAP_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
+    }
+    for (int i = 0; i < THREADS; ++i) {
+        (void) pthread_join(threads[i], NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epofi_greet", 60);
+    run_single("SipHash of several words", case_words);
+    run_single("right greetings", case_right);
+    run_single("wrong greetings", case_wrong);
+    run_single("greetings cut short", case_cut);
+    run_single("silence", case_silent);
+    run_single("an impostor", case_impostor);
+    run_single("others who use libfabric", case_others);
+    run_single("modules of several threads", case_threads);
+    return tap_end();
+}
