@@ -323,6 +323,9 @@ my @TABLE = (
 
     # Another user of the node is in the folder; what is said is that the network is used.
     { program => 'strangers', configs => ['2x1/node'], plain => 0 },
+    # Somebody is at the ports of a job's endpoints, and is not let in.
+    { program => 'strangers_net', configs => ['2x1/tcp'], plain => 0,
+      mca => 'btl_epofi_interface lo btl_epofi_silence 1', says => 'did not prove.*From: +127' },
 
     # So little memory that some pairs have no area, and few cells.
     { program => 'random_traffic', variant => 'tight', configs => ['2x8/node'], plain => 0,
