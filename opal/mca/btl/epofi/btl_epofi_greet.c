@@ -41,6 +41,8 @@
 #include "btl_epofi_greet.h"
 
 #include "opal/class/opal_hash_table.h"
+#include "opal/mca/btl/base/base.h"
+#include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
@@ -137,8 +139,12 @@ int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_ga
 
 bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate)
 {
-    opening = NULL;
-    return NULL != gate && 0 <= gate->listener && 0 <= gate->set;
+    const bool stands = NULL != gate && 0 <= gate->listener && 0 <= gate->set;
+
+    opening = NULL; /* should libfabric have listened otherwise */
+    opal_output_verbose(10, opal_btl_base_framework.framework_output,
+                        "btl:epofi: connections are %sgreeted", stands ? "" : "not ");
+    return stands;
 }
 
 mca_btl_epofi_gate_t *mca_btl_epofi_gate_listens(int listener)
