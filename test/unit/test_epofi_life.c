@@ -335,6 +335,13 @@ static void case_addresses(const pair_t *pair)
     ++bad.version;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
     bad = good;
+    bad.flags ^= 2;
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    bad = good;
+    bad.flags ^= EPOFI_ADDRESS_GREETED; /* one who does what we do not do, or does not what we do */
+    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(0 == strcmp(provider, "tcp") ? EPOFI_ADDRESS_GREETED : 0, good.flags);
+    bad = good;
     bad.bytes[0] = FI_ADDR_STR == good.format ? 0 : bad.bytes[0] + 1;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
     bad = good;

@@ -500,7 +500,9 @@ my @TABLE = (
               quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,
               args => "--how $how", says => $says, preload => 'fault_fabric',
               mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
-                  . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1' } }
+                  . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1 '
+                  # Without greetings a connection takes another one's place.
+                  . 'btl_epofi_greeting ' . ($how =~ /^second/ ? 0 : 1) } }
         # Nothing can be lost.
         (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle second)),
         [swallow_sent => "$DELIVERED.*had not taken all", 1],

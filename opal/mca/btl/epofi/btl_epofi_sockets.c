@@ -548,7 +548,8 @@ static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *s
 {
     const int result = getsockopt(fd, level, name, value, size);
 
-    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && 0 == *(const int *) value) {
+    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size
+        && 0 == *(const int *) value) {
         *(int *) value = greet(fd);
     }
     return result;
