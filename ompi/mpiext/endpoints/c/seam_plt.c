@@ -14,10 +14,8 @@
  * The mechanism of the seams: finding the functions that ours stand before, seeing whether libmpi's
  * calls come to ours, and rewriting libmpi's call slots where the dynamic linker has not done it.
  *
- * A library calls an exported function, its own ones too, through a slot that the dynamic linker
- * fills in: at load time, or lazily, with a stub of the library's own in it until the first call.
- * The slots are listed in the library's relocation tables, by the name of the function.  Rewriting
- * one is a single store of a pointer, so other threads may be calling at the same time.
+ * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or lazily,
+ * with a stub of the library's own in it until the first call.
  */
 
 #include "ompi_config.h"
@@ -27,15 +25,12 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/dpm/dpm.h"
@@ -43,17 +38,8 @@
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/mca/btl/btl_ep_slots.h"
 #include "opal/runtime/opal_progress.h"
-
-/* The relocation types of call slots: of the procedure linkage table, and of code built without
- * one. Elsewhere nothing is rewritten, and the order of linking has to do. */
-#if defined(__x86_64__)
-#    define SLOT_TYPE_PLT R_X86_64_JUMP_SLOT
-#    define SLOT_TYPE_GOT R_X86_64_GLOB_DAT
-#elif defined(__aarch64__)
-#    define SLOT_TYPE_PLT R_AARCH64_JUMP_SLOT
-#    define SLOT_TYPE_GOT R_AARCH64_GLOB_DAT
-#endif
 
 /** Several libraries may call the same function, and each in two ways. */
 #define SLOTS_MAX (4 * MPIX_ENDPOINTS_SEAM_COUNT)
@@ -205,71 +191,7 @@ void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
 
 /* ---- the call slots -------------------------------------------------------------------------- */
 
-#if defined(SLOT_TYPE_PLT)
-
-/** The tables of one loaded library. */
-typedef struct tables_t {
-    ElfW(Addr) base;
-    const ElfW(Sym) *symbols;
-    const char *strings;
-    const ElfW(Rela) *plt, *others;
-    size_t plt_size, others_size; /**< bytes */
-    uintptr_t ro_begin, ro_end;   /**< pages that are read-only after relocation */
-} tables_t;
-
-/** An address from the dynamic section: some C libraries have added the base already. */
-static const void *table_address(const tables_t *tables, ElfW(Addr) address)
-{
-    return (const void *) (address < tables->base ? tables->base + address : address);
-}
-
-static void read_dynamic(tables_t *tables, const ElfW(Dyn) *dynamic)
-{
-    for (; DT_NULL != dynamic->d_tag; ++dynamic) {
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB:
-            tables->symbols = table_address(tables, dynamic->d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            tables->strings = table_address(tables, dynamic->d_un.d_ptr);
-            break;
-        case DT_JMPREL:
-            tables->plt = table_address(tables, dynamic->d_un.d_ptr);
-            break;
-        case DT_PLTRELSZ:
-            tables->plt_size = dynamic->d_un.d_val;
-            break;
-        case DT_RELA:
-            tables->others = table_address(tables, dynamic->d_un.d_ptr);
-            break;
-        case DT_RELASZ:
-            tables->others_size = dynamic->d_un.d_val;
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static void read_tables(tables_t *tables, const library_t *library)
-{
-    uintptr_t page_mask = ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
-
-    memset(tables, 0, sizeof(*tables));
-    tables->base = library->base;
-    for (int i = 0; i < library->header_count; ++i) {
-        const ElfW(Phdr) *header = &library->headers[i];
-        uintptr_t begin = library->base + header->p_vaddr;
-
-        if (PT_DYNAMIC == header->p_type) {
-            read_dynamic(tables, (const ElfW(Dyn) *) begin);
-        } else if (PT_GNU_RELRO == header->p_type) {
-            /* The linker protects whole pages and leaves the last, partial one writable. */
-            tables->ro_begin = begin & page_mask;
-            tables->ro_end = (begin + header->p_memsz) & page_mask;
-        }
-    }
-}
+#if MCA_BTL_EP_SLOTS
 
 /** Does this address lie in one of these libraries? */
 static bool is_library_address(const libraries_t *libraries, const void *pointer)
@@ -291,28 +213,21 @@ static bool is_library_address(const libraries_t *libraries, const void *pointer
     return false;
 }
 
-static void find_slots_in(const libraries_t *libraries, const tables_t *tables,
-                          const ElfW(Rela) *relocations, size_t size)
+/** Note a slot, if it is a seam's. */
+static void note_slot(const mca_btl_ep_slots_t *library, const char *name, _Atomic(void *) *address,
+                      void *context)
 {
-    for (size_t i = 0; i < size / sizeof(*relocations); ++i) {
-        unsigned long type = ELF64_R_TYPE(relocations[i].r_info);
-        const char *name = tables->strings
-                           + tables->symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
+    const libraries_t *libraries = context;
 
-        if (SLOT_TYPE_PLT != type && SLOT_TYPE_GOT != type) {
-            continue;
-        }
-        for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
-            if (0 == strcmp(seams[seam].name, name) && SLOTS_MAX > slot_count) {
-                uintptr_t address = tables->base + relocations[i].r_offset;
-                slot_t *slot = &slots[slot_count++];
-
-                slot->address = (_Atomic(void *) *) address;
-                slot->seam = (mpix_endpoints_seam_t) seam;
-                slot->read_only = tables->ro_begin <= address && address < tables->ro_end;
-                slot->foreign = !is_library_address(libraries, atomic_load(slot->address));
-                slot->patched = false;
-            }
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        if (0 == strcmp(seams[seam].name, name) && SLOTS_MAX > slot_count) {
+            slots[slot_count++] = (slot_t){
+                .address = address,
+                .seam = (mpix_endpoints_seam_t) seam,
+                .read_only = mca_btl_ep_slots_read_only(library, address),
+                .foreign = !is_library_address(libraries, atomic_load(address)),
+                .patched = false,
+            };
         }
     }
 }
@@ -321,13 +236,11 @@ static void find_slots(const libraries_t *libraries)
 {
     slot_count = 0;
     for (int i = 0; i < libraries->count; ++i) {
-        tables_t tables;
+        const library_t *item = &libraries->items[i];
+        mca_btl_ep_slots_t library;
 
-        read_tables(&tables, &libraries->items[i]);
-        if (NULL != tables.symbols && NULL != tables.strings) {
-            find_slots_in(libraries, &tables, tables.plt, NULL != tables.plt ? tables.plt_size : 0);
-            find_slots_in(libraries, &tables, tables.others,
-                          NULL != tables.others ? tables.others_size : 0);
+        if (mca_btl_ep_slots_read(&library, item->base, item->headers, item->header_count)) {
+            mca_btl_ep_slots_each(&library, note_slot, (void *) libraries);
         }
     }
 }
@@ -352,15 +265,8 @@ static bool slots_complete(void)
 /** Store our function in a slot.  @return false if its page cannot be made writable */
 static bool slot_store(slot_t *slot)
 {
-    size_t page = (size_t) sysconf(_SC_PAGESIZE);
-    void *begin = (void *) ((uintptr_t) slot->address & ~(uintptr_t) (page - 1));
-
-    if (slot->read_only && 0 != mprotect(begin, page, PROT_READ | PROT_WRITE)) {
-        return false;
-    }
-    atomic_store(slot->address, seams[slot->seam].ours);
     slot->patched = true;
-    return !slot->read_only || 0 == mprotect(begin, page, PROT_READ);
+    return mca_btl_ep_slots_store(slot->address, slot->read_only, seams[slot->seam].ours);
 }
 
 /**
