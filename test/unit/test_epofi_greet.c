@@ -112,7 +112,7 @@ static void case_right(const pair_t *pair)
 
     (void) pair;
     side_open(&side);
-    for (size_t piece = 1; piece <= sizeof(greeting); piece += piece < 8 ? 1 : 8) {
+    for (size_t piece = 1; piece <= sizeof(greeting); piece += 1 == piece ? 10 : 21) {
         fd = dial(&side);
         TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
         for (size_t at = 0; at < sizeof(greeting); at += piece) {
