@@ -22,6 +22,8 @@
 
 #include "btl_epofi_types.h"
 
+#include "btl_epofi_greet.h"
+
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 

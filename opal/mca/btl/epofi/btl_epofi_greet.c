@@ -36,8 +36,6 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
 #include "btl_epofi_greet.h"
 
 #include "opal/class/opal_hash_table.h"
@@ -77,11 +75,20 @@ struct mca_btl_epofi_gate_t {
     uint32_t count;
     uint32_t room;
     uint64_t refused;
-    opal_hash_table_t known; /**< addresses of those who want to be greeted, by key_t */
+    opal_hash_table_t known; /**< addresses of those who want to be greeted, by listener_key_t */
 };
 
+/** What makes a listener, of an address: no more of it is compared. */
+typedef struct listener_key_t {
+    uint16_t family;
+    uint16_t port; /**< in the network's order */
+    unsigned char host[16];
+} listener_key_t;
+
+_Static_assert(20 == sizeof(listener_key_t), "compared as bytes");
+
 struct mca_btl_epofi_caller_t {
-    mca_btl_epofi_peer_key_t to;
+    listener_key_t to;
     int set; /**< the epoll set in which libfabric has the connection; -1: none yet */
     bool said;
     bool heard;
@@ -90,8 +97,7 @@ struct mca_btl_epofi_caller_t {
     mca_btl_epofi_answer_t right;
 };
 
-/** What in an address makes a listener: no more of it is compared. */
-static void key_of(const void *bytes, mca_btl_epofi_peer_key_t *key)
+static void key_of(const void *bytes, listener_key_t *key)
 {
     const struct sockaddr *address = bytes;
 
@@ -206,7 +212,7 @@ uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
 
 int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *address)
 {
-    mca_btl_epofi_peer_key_t key;
+    listener_key_t key;
 
     if (NULL == gate || 0 == (address->flags & EPOFI_ADDRESS_GREETED)) {
         return OPAL_SUCCESS;
@@ -218,7 +224,7 @@ int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *
 
 void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_address_t *address)
 {
-    mca_btl_epofi_peer_key_t key;
+    listener_key_t key;
     void *known;
 
     if (NULL == gate || 0 == (address->flags & EPOFI_ADDRESS_GREETED)) {

@@ -25,7 +25,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_keyed.h"
+#include "btl_epofi_types.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,5 +96,71 @@ static inline mca_btl_epofi_answer_t mca_btl_epofi_answer_make(const mca_btl_epo
         .proof = mca_btl_epofi_greet_proof(secret, EPOFI_ANSWER_MAGIC, nonce),
     };
 }
+
+/* ---- gates and callers (btl_epofi_greet.c) --------------------------------------------------- */
+
+struct epoll_event;
+struct sockaddr;
+
+/** What a module needs to greet and to be greeted. */
+typedef struct mca_btl_epofi_gate_t mca_btl_epofi_gate_t;
+
+/**
+ * Before a module's endpoint is enabled: the next socket that this thread listens on within
+ * libfabric is the gate's listener.
+ *
+ * @param[in]  own     the module's address, which outlives the gate; its secret may come later, but
+ *                     before the module is driven
+ * @param[out] gate_p  NULL: there are no greetings here
+ * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
+ */
+int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_gate_t **gate_p);
+
+/** After the endpoint has been enabled: has that gone as it should?  May be NULL. */
+bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate);
+
+/** Close it, after all that it was for; or before, and nobody greets any more.  May be NULL. */
+void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate);
+
+/** Whoever is at this address is greeted, if the address says so; no effect without a gate.
+ * @param[in] address  stays where it is until it is removed
+ * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE */
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *address);
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_address_t *address);
+
+/** Connections that were not let in, because of what was said on them. */
+uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
+
+/* What happens within libfabric; called by btl_epofi_sockets.c. */
+
+/** This thread listens.  @return whose listener that is, or NULL */
+mca_btl_epofi_gate_t *mca_btl_epofi_gate_listens(int listener);
+
+/** The listener is watched from now on: those that are held will be as well; or is not any more. */
+void mca_btl_epofi_gate_watched(mca_btl_epofi_gate_t *gate, int set,
+                                const struct epoll_event *event);
+void mca_btl_epofi_gate_unwatched(mca_btl_epofi_gate_t *gate);
+
+/** As accept: a connection that has greeted, or -1 and errno. */
+int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate);
+
+/** A connection that libfabric has begun. */
+typedef struct mca_btl_epofi_caller_t mca_btl_epofi_caller_t;
+
+/** @return NULL: no memory.  Freed with free. */
+mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address);
+
+/** libfabric watches it by this epoll set: so it is known whose it is.  -1: not yet */
+void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, int set);
+int mca_btl_epofi_caller_set(const mca_btl_epofi_caller_t *caller);
+
+/** The connection stands: greet.  @return 0; an errno; -1: whom it leads to is not to be greeted */
+int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate, int fd);
+
+/** Has it greeted, so that an answer is to come? */
+bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller);
+
+/** Read the answer.  @return 0: it is right, what follows is libfabric's; an errno */
+int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd);
 
 #endif /* MCA_BTL_EPOFI_GREET_H */

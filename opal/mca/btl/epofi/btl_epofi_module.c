@@ -21,6 +21,8 @@
 
 #include "btl_epofi_types.h"
 
+#include "btl_epofi_greet.h"
+
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/output.h"
