@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * A program that does not belong to the job is at the ports of its endpoints: two processes exchange
- * checked messages, over tcp on the loopback interface, while it attacks.  It is a child of the first
- * one, from before MPI, and knows what anybody on the host can know: which ports there are.  It
- * speaks the protocol of libfabric 2.1's tcp.
+ * A program that does not belong to the job is at the ports of its endpoints: two processes
+ * exchange checked messages, over tcp on the loopback interface, while it attacks.  It is a child
+ * of the first one, from before MPI, and knows what anybody on the host can know: which ports there
+ * are.  It speaks the protocol of libfabric 2.1's tcp.
  *
  * Nothing may be said to it, nothing that it does may stay, no data may be wrong, and nobody may
  * crash.  With btl_epofi_greeting 0 it gets a member's place, and ends processes.
@@ -294,7 +294,7 @@ static MPI_Comm comm;
 static int rank;
 static int to_him = -1, from_him = -1;
 
-/** Of all sizes, there and back, until the first one says that it is enough.  @return wrong bytes */
+/** Of all sizes, there and back, until the first says that it is enough.  @return wrong bytes */
 static int talk(result_t *result_p)
 {
     static const int sizes[] = {8, 1000, 60000, LARGE};

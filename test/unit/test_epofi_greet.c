@@ -191,8 +191,8 @@ static void case_cut(const pair_t *pair)
     side_close(&side);
 }
 
-/** Many who say nothing, or half a greeting: they are closed, at the latest when there are too many;
- * and who greets gets through all the time. */
+/** Many who say nothing, or half a greeting: they are closed, at the latest when there are too
+ * many; and who greets gets through all the time. */
 static void case_silent(const pair_t *pair)
 {
     enum { MANY = 520 };

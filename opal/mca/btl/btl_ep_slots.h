@@ -13,11 +13,11 @@
  *
  * The call slots of a loaded library: pointers through which it calls exported functions, its own
  * ones too.  The dynamic linker fills them in, and lists them in the library's relocation tables by
- * the names of the functions.  Rewriting one is a single store of a pointer, so other threads may be
- * calling.
+ * the names of the functions.  Rewriting one is a single store of a pointer, so other threads may
+ * be calling.
  *
- * For btl/epofi, which leads libfabric's calls of libc to itself, and libmpix_endpoints, which leads
- * libmpi's.  MCA_BTL_EP_SLOTS is 0 where it is not known how that is done on a machine.
+ * For btl/epofi, which leads libfabric's calls of libc to itself, and libmpix_endpoints, which
+ * leads libmpi's.  MCA_BTL_EP_SLOTS is 0 where it is not known how that is done on a machine.
  */
 
 #ifndef MCA_BTL_EP_SLOTS_H
@@ -160,8 +160,8 @@ static inline bool mca_btl_ep_slots_store(_Atomic(void *) *slot, bool read_only,
     if (read_only && 0 != mprotect(begin, page, PROT_READ | PROT_WRITE)) {
         return false;
     }
-    /* Release: orders what the caller has stored for the function before that, such as where it goes
-     * on; whoever calls through the slot depends on the pointer. */
+    /* Release: orders what the caller has stored for the function before that, such as where it
+     * goes on; whoever calls through the slot depends on the pointer. */
     atomic_store_explicit(slot, function, memory_order_release);
     return !read_only || 0 == mprotect(begin, page, PROT_READ);
 }

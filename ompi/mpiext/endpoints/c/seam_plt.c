@@ -14,8 +14,8 @@
  * The mechanism of the seams: finding the functions that ours stand before, seeing whether libmpi's
  * calls come to ours, and rewriting libmpi's call slots where the dynamic linker has not done it.
  *
- * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or lazily,
- * with a stub of the library's own in it until the first call.
+ * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or
+ * lazily, with a stub of the library's own in it until the first call.
  */
 
 #include "ompi_config.h"

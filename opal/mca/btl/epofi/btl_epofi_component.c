@@ -93,8 +93,8 @@ static const parameter_t parameters[] = {
     {UINT_PARAMETER(silence), 30, false, 0, 86400, OPAL_INFO_LVL_6,
      "Seconds after which a connection is closed on which nobody has begun to talk (tcp); 0: never"},
     {UINT_PARAMETER(greeting), 1, false, 0, 1, OPAL_INFO_LVL_6,
-     "Whether a connection has to prove that it comes from the job, or leads to it, before libfabric "
-     "gets it (tcp, where libfabric can be led to it); the same for all processes"},
+     "Whether a connection has to prove that it comes from the job, or leads to it, before "
+     "libfabric gets it (tcp, where libfabric can be led to it); the same for all processes"},
     {UINT_PARAMETER(descriptor_wait), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
      "Milliseconds for which a connection waits for a file descriptor, where there are none left, "
      "before it is refused or given up (tcp)"},

@@ -60,8 +60,8 @@
  * A socket of libfabric's, in the table by its number; or an epoll set.
  *
  * Who looks at all of them (sweep, on_fork_child) may come when one has been closed and its number
- * is somebody else's: then the inode is another one.  The rest is for who uses the descriptor, which
- * is one thread at a time, and libfabric hands a number over with locks of its own and the kernel's.
+ * is somebody else's: then the inode is another one.  The rest is for who uses the descriptor,
+ * which is one thread at a time, and a number goes from one to the next through the kernel.
  */
 typedef struct entry_t {
     _Atomic uint64_t inode; /**< 0: none */
@@ -109,8 +109,8 @@ static uint64_t inode_of(int fd)
     return 0 == fstat(fd, &stat) && S_ISSOCK(stat.st_mode) ? (uint64_t) stat.st_ino : 0;
 }
 
-/** Callers that have greeted and wait for the answer: there are any.  Relaxed, everywhere: who waits
- * on a descriptor has counted it, or has it from who did. */
+/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: who waits on a descriptor
+ * has counted it, or has it from who did. */
 static _Atomic uint32_t awaited;
 
 static void forget_caller(entry_t *entry)
@@ -501,8 +501,8 @@ static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
     return connect(fd, address, size);
 }
 
-/** By this we learn to which module a connection belongs: each has an epoll set of its own, in which
- * its listener is from the beginning. */
+/** By this we learn to which module a connection belongs: each has an epoll set of its own, in
+ * which its listener is from the beginning. */
 static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
     const int result = epoll_ctl(set, operation, fd, event);
