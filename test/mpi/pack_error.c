@@ -12,7 +12,7 @@
  * @file
  *
  * Data that cannot be packed (test/lib/fail_pack.c): the send and the receive end with an error, at
- * whatever piece it happens; and the next message comes.
+ * whatever piece it happens, and before the first one; and the next message comes.
  *
  * EPT-LIBS: -ldl
  */
@@ -25,14 +25,16 @@
 
 enum { TAG = 3, SMALL = 50, LARGE = 1 << 20 };
 
-static void (*fail_pack)(long n);
+static void (*fail_pack)(long n), (*fail_prepare)(long n);
 
 void test_process_begin(void)
 {
     *(void **) &fail_pack = dlsym(RTLD_DEFAULT, "ept_fail_pack");
+    *(void **) &fail_prepare = dlsym(RTLD_DEFAULT, "ept_fail_prepare");
 }
 
-/** One message with gaps, or a round of a partitioned one.  @param[in] at  the call that fails */
+/** One message with gaps, or a round of a partitioned one.
+ * @param[in] at  the call that fails; -1: none can be begun */
 static void message(MPI_Comm comm, struct ept *t, MPI_Datatype type, int count, bool parts, long at)
 {
     unsigned char *buffer = calloc(2, (size_t) count);
@@ -52,7 +54,8 @@ static void message(MPI_Comm comm, struct ept *t, MPI_Datatype type, int count, 
         EPT_OK(t, MPI_Start(&request));
     }
     if (0 == t->rank) {
-        fail_pack(at);
+        fail_pack(0 < at ? at : 0);
+        fail_prepare(0 > at ? 1 : 0);
         if (parts) {
             EPT_OK(t, MPI_Pready(0, request));
         } else {
@@ -65,8 +68,9 @@ static void message(MPI_Comm comm, struct ept *t, MPI_Datatype type, int count, 
     MPI_Error_class(rc, &class);
     if (0 == t->rank) {
         fail_pack(0);
+        fail_prepare(0);
     }
-    if (0 < at) {
+    if (0 != at) {
         EPT_CHECK(t, MPI_ERR_OTHER == class, "class %d", class);
     } else {
         EPT_EQ(t, MPI_SUCCESS, class);
@@ -92,6 +96,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
         message(comm, t, gaps, SMALL, parts, 0);
         message(comm, t, gaps, LARGE, parts, 1);
         message(comm, t, gaps, LARGE, parts, 3);
+        message(comm, t, gaps, LARGE, parts, 0);
+        message(comm, t, gaps, SMALL, parts, -1);
+        message(comm, t, gaps, LARGE, parts, -1);
         message(comm, t, gaps, LARGE, parts, 0);
     }
     EPT_OK(t, MPI_Type_free(&gaps));

@@ -53,21 +53,25 @@ mca_pml_epml_request_t *mca_pml_epml_request_new(void)
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
 {
     size_t position = 0;
+    int rc;
 
     if (request->convertor_set) {
         return opal_convertor_set_position(&request->convertor, &position);
     }
+    rc = EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
+             ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
+                                                        &request->datatype->super, request->count,
+                                                        request->buffer, 0, &request->convertor)
+             : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
+                                                        &request->datatype->super, request->count,
+                                                        request->buffer, 0, &request->convertor);
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
+        (void) opal_convertor_cleanup(&request->convertor);
+        return rc;
+    }
     request->convertor_set = true;
     request->extras = true;
-    return EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
-               ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
-                                                          &request->datatype->super,
-                                                          request->count, request->buffer, 0,
-                                                          &request->convertor)
-               : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
-                                                          &request->datatype->super,
-                                                          request->count, request->buffer, 0,
-                                                          &request->convertor);
+    return OMPI_SUCCESS;
 }
 
 mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,

@@ -95,7 +95,7 @@ typedef struct mca_pml_epml_request_t {
     bool paced, in_frags;  /**< the fetch is to be timed; it is done in fragments */
     uint64_t fetch_start;
     uint32_t gets;     /**< under way */
-    int get_error;
+    int get_error;     /**< of a send: why it goes no further (EPML_SEND_BROKEN) */
     uint8_t answer;    /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
 
     /* send */

@@ -299,9 +299,8 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = mca_pml_epml_request_convertor(request);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != mca_pml_epml_request_convertor(request))) {
+        return OMPI_ERR_NOT_AVAILABLE; /* as data that cannot be packed */
     }
     rc = module->super.btl_sendi(&module->super, connection, &request->convertor, hdr, sizeof(*hdr),
                                  request->size, MCA_BTL_NO_ORDER,
@@ -462,18 +461,30 @@ static int send_first(mca_pml_epml_request_t *request)
     return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
 }
 
-/** The data cannot be packed: the receiver must not wait for the rest.
+/** There are no more fragments: the receiver must not wait for the rest.
  * @return OMPI_ERR_OUT_OF_RESOURCE to be called again; otherwise the error of the send */
-static int end_frags(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
+static int end_frags(mca_pml_epml_request_t *request)
 {
+    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
     const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_FRAG,
                                                     .flags = EPML_HDR_FLAG_FAIL,
                                                     .request = request->receiver_request},
                                          .offset = request->sent};
-    const int rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), NULL, 0);
+    int rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), NULL, 0);
 
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc)) {
+        /* No way any more, be it for a while only: as with an answer. */
+        rc = mca_pml_epml_send_control(request->ep, peer, &hdr, sizeof(hdr));
+    }
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : request->get_error;
+}
+
+/** The sender cannot go on by itself, which is no want of room.  Returns as end_frags. */
+static int break_frags(mca_pml_epml_request_t *request, int why)
+{
     request->state = EPML_SEND_BROKEN;
-    return OMPI_SUCCESS == rc ? OMPI_ERROR : rc;
+    request->get_error = why;
+    return end_frags(request);
 }
 
 /** Send fragments as long as there is room. */
@@ -499,7 +510,7 @@ static int send_frags(mca_pml_epml_request_t *request)
                                                    MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
                                                    MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
         if (NULL == descriptor) {
-            return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : end_frags(request, peer);
+            return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR; /* it cannot be packed */
         }
         hdr = descriptor->des_segments->seg_addr.pval;
         *hdr = (mca_pml_epml_hdr_frag_t){
@@ -532,8 +543,11 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
 
     if (EPML_SEND_FRAGS == request->state) {
         rc = send_frags(request);
+        if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            rc = break_frags(request, rc);
+        }
     } else if (EPML_SEND_BROKEN == request->state) {
-        rc = end_frags(request, request->comm->peers->peer[request->peer]);
+        rc = end_frags(request);
     } else {
         rc = mca_pml_epml_send_is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
     }
@@ -545,19 +559,14 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
 }
 
 /** Continue now, or when what waits for the peer already is through. */
-static int continue_in_order(mca_pml_epml_request_t *request)
+static void continue_in_order(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
-    int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
-    if (!mca_pml_epml_backlog_has(request->ep, peer)) {
-        rc = mca_pml_epml_send_continue(request);
-    }
-    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+    if (mca_pml_epml_backlog_has(request->ep, peer)
+        || OMPI_ERR_OUT_OF_RESOURCE == mca_pml_epml_send_continue(request)) {
         mca_pml_epml_backlog_request(request->ep, peer, request);
-        rc = OMPI_SUCCESS;
     }
-    return rc;
 }
 
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
@@ -570,7 +579,8 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
     if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
         request->bsend_buffer = request->buffer;
     }
-    return continue_in_order(request);
+    continue_in_order(request);
+    return OMPI_SUCCESS;
 }
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
@@ -578,6 +588,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    int rc;
 
     if (NULL == request || EPML_REQUEST_SEND != request->kind
         || !mca_pml_epml_send_is_offered(request) || hdr->length > request->size) {
@@ -587,13 +598,12 @@ void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
     request->state = EPML_SEND_FRAGS;
     request->receiver_request = hdr->receiver;
     request->to_send = hdr->length;
-    if (OMPI_SUCCESS != mca_pml_epml_request_convertor(request)) {
-        mca_pml_epml_send_fail(request, OMPI_ERR_OUT_OF_RESOURCE);
-        return;
+    rc = mca_pml_epml_request_convertor(request);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        request->state = EPML_SEND_BROKEN;
+        request->get_error = OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
     }
-    if (OMPI_SUCCESS != continue_in_order(request)) {
-        mca_pml_epml_send_fail(request, OMPI_ERR_OUT_OF_RESOURCE);
-    }
+    continue_in_order(request);
 }
 
 void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
