@@ -13,7 +13,7 @@
  *
  * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h: how often a bias may end. 
  * Each ending is a system call that interrupts all cores of the process, so they are counted: of
- * threads that take turns in streaks of all lengths, of one lock and of many.
+ * threads that take turns in streaks of all lengths, of one lock and of many, and of visitors.
  */
 
 #include <pthread.h>
@@ -24,9 +24,15 @@
 
 static _Atomic uint64_t barriers;
 
+/** Set: the owner of a bias that a visitor is ending comes in at that moment. */
+static _Atomic bool *quicker;
+
 static long count_barrier(long rc)
 {
     atomic_fetch_add_explicit(&barriers, 1, memory_order_relaxed);
+    if (NULL != quicker) {
+        atomic_store_explicit(quicker, true, memory_order_relaxed);
+    }
     return rc;
 }
 
@@ -186,8 +192,50 @@ static void case_worth(void)
     lock.biased_ns = epml_lock_clock() + EPML_LOCK_BIAS_WORTH; /* has not even begun */
     lock.biased_ns -= EPML_LOCK_BIAS_WORTH;
     lock.bias_after = EPML_LOCK_BIAS_MOST / 2 + 1;
-    epml_lock_account(&lock);
+    epml_lock_judge(&lock, epml_lock_clock());
     TAP_EQ(EPML_LOCK_BIAS_MOST, lock.bias_after);
+    tap_case_done();
+}
+
+/* As in epml_lock_try_visit: the owner comes in between the visitor's look and the barrier. */
+static void case_visits(void)
+{
+    enum { VISITS = 20000 };
+    epml_lock_t lock;
+    uintptr_t owner;
+    uint64_t begun, ended, bound, before;
+    int came_in = 0;
+
+    tap_case("visitors who find that the owner was quicker end a bias so often, and no more");
+    atomic_store(&epml_lock_endings_until, 0);
+    epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
+    take(&lock, EPML_LOCK_BIAS_AFTER);
+    owner = atomic_load(&lock.owner);
+    TAP_CHECK(0 != owner, "no bias");
+    quicker = &lock.inside[owner % EPML_LOCK_SLOTS];
+    before = atomic_load(&barriers);
+    begun = epml_lock_clock();
+    for (int i = 0; i < VISITS; ++i) {
+        came_in += epml_lock_try_visit(&lock) ? 1 : 0;
+        atomic_store(quicker, false);
+    }
+    ended = atomic_load(&barriers) - before;
+    bound = 2 * EPML_LOCK_ENDINGS_BURST + 1
+            + (epml_lock_clock() - begun) / (1000000000 / EPML_LOCK_ENDINGS);
+    printf("# %d visits: %llu endings, at most %llu expected\n", VISITS,
+           (unsigned long long) ended, (unsigned long long) bound);
+    TAP_EQ(0, came_in);
+    TAP_CHECK(0 < ended && ended <= bound, "%llu endings, expected at most %llu",
+              (unsigned long long) ended, (unsigned long long) bound);
+    TAP_EQ(owner, atomic_load(&lock.owner));
+    TAP_EQ(EPML_LOCK_BIAS_AFTER, lock.bias_after); /* it is the same one all the time */
+    quicker = NULL;
+    /* Those who win biases leave some endings to visitors. */
+    atomic_store(&epml_lock_endings_until,
+                 epml_lock_clock()
+                     + (EPML_LOCK_ENDINGS_BURST + EPML_LOCK_ENDINGS_BURST / 2)
+                           * (UINT64_C(1000000000) / EPML_LOCK_ENDINGS));
+    TAP_CHECK(epml_lock_try_visit(&lock), "a visitor was kept out");
     tap_case_done();
 }
 
@@ -202,5 +250,6 @@ int main(int argc, char **argv)
     case_streaks();
     case_many();
     case_worth();
+    case_visits();
     return tap_end();
 }

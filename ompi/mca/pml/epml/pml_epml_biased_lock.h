@@ -32,7 +32,9 @@
  * that wins the next one is twice as long, up to EPML_LOCK_BIAS_MOST, which takes as long again;
  * after one that has lasted it is halved, down to where it began.  So a lock ends a bias a hundred
  * times a second at most, but for the first few.  Beyond that all locks of a process together have
- * EPML_LOCK_ENDINGS a second: while they have ended more, nobody wins a bias.
+ * EPML_LOCK_ENDINGS a second: while they have ended more, nobody wins a bias.  A visitor who finds
+ * that the owner was quicker leaves it the bias, but has ended it for a moment all the same: visits
+ * count as well, and when there are too many they are left off.
  *
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
  * lock is an ordinary test-and-set lock.
@@ -67,7 +69,8 @@
 #    define EPML_LOCK_BIAS_WORTH 10000000
 #endif
 
-/** Endings of biases that a process may have: a second, and at a time. */
+/** Endings of biases that a process may have: a second, and at a time.  As many again at a time are
+ * for visits alone: those who win biases and lose them must not keep helpers out for good. */
 #ifndef EPML_LOCK_ENDINGS
 #    define EPML_LOCK_ENDINGS 1000
 #endif
@@ -196,24 +199,27 @@ static inline uint64_t epml_lock_clock(void)
     return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-/** Is there an ending left to pay for a new bias with?  A guess: others may have the same
- * thought. */
-static inline bool epml_lock_may_end(uint64_t now)
+/** Is there one of so many endings at a time left?  A guess: others may have the same thought. */
+static inline bool epml_lock_may_end(uint64_t now, unsigned int burst)
 {
     /* Relaxed, here and below: only the number matters. */
     return atomic_load_explicit(&epml_lock_endings_until, memory_order_relaxed)
-           <= now + (uint64_t) EPML_LOCK_ENDINGS_BURST * (1000000000 / EPML_LOCK_ENDINGS);
+           <= now + (uint64_t) burst * (1000000000 / EPML_LOCK_ENDINGS);
 }
 
-/** A bias ends: was it worth it?  The lock proper is held. */
-static inline void epml_lock_account(epml_lock_t *lock)
+/** An ending is spent. */
+static inline void epml_lock_spend(uint64_t now)
 {
-    const uint64_t now = EPML_LOCK_CLOCK();
     uint64_t until = atomic_load_explicit(&epml_lock_endings_until, memory_order_relaxed);
 
     /* Two at the same time may count as one: the bound is a little wider then. */
     until = (until < now ? now : until) + 1000000000 / EPML_LOCK_ENDINGS;
     atomic_store_explicit(&epml_lock_endings_until, until, memory_order_relaxed);
+}
+
+/** A bias has ended: was it worth it?  The lock proper is held. */
+static inline void epml_lock_judge(epml_lock_t *lock, uint64_t now)
+{
     if (now - lock->biased_ns < EPML_LOCK_BIAS_WORTH) {
         lock->bias_after = lock->bias_after < EPML_LOCK_BIAS_MOST / 2 ? 2 * lock->bias_after
                                                                       : EPML_LOCK_BIAS_MOST;
@@ -223,19 +229,23 @@ static inline void epml_lock_account(epml_lock_t *lock)
 }
 
 /** The lock proper is held: end the bias.  Afterwards the owner is out, or inside is set. */
-static __attribute__((noinline, unused)) void epml_lock_revoke(epml_lock_t *lock)
+static inline void epml_lock_revoke(epml_lock_t *lock, uint64_t now)
 {
     atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
     if (0 != syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
         abort(); /* allowed when asked and forbidden since: nobody is excluded any more */
     }
-    epml_lock_account(lock);
+    epml_lock_spend(now);
 }
 
-/** The bias has been ended: let the owner get out. */
-static __attribute__((noinline, unused)) void epml_lock_wait_owner(epml_lock_t *lock,
-                                                                   uintptr_t owner)
+/** The lock proper is held, and biased to owner: end that, and let the owner get out. */
+static __attribute__((noinline, unused)) void epml_lock_end_bias(epml_lock_t *lock,
+                                                                 uintptr_t owner)
 {
+    const uint64_t now = EPML_LOCK_CLOCK();
+
+    epml_lock_revoke(lock, now);
+    epml_lock_judge(lock, now);
     for (uint32_t spins = 1; epml_lock_owner_in(lock, owner); ++spins) {
         epml_lock_relax();
         if (0 == spins % 64) {
@@ -271,7 +281,7 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
     const uint64_t now = EPML_LOCK_CLOCK();
 
     lock->streak = 0;
-    if (!epml_lock_may_end(now)) {
+    if (!epml_lock_may_end(now, EPML_LOCK_ENDINGS_BURST)) {
         return;
     }
     lock->biased_ns = now;
@@ -315,10 +325,29 @@ static inline bool epml_lock_try(epml_lock_t *lock)
     /* Relaxed: the owner is set and cleared under the lock proper. */
     owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
     if (__builtin_expect(0 != owner, 0)) {
-        epml_lock_revoke(lock);
-        epml_lock_wait_owner(lock, owner);
+        epml_lock_end_bias(lock, owner);
     }
     epml_lock_taken(lock, self);
+    return true;
+}
+
+/** The lock proper is held by a visitor, and biased to owner: end that, if the owner is not in and
+ * there are not too many that do so.  @return false: the owner keeps its bias */
+static __attribute__((noinline, unused)) bool epml_lock_visit_owner(epml_lock_t *lock,
+                                                                    uintptr_t owner)
+{
+    const uint64_t now = EPML_LOCK_CLOCK();
+
+    if (!epml_lock_may_end(now, 2 * EPML_LOCK_ENDINGS_BURST)) {
+        return false;
+    }
+    epml_lock_revoke(lock, now);
+    if (epml_lock_owner_in(lock, owner)) {
+        /* It was quicker.  The bias is not judged: it goes on. */
+        atomic_store_explicit(&lock->owner, owner, memory_order_relaxed);
+        return false;
+    }
+    epml_lock_judge(lock, now);
     return true;
 }
 
@@ -332,12 +361,7 @@ static inline bool epml_lock_try_visit(epml_lock_t *lock)
         return false;
     }
     owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
-    if (0 != owner) {
-        epml_lock_revoke(lock);
-    }
-    if (epml_lock_owner_in(lock, owner)) {
-        /* The owner was quicker, and keeps its bias. */
-        atomic_store_explicit(&lock->owner, owner, memory_order_relaxed);
+    if (0 != owner && !epml_lock_visit_owner(lock, owner)) {
         atomic_store_explicit(&lock->locked, false, memory_order_release);
         return false;
     }
