@@ -338,17 +338,54 @@ static void case_in_a_flood(MPI_Comm comm, struct ept *t)
 /** Messages between looks at the process, at most: 16 turns of 32 messages, of two rings. */
 enum { BETWEEN_LOOKS = 16 * 2 * 32 };
 
+typedef enum wait_t { RECV, WAITANY, WAIT, PROBE, MPROBE, WAITS } wait_t;
+
+static const char *const wait_name[] = {"MPI_Recv", "MPI_Waitany", "MPI_Wait", "MPI_Probe",
+                                        "MPI_Mprobe"};
+
+/** Receive the last message.  @return its value */
+static int wait_by(struct ept *t, wait_t way, MPI_Comm comm)
+{
+    MPI_Request requests[2];
+    MPI_Message message;
+    int x = 5, y = 0, z = 0, index = -1;
+
+    switch (way) {
+    case PROBE:
+        EPT_OK(t, MPI_Probe(PEER, TAG, comm, MPI_STATUS_IGNORE)); /* fall through */
+    case RECV:
+        EPT_OK(t, MPI_Recv(&y, 1, MPI_INT, PEER, TAG, comm, MPI_STATUS_IGNORE));
+        break;
+    case MPROBE:
+        EPT_OK(t, MPI_Mprobe(PEER, TAG, comm, &message, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Mrecv(&y, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+        break;
+    default:
+        EPT_OK(t, MPI_Irecv(&z, 1, MPI_INT, 0, TAG_OTHER, MPI_COMM_SELF, &requests[0]));
+        EPT_OK(t, MPI_Irecv(&y, 1, MPI_INT, PEER, TAG, comm, &requests[1]));
+        if (WAITANY == way) {
+            EPT_OK(t, MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE));
+            EPT_EQ(t, 1, index);
+        } else {
+            EPT_OK(t, MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+        }
+        EPT_OK(t, MPI_Send(&x, 1, MPI_INT, 0, TAG_OTHER, MPI_COMM_SELF));
+        EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+        break;
+    }
+    return y;
+}
+
 /* All messages are in the inbox, so every turn but the last ones brings something, and the one that
  * is waited for is the last.  (Its lanes must hold them: btl_epshm_lane_cells.) */
 static void case_wait_in_a_flood(MPI_Comm comm, struct ept *t)
 {
     const long messages = ept_option_long("messages", 0);
     MPI_Comm ep[ENDPOINTS];
-    MPI_Request requests[2];
 
     (void) comm;
-    for (int form = 0; form < 3; ++form) {
-        int x = 0, y = 0, z = 0, index = -1;
+    for (int way = 0; way < WAITS; ++way) {
+        int x = 0;
 
         EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, ENDPOINTS, MPI_INFO_NULL, ep));
         for (long i = 0; i < messages; ++i) {
@@ -357,29 +394,48 @@ static void case_wait_in_a_flood(MPI_Comm comm, struct ept *t)
         x = 5;
         EPT_OK(t, MPI_Send(&x, 1, MPI_INT, ME, TAG, ep[PEER]));
         progressed = 0;
-        if (0 == form) {
-            EPT_OK(t, MPI_Recv(&y, 1, MPI_INT, PEER, TAG, ep[ME], MPI_STATUS_IGNORE));
-        } else {
-            EPT_OK(t, MPI_Irecv(&z, 1, MPI_INT, 0, TAG_OTHER, MPI_COMM_SELF, &requests[0]));
-            EPT_OK(t, MPI_Irecv(&y, 1, MPI_INT, PEER, TAG, ep[ME], &requests[1]));
-            if (1 == form) {
-                EPT_OK(t, MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE));
-                EPT_EQ(t, 1, index);
-            } else {
-                EPT_OK(t, MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
-            }
-        }
+        EPT_EQ(t, 5, wait_by(t, (wait_t) way, ep[ME]));
         EPT_CHECK(t, progressed >= messages / BETWEEN_LOOKS,
-                  "form %d: %ld looks at the process in a flood of %ld messages, expected %ld",
-                  form, progressed, messages, messages / BETWEEN_LOOKS);
-        EPT_EQ(t, 5, y);
-        if (0 != form) {
-            EPT_OK(t, MPI_Send(&x, 1, MPI_INT, 0, TAG_OTHER, MPI_COMM_SELF));
-            EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-        }
+                  "%s: %ld looks at the process in a flood of %ld messages, expected %ld",
+                  wait_name[way], progressed, messages, messages / BETWEEN_LOOKS);
         EPT_OK(t, MPI_Comm_free(&ep[ME]));
         EPT_OK(t, MPI_Comm_free(&ep[PEER]));
     }
+}
+
+/* A probe that always finds something looks after the process, too. */
+static void case_always_found(MPI_Comm comm, struct ept *t)
+{
+    enum { PROBES = 160, BETWEEN = 16 };
+    MPI_Comm ep[ENDPOINTS];
+
+    (void) comm;
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, ENDPOINTS, MPI_INFO_NULL, ep));
+    for (int matched = 0; matched < 2; ++matched) {
+        progressed = 0;
+        for (int i = 0; i < PROBES; ++i) {
+            MPI_Message message;
+            int x = i, found = 0;
+
+            EPT_OK(t, MPI_Send(&x, 1, MPI_INT, ME, TAG, ep[PEER]));
+            x = -1;
+            if (matched) {
+                EPT_OK(t, MPI_Improbe(PEER, TAG, ep[ME], &found, &message, MPI_STATUS_IGNORE));
+                EPT_EQ(t, 1, found);
+                EPT_OK(t, MPI_Mrecv(&x, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+            } else {
+                EPT_OK(t, MPI_Iprobe(PEER, TAG, ep[ME], &found, MPI_STATUS_IGNORE));
+                EPT_EQ(t, 1, found);
+                EPT_OK(t, MPI_Recv(&x, 1, MPI_INT, PEER, TAG, ep[ME], MPI_STATUS_IGNORE));
+            }
+            EPT_EQ(t, i, x);
+        }
+        EPT_CHECK(t, progressed >= PROBES / BETWEEN,
+                  "%s: %ld looks at the process in %d probes, expected %d",
+                  matched ? "MPI_Improbe" : "MPI_Iprobe", progressed, PROBES, PROBES / BETWEEN);
+    }
+    EPT_OK(t, MPI_Comm_free(&ep[ME]));
+    EPT_OK(t, MPI_Comm_free(&ep[PEER]));
 }
 
 /* One request of the list is complete whenever it is asked for: the other one comes about all the
@@ -495,5 +551,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_behind_others);
     EPT_CASE(t, case_in_a_flood);
     EPT_CASE(t, case_always_one);
+    EPT_CASE(t, case_always_found);
     return 0;
 }

@@ -99,10 +99,19 @@ int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *mat
         rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
         mca_pml_epml_unlock(epml_comm->ep);
     } while (0 < events && !*matched && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
-    if (!*matched) {
-        (void) mca_pml_epml_tested(false);
-    }
+    (void) mca_pml_epml_tested(*matched);
     return rc;
+}
+
+/** What is probed for is not there: turn the endpoint until it may be. */
+static void turn(mca_pml_epml_waiter_t *waiter, mca_pml_epml_ep_t *ep)
+{
+    int events;
+
+    do {
+        events = mca_pml_epml_ep_poll(ep);
+        mca_pml_epml_turned(waiter, ep, events);
+    } while (0 == events && 0 != waiter->idle % 64); /* another thread may have taken it in */
 }
 
 int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
@@ -126,12 +135,7 @@ int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        while (0 == mca_pml_epml_ep_poll(epml_comm->ep)) {
-            mca_pml_epml_idle(&waiter, epml_comm->ep);
-            if (0 == waiter.idle % 64) {
-                break; /* another thread may have taken the message in */
-            }
-        }
+        turn(&waiter, epml_comm->ep);
     }
 }
 
@@ -172,9 +176,7 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
         events = mca_pml_epml_ep_poll_patiently(mca_pml_epml_comm(comm)->ep);
         rc = try_take(src, tag, comm, message, status, &found);
     } while (0 < events && !found && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
-    if (!found) {
-        (void) mca_pml_epml_tested(false);
-    }
+    (void) mca_pml_epml_tested(found);
     *matched = found;
     return rc;
 }
@@ -182,17 +184,21 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
 int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
                            ompi_status_public_t *status)
 {
+    mca_pml_epml_ep_t *ep = mca_pml_epml_comm(comm)->ep;
     mca_pml_epml_waiter_t waiter = {0};
-    int matched = 0;
 
     for (;;) {
-        int rc = mca_pml_epml_ep_improbe(src, tag, comm, &matched, message, status);
+        bool found;
+        const int rc = try_take(src, tag, comm, message, status, &found);
 
-        if (OMPI_SUCCESS != rc || matched) {
+        if (found || OMPI_SUCCESS != rc) {
+            if (!found) {
+                (void) mca_pml_epml_ep_poll(ep);
+            }
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        mca_pml_epml_idle(&waiter, mca_pml_epml_comm(comm)->ep);
+        turn(&waiter, ep);
     }
 }
 
