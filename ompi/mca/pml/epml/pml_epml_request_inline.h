@@ -180,8 +180,8 @@ static inline void mca_pml_epml_request_complete(mca_pml_epml_request_t *request
         mca_pml_epml_request_complete_slow(request);
         return;
     }
-    /* Release: orders the data and the status before the flag; partners: is_complete
-     * (pml_epml_wait.c), and the barriers behind Open MPI's looks at it. */
+    /* Release: orders the data and the status before the flag; partners:
+     * mca_pml_epml_is_complete, and the barriers behind Open MPI's looks at it. */
     __atomic_store_n(flag, REQUEST_COMPLETED, __ATOMIC_RELEASE);
 }
 

@@ -93,16 +93,6 @@ static inline bool is_served(const ompi_request_t *request)
            || NULL != request_ep(request);
 }
 
-static inline bool is_complete(const ompi_request_t *request)
-{
-    return mca_pml_epml_is_complete(request);
-}
-
-static inline bool is_through(const ompi_request_t *request)
-{
-    return mca_pml_epml_is_through(request);
-}
-
 /** One turn for a request that is not through. */
 static inline void turn(const ompi_request_t *request, mca_pml_epml_waiter_t *waiter)
 {
@@ -143,7 +133,8 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
 static int left_error(ompi_request_t *request)
 {
     /* Complete, but this thread has not acquired it if only libmpi has looked. */
-    if (OPAL_LIKELY(!is_complete(request) || MPI_SUCCESS == request->req_status.MPI_ERROR)) {
+    if (OPAL_LIKELY(!mca_pml_epml_is_complete(request)
+                    || MPI_SUCCESS == request->req_status.MPI_ERROR)) {
         return MPI_SUCCESS;
     }
     if (mca_pml_epml_is_request(request)) {
@@ -225,10 +216,10 @@ static inline void forget_old_errors(size_t count, ompi_request_t **requests)
 
 static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
-    if (!is_through(*request) && is_served(*request)) {
+    if (!mca_pml_epml_is_through(*request) && is_served(*request)) {
         mca_pml_epml_waiter_t waiter = {0};
 
-        while (!is_through(*request)) {
+        while (!mca_pml_epml_is_through(*request)) {
             turn(*request, &waiter);
         }
         mca_pml_epml_wait_over(&waiter);
@@ -244,10 +235,10 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
 
     /* In order: while one is waited for, the others of its endpoint make progress too. */
     for (size_t i = 0; i < count; ++i) {
-        if (!is_through(requests[i]) && is_served(requests[i])) {
+        if (!mca_pml_epml_is_through(requests[i]) && is_served(requests[i])) {
             do {
                 turn(requests[i], &waiter);
-            } while (!is_through(requests[i]));
+            } while (!mca_pml_epml_is_through(requests[i]));
         }
     }
     mca_pml_epml_wait_over(&waiter);
@@ -296,14 +287,14 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
         if (!mca_pml_epml_is_request(requests[i]) || requests[i]->req_persistent) {
             break;
         }
-        if (!is_complete(requests[i])) {
+        if (!mca_pml_epml_is_complete(requests[i])) {
             if (NULL != locked) {
                 mca_pml_epml_unlock(locked);
                 locked = NULL;
             }
             do {
                 turn(requests[i], &waiter);
-            } while (!is_complete(requests[i]));
+            } while (!mca_pml_epml_is_complete(requests[i]));
         }
         if (OPAL_UNLIKELY(MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {
             break;
@@ -345,7 +336,7 @@ static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours
         if (OMPI_REQUEST_INACTIVE == requests[i]->req_state) {
             continue;
         }
-        if (is_complete(requests[i])) {
+        if (mca_pml_epml_is_complete(requests[i])) {
             return i;
         }
         *ours_p = *ours_p || is_served(requests[i]);
@@ -364,7 +355,8 @@ static inline int turn_list(size_t count, ompi_request_t **requests,
     for (size_t i = 0; i < count; ++i) {
         mca_pml_epml_ep_t *ep;
 
-        if (is_through(requests[i]) || NULL == (ep = request_ep(requests[i])) || ep == last) {
+        if (mca_pml_epml_is_through(requests[i]) || NULL == (ep = request_ep(requests[i]))
+            || ep == last) {
             continue;
         }
         events += poll(ep);
@@ -432,7 +424,7 @@ static void test_turn(const ompi_request_t *request)
     mca_pml_epml_ep_t *ep = request_ep(request);
 
     for (int turns = 0; NULL != ep && turns < EPML_TEST_TURNS; ++turns) {
-        if (0 == mca_pml_epml_ep_poll_patiently(ep) || is_through(request)) {
+        if (0 == mca_pml_epml_ep_poll_patiently(ep) || mca_pml_epml_is_through(request)) {
             return;
         }
     }
@@ -460,9 +452,9 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
 {
     int rc;
 
-    if (!is_through(*request)) {
+    if (!mca_pml_epml_is_through(*request)) {
         test_turn(*request);
-        if (mca_pml_epml_is_request(*request) && !is_through(*request)) {
+        if (mca_pml_epml_is_request(*request) && !mca_pml_epml_is_through(*request)) {
             *completed = 0;
             (void) mca_pml_epml_tested(false);
             return OMPI_SUCCESS;
