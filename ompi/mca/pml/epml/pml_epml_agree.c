@@ -97,13 +97,17 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
 
 /** Is there a way to the one that is waited for?  He will want an answer; and without one this
  * endpoint could not even ask whether it has been given up.  Under the lock.
+ *
+ * @param[out] has_way_p  there is, and who loses it will be told
  * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
-static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since)
+static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since,
+                     bool *has_way_p)
 {
     struct mca_btl_base_endpoint_t *connection;
     mca_btl_ep_module_t *module;
     const int rc = mca_pml_epml_route(ep, peer, &module, &connection);
 
+    *has_way_p = OMPI_SUCCESS == rc;
     return MPI_ERR_PROC_FAILED == mca_pml_epml_backlog_judge(ep, peer, rc, since)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;
@@ -115,14 +119,15 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
     mca_pml_epml_ep_t *ep = epml_comm->ep;
     mca_pml_epml_waiter_t waiter = {0};
     uint64_t since = 0;
+    bool has_way = false;
 
     for (;;) {
         int events, rc;
 
         mca_pml_epml_lock(ep);
         rc = take(epml_comm, rank, tag, words);
-        if (OMPI_ERR_WOULD_BLOCK == rc) {
-            rc = check_way(ep, epml_comm->peers->peer[rank], &since);
+        if (OMPI_ERR_WOULD_BLOCK == rc && !has_way) {
+            rc = check_way(ep, epml_comm->peers->peer[rank], &since, &has_way);
         }
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_WOULD_BLOCK != rc) {
