@@ -407,6 +407,7 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
     piece->wanted = hdr->length;
     piece->source = request->source;
     piece->sender_request = hdr->sender;
+    piece->paced = false;
     piece->local_handle = request->local_handle;
     piece->remote_address = hdr->address;
     piece->has_remote_handle = 0 < hdr->common.handle_size;

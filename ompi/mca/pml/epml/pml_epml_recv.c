@@ -359,7 +359,7 @@ static void note_fetch(mca_pml_epml_request_t *request)
 /** All data have been fetched, or could not be. */
 static void fetched(mca_pml_epml_request_t *request, int rc)
 {
-    if (OPAL_UNLIKELY(request->paced)) {
+    if (OPAL_UNLIKELY(request->paced) && OMPI_SUCCESS == rc) {
         note_fetch(request);
     }
     forget_handle(request);
@@ -452,6 +452,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request);
 /** It turned out that nothing can be fetched. */
 static void cannot_fetch(mca_pml_epml_request_t *request)
 {
+    request->paced = false; /* neither way's time */
     if (EPML_REQUEST_PIECE == request->kind) {
         mca_pml_epml_part_piece_refused(request);
     } else {
