@@ -79,6 +79,7 @@ static void send(epshm_pipe_out_t *out, uint64_t value)
     epshm_pipe_write(out, 0, &first, sizeof(first));
     epshm_pipe_write(out, sizeof(first), &value, sizeof(value));
     epshm_pipe_publish(out, 1);
+    assert(epshm_pipe_is_intact(out));
 }
 
 static void send_by_area(epshm_pipe_out_t *out, uint64_t number, uint64_t value)
@@ -123,6 +124,7 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
     epshm_pipe_message_t message;
 
     for (uint64_t i = 0; i < MESSAGES; ++i) {
+        assert(epshm_pipe_is_sound(in));
         MODEL_AWAIT(epshm_pipe_pending(in));
         MODEL_AWAIT(EPSHM_PIPE_MESSAGE == epshm_pipe_peek(in, room, &message));
         assert(7 == message.tag);

@@ -13,11 +13,17 @@
  *
  * A process that goes wrong and writes into the memory that it shares with another one of its node:
  * both get errors and none hangs.  Two processes of two endpoints; rank 2 writes nonsense into its
- * pipe to rank 0, ranks 1 and 3 must not be touched.
+ * pipe to rank 0, ranks 1 and 3 must not be touched, but where all of its segment is.
  *
- *   --how cell    in place of its next message, once both have sent
- *   --how first   likewise, where rank 0 has sent nothing
- *   --how head    how far rank 0 has read
+ *   --how cell     in place of its next message, once both have sent
+ *   --how first    likewise, where rank 0 has sent nothing
+ *   --how head     how far rank 0 has read
+ *   --how kind     a message with a header that makes no sense, in a pipe that does
+ *   --how context  likewise, of a communicator that nobody can have made
+ *   --how number   likewise, an answer to nothing that has ever been asked
+ *   --how back     rank 0 has not read the last message, and then it is not there any more
+ *   --how random   the process of ranks 2 and 3 writes random words (--seed) anywhere in its segment,
+ *                  while all exchange messages: whatever comes of that, nobody waits for ever
  */
 
 #include <mpi.h>
@@ -35,7 +41,11 @@
 
 enum { TAG = 1, NEVER = 2, LARGE = 1 << 20 };
 
+/* As in a message of one byte: an envelope, a header, the byte. */
+enum { ENVELOPE_SIZE = 4, KIND = 8, NUMBER = 12, CONTEXT = 16, KIND_FIN = 5, FIN_SIZE = 16 };
+
 static const char *how = "";
+static uint64_t seed = 1;
 static MPI_Comm comms[2];
 static int failures;
 static pthread_barrier_t together;
@@ -57,12 +67,13 @@ static pthread_barrier_t together;
         CHECK((class) == expect_class, "%s: class %d, not %d", #call, expect_class, class); \
     } while (0)
 
-/** The pipe in the segment of this process that the most messages have gone through: that of rank 2
- * to rank 0.  NULL: none. */
-static epshm_pipe_t *find_pipe(void)
+enum { SEGMENT = 1 << 18 }; /**< bytes that a segment has at least, when there are pipes in it */
+
+/** The segment of this process.  0: none. */
+static unsigned long find_segment(void)
 {
     char line[512];
-    epshm_pipe_t *found = NULL;
+    unsigned long found = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
     int process;
 
@@ -72,43 +83,85 @@ static epshm_pipe_t *find_pipe(void)
         const char *name = strstr(line, "/epshm.");
         unsigned int user, job, rank;
 
-        if (NULL == name || 2 != sscanf(line, "%lx-%lx", &begin, &end)
-            || 3 != sscanf(name, "/epshm.%u.%x.%u", &user, &job, &rank) || process != (int) rank) {
-            continue;
-        }
-        for (unsigned long at = begin; at < begin + (1 << 18); at += EPSHM_PIPE_LINE) {
-            epshm_pipe_t *pipe = (epshm_pipe_t *) at;
-
-            if (EPSHM_PIPE_MAGIC == pipe->magic
-                && (NULL == found || atomic_load(&pipe->head) > atomic_load(&found->head))) {
-                found = pipe;
-            }
+        if (NULL != name && 2 == sscanf(line, "%lx-%lx", &begin, &end)
+            && 3 == sscanf(name, "/epshm.%u.%x.%u", &user, &job, &rank) && process == (int) rank) {
+            found = begin;
         }
     }
     if (NULL != maps) {
         fclose(maps);
     }
+    CHECK(0 != found, "no segment");
     return found;
 }
 
-/** Nothing is under way: rank 0 has read all. */
+/** The pipe in the segment of this process that the most messages have gone through: that of rank 2
+ * to rank 0.  NULL: none. */
+static epshm_pipe_t *find_pipe(void)
+{
+    const unsigned long begin = find_segment();
+    epshm_pipe_t *found = NULL;
+
+    for (unsigned long at = begin; 0 != begin && at < begin + SEGMENT; at += EPSHM_PIPE_LINE) {
+        epshm_pipe_t *pipe = (epshm_pipe_t *) at;
+
+        if (EPSHM_PIPE_MAGIC == pipe->magic
+            && (NULL == found || atomic_load(&pipe->head) > atomic_load(&found->head))) {
+            found = pipe;
+        }
+    }
+    return found;
+}
+
+static bool is(const char *name)
+{
+    return 0 == strcmp(how, name);
+}
+
+/** A message as the last one, but for some of its header. */
+static void write_nonsense(unsigned char *data, const unsigned char *before)
+{
+    const uint64_t context = UINT64_C(1) << 61;
+    const uint32_t number = UINT32_MAX >> 1, size = FIN_SIZE;
+
+    memcpy(data, before, EPSHM_PIPE_CELL_PAYLOAD);
+    if (is("kind")) {
+        data[KIND] = 200;
+    } else if (is("context")) {
+        memcpy(&data[CONTEXT], &context, sizeof(context));
+    } else {
+        data[KIND] = KIND_FIN;
+        memcpy(&data[ENVELOPE_SIZE], &size, sizeof(size));
+        memcpy(&data[NUMBER], &number, sizeof(number));
+    }
+}
+
+/** Nothing is under way: rank 0 has read all, but for what is to be taken back. */
 static void corrupt(void)
 {
     epshm_pipe_t *pipe = find_pipe();
     epshm_pipe_cell_t *cells = (epshm_pipe_cell_t *) (pipe + 1);
-    uint64_t head;
+    uint64_t head, mask;
 
     CHECK(NULL != pipe, "no pipe");
     if (NULL == pipe) {
         return;
     }
     head = atomic_load(&pipe->head);
-    if (0 == strcmp(how, "head")) {
+    mask = pipe->cells - 1;
+    if (is("head")) {
         atomic_store(&pipe->head, UINT64_C(1) << 60);
-        return;
+    } else if (is("back")) {
+        CHECK(head + 1 == atomic_load(&cells[head & mask].seq), "it has been read");
+        atomic_store(&cells[head & mask].seq, 0);
+    } else {
+        if (is("cell") || is("first")) {
+            memset(cells[head & mask].data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
+        } else {
+            write_nonsense(cells[head & mask].data, cells[(head - 1) & mask].data);
+        }
+        atomic_store(&cells[head & mask].seq, head + 1);
     }
-    memset(cells[head & (pipe->cells - 1)].data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
-    atomic_store(&cells[head & (pipe->cells - 1)].seq, head + 1);
 }
 
 static void say(MPI_Comm comm, int to)
@@ -148,24 +201,27 @@ static void *endpoint(void *context)
         for (int i = 0; i < 40; ++i) {
             say(comm, 0);
         }
-        if (0 != strcmp(how, "first")) {
+        if (!is("first")) {
             hear(comm, 0);
         } else {
             (void) usleep(300000); /* they are read */
+        }
+        if (is("back")) {
+            say(comm, 0);
         }
         corrupt();
     } else if (0 == rank) {
         for (int i = 0; i < 40; ++i) {
             hear(comm, 2);
         }
-        if (0 != strcmp(how, "first")) {
+        if (!is("first")) {
             say(comm, 2);
         }
-        if (0 == strcmp(how, "head")) {
-            (void) usleep(500000); /* or it would say again how far it is */
+        if (is("head") || is("back")) {
+            (void) usleep(1000000); /* or it would say again how far it is, or read on */
         }
     }
-    if (2 == rank && 0 == strcmp(how, "head")) {
+    if (2 == rank && is("head")) {
         int rc = MPI_SUCCESS; /* it is seen when the pipe is full as far as it was known to be */
 
         for (int i = 0; i < 1000 && MPI_SUCCESS == rc; ++i) {
@@ -193,6 +249,57 @@ static void *endpoint(void *context)
     return NULL;
 }
 
+/* ---- a process gone mad --------------------------------------------------------------------- */
+
+enum { WORDS = 3000, ROUNDS = 2000 };
+
+static _Atomic int exchanging = 2; /**< endpoints of this process */
+
+static uint64_t next_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static void go_mad(void)
+{
+    const unsigned long begin = find_segment();
+
+    for (int i = 0; 0 != begin && i < WORDS && 0 < atomic_load(&exchanging); ++i) {
+        /* Every other one where doors and pipes are; behind those are the areas. */
+        const unsigned long words = (0 == i % 2 ? SEGMENT / 4 : SEGMENT) / sizeof(uint64_t);
+        _Atomic uint64_t *word = (_Atomic uint64_t *) begin + next_random() % words;
+
+        atomic_store_explicit(word, next_random(), memory_order_relaxed);
+        if (0 == i % 8) {
+            (void) usleep(100);
+        }
+    }
+}
+
+/** Messages of all ways, with one endpoint of the other process, until the two lose each other.
+ * Wrong data, and errors that come of them, are not noticed. */
+static void *exchange(void *context)
+{
+    static const int sizes[] = {8, 100, 400, 2000, 20000, 200000};
+    MPI_Comm comm = *(MPI_Comm *) context;
+    char *buffer = calloc(1, LARGE);
+    int rank, class = MPI_SUCCESS;
+
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < ROUNDS && MPI_ERR_PROC_FAILED != class; ++i) {
+        MPI_Error_class(MPI_Sendrecv_replace(buffer, sizes[i % 6], MPI_CHAR, rank ^ 2, TAG, rank ^ 2,
+                                             TAG, comm, MPI_STATUS_IGNORE),
+                        &class);
+    }
+    atomic_fetch_sub(&exchanging, 1);
+    free(buffer);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[2];
@@ -201,13 +308,17 @@ int main(int argc, char **argv)
     alarm(100);
     for (int i = 1; i < argc - 1; ++i) {
         how = 0 == strcmp(argv[i], "--how") ? argv[i + 1] : how;
+        seed = 0 == strcmp(argv[i], "--seed") ? strtoull(argv[i + 1], NULL, 0) : seed;
     }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, comms);
     pthread_barrier_init(&together, NULL, 2);
     for (int i = 0; i < 2; ++i) {
-        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
+        pthread_create(&threads[i], NULL, is("random") ? exchange : endpoint, &comms[i]);
+    }
+    if (is("random") && 1 == rank) {
+        go_mad();
     }
     for (int i = 0; i < 2; ++i) {
         pthread_join(threads[i], NULL);

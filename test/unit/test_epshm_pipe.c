@@ -267,6 +267,45 @@ static void case_end(void)
     tap_case_done();
 }
 
+/** A message is sent; what becomes of it if these words are written? */
+static void case_taken_back(void)
+{
+    segment_t segment = segment_new();
+    unsigned char data[ROOM];
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("a message that has been sent and is not there any more is missed, on either side");
+    make(&segment, 16, 0, &out, &in);
+    fill(data, 100, 1);
+    for (uint64_t i = 0; i < 40; ++i) { /* some laps, in messages of two cells */
+        TAP_CHECK(epshm_pipe_is_intact(&out), "not intact before message %d", (int) i);
+        TAP_CHECK(epshm_pipe_is_sound(&in), "not sound before message %d", (int) i);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 100));
+        TAP_CHECK(epshm_pipe_is_intact(&out), "not intact with message %d", (int) i);
+        take(&in, 100, 1);
+    }
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, 100));
+    atomic_store(&out.cells[in.head & in.mask].seq, 0);
+    TAP_CHECK(!epshm_pipe_is_intact(&out), "the producer does not miss it");
+    atomic_store(&out.cells[in.head & in.mask].seq, in.head + 1);
+    TAP_CHECK(epshm_pipe_is_intact(&out), "not intact again");
+    atomic_store(&out.pipe->head, in.head + 3);
+    TAP_CHECK(!epshm_pipe_is_intact(&out), "more is read than was sent");
+    atomic_store(&out.pipe->head, in.head);
+    epshm_pipe_close(&out);
+    TAP_CHECK(epshm_pipe_is_sound(&in), "not sound after the end");
+    atomic_store(&out.cells[in.head & in.mask].seq, 0);
+    TAP_CHECK(!epshm_pipe_is_sound(&in), "the consumer does not miss it after the end");
+    atomic_store(&out.cells[in.head & in.mask].seq, in.head + 1);
+    take(&in, 100, 1);
+    TAP_CHECK(epshm_pipe_is_sound(&in) && epshm_pipe_is_over(&in), "not over");
+    atomic_store(&out.pipe->end, in.head - 1);
+    TAP_CHECK(!epshm_pipe_is_sound(&in), "it ended before what was read");
+    segment_free(&segment);
+    tap_case_done();
+}
+
 /* ---- a producer that writes while it is read ------------------------------------------------- */
 
 #if !defined(__SANITIZE_THREAD__) /* it is a race, and is meant to be */
@@ -684,6 +723,7 @@ int main(int argc, char **argv)
     case_full();
     case_forgotten();
     case_end();
+    case_taken_back();
     case_nonsense();
     case_offsets();
     case_backwards();

@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 3
+#define MCA_BTL_EP_ABI 4
 
 /** The longest address blob that a module may publish, in bytes. */
 #define MCA_BTL_EP_ADDRESS_MAX 256
@@ -282,6 +282,11 @@ typedef struct mca_btl_ep_module_t {
      * alone and which it has proved to have.  0: the transport does not tell, and need not, because
      * it is memory that only this job's processes can write to. */
     uint64_t ep_source;
+
+    /** Set by the owner while a message is being delivered: no sender that is sound can have sent it,
+     * so one may be missing that somebody waits for.  A transport that does not prove whose messages
+     * are gives the sender up (ep_lost, ep_lost_sender) and clears it; others need not look. */
+    bool ep_nonsense;
 
     /** Messages between this module and another one that lives are lost, and the two are lost to each
      * other for good: not to be given to another endpoint. */

@@ -301,8 +301,10 @@ my @TABLE = (
               quick => 'first' eq $_->[0] ? ['2x2/node'] : [], args => "--how $_->[0]",
               says => $_->[1] } }
         (map { [$_, 'sends to one of this process holds what.*Peer: rank 1 on host'] }
-            qw(cell first)),
-        [head => 'through which an endpoint sends.*Peer: rank 0 on host']),
+            qw(cell first kind context number)),
+        (map { [$_, 'through which an endpoint sends.*Peer: rank 0 on host'] } qw(head back))),
+    { program => 'corrupt', variant => 'random', configs => ['2x2/node'], plain => 0, quick => [],
+      args => '--how random --seed 3', says => 'makes no sense|cannot have written|door' },
 
     # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
     # is not where the others look for it.  All take the network.

@@ -46,6 +46,12 @@ uint64_t mca_pml_epml_context_ids(uint32_t count)
               & ((UINT64_C(1) << EPML_CONTEXT_COUNT_BITS) - 1));
 }
 
+bool mca_pml_epml_context_may_be(uint64_t id)
+{
+    /* Whatever another process has counted: that is not known here. */
+    return id >> EPML_CONTEXT_COUNT_BITS < ompi_process_info.num_procs;
+}
+
 /* ---- Open MPI's tables ----------------------------------------------------------------------- */
 
 /** Ordinary communicators have cid_base 0 or one that the launcher gave out; ours have this bit. */

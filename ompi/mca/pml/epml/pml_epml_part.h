@@ -126,6 +126,13 @@ ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part);
 /** Back to the system; it holds no communicator any more. */
 void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part);
 
+/** May something of this round come now, in time or too late?  The way keeps order, and each round
+ * has a message in either direction: nothing is a million rounds late. */
+static inline bool mca_pml_epml_part_may_be_round(const mca_pml_epml_part_t *part, uint32_t round)
+{
+    return part->round - round < UINT32_C(1) << 20;
+}
+
 /* ---- pml_epml_part_send.c -------------------------------------------------------------------- */
 
 /** Tell the receiver of a new request.  @return OMPI_SUCCESS or an error */
@@ -138,18 +145,19 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part);
  * @return OMPI_SUCCESS; MPI_ERR_ARG if one has been before, then none is marked */
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last);
 
-/** FIN has come: the receiver has fetched a piece, or could not. */
-void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
+/** FIN has come: the receiver has fetched a piece, or could not.
+ * @return here and below, of what arrives: as mca_pml_epml_send_cts */
+bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
                                      const mca_pml_epml_hdr_done_t *hdr);
 
 /** Ends the round with an error if the receiver is lost; otherwise does nothing. */
 void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part);
 
 /** PART_AGAIN has come. */
-void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr);
+bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr);
 
 /** PART_START has come. */
-void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);
+bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);
 
 /* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
 
@@ -168,18 +176,18 @@ bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, siz
 /** PART_INIT has found its receive. */
 void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr);
 
-/** PART_DATA has come. */
-void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+/** PART_DATA has come.  Here and below: @return as mca_pml_epml_send_cts */
+bool mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size);
 
 /** PART_FAIL has come. */
-void mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
+bool mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
 
 /** PART_RNDV has come.
  *
  * @param[in] is_neighbour  by the transport within the process
  * @param[in] handle        hdr->common.handle_size bytes */
-void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
+bool mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
                             const void *handle, bool is_neighbour);
 
 END_C_DECLS

@@ -232,19 +232,28 @@ void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/** The receive that a message names, if it has met its send.  @return NULL if not */
+/** The receive that a message names.  @return NULL if it is gone */
 static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 {
-    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
-
-    return NULL != part && EPML_REQUEST_PRECV == part->super.kind && part->matched ? part : NULL;
+    return (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
 }
 
-/** Does a receive in the middle of a round still wait for these bytes? */
-static bool wants(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t size)
+/** Is it one that has told a sender its number? */
+static bool has_sender(const mca_pml_epml_part_t *part)
 {
-    return !is_done(part) && !part->ended && !part->owes_start && offset <= part->super.wanted
-           && size <= part->super.wanted - offset && size <= part->missing;
+    return EPML_REQUEST_PRECV == part->super.kind && part->matched;
+}
+
+/** Are there such bytes in a round of this receive? */
+static bool has_bytes(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t size)
+{
+    return offset <= part->super.wanted && size <= part->super.wanted - offset;
+}
+
+/** Is the receive in the middle of a round, of which more may come? */
+static bool is_open(const mca_pml_epml_part_t *part)
+{
+    return !is_done(part) && !part->ended && !part->owes_start;
 }
 
 /** Bytes have come, or an error instead of them. */
@@ -302,25 +311,28 @@ static int unpack(mca_pml_epml_part_t *part, uint64_t offset, const void *data, 
     return 0 > rc ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-void mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+bool mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size)
 {
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL == part || !wants(part, hdr->offset, 0)
+    if (NULL != part && (!has_sender(part) || !has_bytes(part, hdr->offset, 0))) {
+        return false;
+    }
+    if (NULL == part || !is_open(part)
         || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
         ++ep->dropped;
-        return;
+        return true;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
     if (size > part->super.wanted - hdr->offset) {
         size = part->super.wanted - hdr->offset;
     }
     if (size > part->missing || (0 == size && 0 < part->super.wanted)) {
-        ++ep->dropped;
-        return;
+        return false;
     }
     account(part, hdr->offset, size, unpack(part, hdr->offset, data, size));
+    return true;
 }
 
 /** Answer a piece of a round: it has been fetched, or why not.
@@ -475,16 +487,20 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
     mca_pml_epml_part_recv_lost(part);
 }
 
-void mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+bool mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
 {
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL == part || is_done(part) || part->ended || part->owes_start
-        || hdr->round != part->round) {
+    if (NULL != part
+        && (!has_sender(part) || !mca_pml_epml_part_may_be_round(part, hdr->round))) {
+        return false;
+    }
+    if (NULL == part || !is_open(part) || hdr->round != part->round) {
         ++ep->dropped;
-        return;
+        return true;
     }
     end(part, MPI_ERR_OTHER);
+    return true;
 }
 
 /** Can this piece be fetched, or unpacked from where it is?  Only a neighbour's addresses are
@@ -504,16 +520,30 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
            && (part->super.contiguous || is_neighbour);
 }
 
-void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
+/** Does the offer of a piece fit the receive that it names? */
+static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                     bool is_neighbour)
+{
+    return has_sender(part) && is_neighbour == (NULL != part->super.source->shm)
+           && hdr->sender == part->super.sender_request && 0 < hdr->length
+           && has_bytes(part, hdr->offset, hdr->length)
+           && mca_pml_epml_part_may_be_round(part, hdr->round);
+}
+
+bool mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
                             const void *handle, bool is_neighbour)
 {
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL == part || is_neighbour != (NULL != part->super.source->shm)
-        || hdr->sender != part->super.sender_request || hdr->round != part->round
-        || 0 == hdr->length || !wants(part, hdr->offset, hdr->length)) {
+    if (NULL != part && !is_piece(part, hdr, is_neighbour)) {
+        return false;
+    }
+    if (NULL == part || !is_open(part) || hdr->round != part->round) {
         ++ep->dropped;
-        return;
+        return true;
+    }
+    if (hdr->length > part->missing) {
+        return false;
     }
     if (!can_take(part, hdr, is_neighbour)) {
         /* The sender waits for an answer, and without memory for this one gets another. */
@@ -532,6 +562,7 @@ void mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_r
         tell_fetched(part, MPI_SUCCESS == error ? OMPI_SUCCESS : OMPI_ERROR);
         account(part, hdr->offset, hdr->length, error);
     }
+    return true;
 }
 
 bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last)

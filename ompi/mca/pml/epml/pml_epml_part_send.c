@@ -434,15 +434,18 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
-void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr)
+bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr)
 {
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
-        || part->refused || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
+    if (NULL == part || (EPML_REQUEST_PSEND == part->super.kind && part->refused)) {
         ++ep->dropped;
-        return;
+        return true;
+    }
+    if (EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
+        || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
+        return false;
     }
     part->granted = hdr->round;
     /* By the way that leads back from there; what goes there may take another one. */
@@ -454,6 +457,7 @@ void mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
     if (!atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
         push(part);
     }
+    return true;
 }
 
 /** Are these pieces' partitions out, to be fetched?  They are what a run was. */
@@ -473,17 +477,21 @@ static bool may_be_again(const mca_pml_epml_part_t *part, uint64_t offset, uint6
     return true;
 }
 
-void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr)
+bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr)
 {
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL == part || EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
-        || atomic_load_explicit(&part->super.done, memory_order_relaxed)
-        || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size
-        || !may_be_again(part, hdr->offset, hdr->length)) {
+    if (NULL != part && (EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part))) {
+        return false;
+    }
+    if (NULL == part || atomic_load_explicit(&part->super.done, memory_order_relaxed)
+        || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
         ++ep->dropped;
-        return;
+        return true;
+    }
+    if (!may_be_again(part, hdr->offset, hdr->length)) {
+        return false;
     }
     part->may_fetch = false; /* nor can the others be fetched */
     for (uint64_t i = hdr->offset / part->partition_size;
@@ -493,22 +501,27 @@ void mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_
     }
     ++part->again_pieces;
     push(part);
+    return true;
 }
 
-void mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_done_t *hdr)
+bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_done_t *hdr)
 {
     if (0 == part->open || hdr->round != part->round) {
+        if (0 != hdr->round && !mca_pml_epml_part_may_be_round(part, hdr->round)) {
+            return false;
+        }
         if (OMPI_SUCCESS == hdr->status || 0 != hdr->round || 0 < part->granted || part->refused) {
             ++part->super.ep->dropped;
         } else {
             part->refused = true; /* the answer to the send itself, not to a piece */
             end_if_refused(part);
         }
-        return;
+        return true;
     }
     --part->open;
     if (OMPI_SUCCESS != hdr->status) {
         part->error = MPI_ERR_OTHER;
     }
     settle(part);
+    return true;
 }

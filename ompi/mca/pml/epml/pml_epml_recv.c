@@ -657,21 +657,24 @@ void mca_pml_epml_recv_lost(mca_pml_epml_request_t *request)
     finish(request, MPI_ERR_PROC_FAILED);
 }
 
-void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
     int rc;
 
-    if (NULL == request || EPML_REQUEST_RECV != request->kind || 0 < request->gets
-        || request->in_backlog || hdr->offset != request->received) {
+    if (NULL == request) {
         ++ep->dropped;
-        return;
+        return true;
+    }
+    if (EPML_REQUEST_RECV != request->kind || 0 < request->gets || request->in_backlog
+        || hdr->offset != request->received) {
+        return false;
     }
     if (0 != (hdr->common.flags & EPML_HDR_FLAG_FAIL)) {
         mca_pml_epml_number_drop(request);
         finish(request, MPI_ERR_OTHER);
-        return;
+        return true;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
     if (size > request->wanted - request->received) {
@@ -686,4 +689,5 @@ void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
         mca_pml_epml_number_drop(request);
         finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
     }
+    return true;
 }

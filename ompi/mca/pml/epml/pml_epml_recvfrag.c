@@ -38,6 +38,16 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
     }
 }
 
+/** A message of another process that nobody who is sound can have sent, not even too late: it has
+ * taken the place of one that somebody may be waiting for.  A transport that can tell whose pipe it
+ * came by gives the sender up (ep_nonsense). */
+static __attribute__((noinline)) void refuse(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
+                                             const char *reason)
+{
+    drop(ep, reason);
+    ((mca_btl_ep_module_t *) btl)->ep_nonsense = true;
+}
+
 /**
  * There is no memory to keep a message.  Whoever waits for it must not wait for ever: a sender that
  * is still there gets an error, and so does every receive of that communicator that would wait.
@@ -160,7 +170,7 @@ static bool is_from_uid(const mca_btl_base_module_t *btl, uint64_t uid)
     return is;
 }
 
-/** Does a message off the network that is not to be matched come from where it says? */
+/** Does a message of another process that is not to be matched come from where it says? */
 static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, const void *message,
                       size_t size)
 {
@@ -183,27 +193,60 @@ static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, c
     }
 }
 
+/** Does a message of the node name what it may name?  A network module may get answers to requests
+ * of an endpoint that had it before; those of the node side have numbers of their own. */
+static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                            const void *message, size_t size)
+{
+    const mca_pml_epml_hdr_common_t *common = message;
+    const mca_pml_epml_hdr_withdraw_t *withdraw = message;
+
+    if (0 != ((const mca_btl_ep_module_t *) btl)->ep_source) {
+        return true;
+    }
+    switch (common->kind) {
+    case EPML_HDR_EAGER:
+    case EPML_HDR_RNDV:
+    case EPML_HDR_PART_INIT:
+        return true; /* as above */
+    case EPML_HDR_HOLD:
+    case EPML_HDR_GO:
+        return sizeof(mca_pml_epml_hdr_flow_t) != size
+               || mca_pml_epml_context_may_be(((const mca_pml_epml_hdr_flow_t *) message)->uid);
+    case EPML_HDR_WITHDRAW:
+        return sizeof(*withdraw) != size
+               || (mca_pml_epml_context_may_be(withdraw->uid)
+                   && mca_pml_epml_context_may_be(withdraw->context));
+    default:
+        return mca_pml_epml_number_may_be(ep, common->request);
+    }
+}
+
 /** Does the header of a message from another process make sense?  Otherwise it is dropped. */
-static bool is_sound(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
                      const mca_pml_epml_hdr_match_t *match)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
 
     if (OPAL_UNLIKELY(NULL == comm)) {
-        drop(ep, "its communicator does not exist, or was freed before it was received");
+        if (mca_pml_epml_context_may_be(match->context & ~EPML_AGREE_CONTEXT)) {
+            drop(ep, "its communicator does not exist, or was freed before it was received");
+        } else {
+            refuse(ep, btl, "its communicator cannot exist");
+        }
         return false;
     }
     if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
-        drop(ep, "its source is no rank of its communicator");
+        refuse(ep, btl, "its source is no rank of its communicator");
         return false;
     }
     if (OPAL_UNLIKELY(EPML_MATCH_ANY == match->tag)) {
-        drop(ep, "its tag is the wildcard");
+        refuse(ep, btl, "its tag is the wildcard");
         return false;
     }
     /* It must not pass for a neighbour's, whose addresses are followed. */
     if (OPAL_UNLIKELY(NULL != comm->peers->peer[match->source]->shm)) {
-        drop(ep, "its source is not reached by the transport that it came by");
+        refuse(ep, btl, "its source is not reached by the transport that it came by");
         return false;
     }
     if (OPAL_UNLIKELY(!is_from(btl, comm->peers->peer[match->source]))) {
@@ -256,7 +299,7 @@ static inline void copy_once(void *copy, const void *bytes, size_t size)
 }
 
 /** An eager message of another process. */
-static inline void arrived_from_other(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+static inline void arrived_from_other(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
                                       const unsigned char *message, size_t size)
 {
     mca_pml_epml_hdr_rndv_t hdr; /* of which an eager message has the first part only */
@@ -269,7 +312,7 @@ static inline void arrived_from_other(mca_pml_epml_ep_t *ep, const mca_btl_base_
 }
 
 /** A partitioned send, to be matched with a partitioned receive. */
-static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+static void arrived_part_init(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
                               const mca_pml_epml_hdr_rndv_t *hdr)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
@@ -290,58 +333,63 @@ static void arrived_part_init(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t
                               hdr);
 }
 
-/** All kinds of partitioned communication.  @return false: a wrong size */
-static bool arrived_part(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
-                         const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
+/** What was found out about a message. */
+typedef enum verdict_t { SENSE, WRONG_SIZE, NONSENSE } verdict_t;
+
+static inline verdict_t judge(bool makes_sense)
+{
+    return OPAL_LIKELY(makes_sense) ? SENSE : NONSENSE;
+}
+
+/** All kinds of partitioned communication. */
+static verdict_t arrived_part(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
+                              const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
 {
     const mca_pml_epml_hdr_common_t *common = &hdr->common;
 
     switch (common->kind) {
     case EPML_HDR_PART_INIT:
         if (sizeof(mca_pml_epml_hdr_rndv_t) != size) {
-            return false;
+            return WRONG_SIZE;
         }
         arrived_part_init(ep, btl, &hdr->rndv);
-        return true;
+        return SENSE;
     case EPML_HDR_PART_START:
         if (sizeof(mca_pml_epml_hdr_part_start_t) != size) {
-            return false;
+            return WRONG_SIZE;
         }
-        mca_pml_epml_part_granted(ep, &hdr->part_start);
-        return true;
+        return judge(mca_pml_epml_part_granted(ep, &hdr->part_start));
     case EPML_HDR_PART_DATA:
         if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
-            return false;
+            return WRONG_SIZE;
         }
-        mca_pml_epml_part_data(ep, &hdr->frag, bytes + sizeof(mca_pml_epml_hdr_frag_t),
-                               size - sizeof(mca_pml_epml_hdr_frag_t));
-        return true;
+        return judge(mca_pml_epml_part_data(ep, &hdr->frag,
+                                            bytes + sizeof(mca_pml_epml_hdr_frag_t),
+                                            size - sizeof(mca_pml_epml_hdr_frag_t)));
     case EPML_HDR_PART_AGAIN:
         if (sizeof(mca_pml_epml_hdr_part_again_t) != size) {
-            return false;
+            return WRONG_SIZE;
         }
-        mca_pml_epml_part_send_again(ep, &hdr->part_again);
-        return true;
+        return judge(mca_pml_epml_part_send_again(ep, &hdr->part_again));
     case EPML_HDR_PART_FAIL:
         if (sizeof(mca_pml_epml_hdr_done_t) != size) {
-            return false;
+            return WRONG_SIZE;
         }
-        mca_pml_epml_part_failed(ep, &hdr->done);
-        return true;
+        return judge(mca_pml_epml_part_failed(ep, &hdr->done));
     default:
         if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
             || size != sizeof(mca_pml_epml_hdr_part_rndv_t) + common->handle_size
             || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
-            return false;
+            return WRONG_SIZE;
         }
-        mca_pml_epml_part_rndv(ep, &hdr->part_rndv, bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
-                               btl == &ep->shm->super);
-        return true;
+        return judge(mca_pml_epml_part_rndv(ep, &hdr->part_rndv,
+                                            bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
+                                            btl == &ep->shm->super));
     }
 }
 
 /** A rendezvous header, to be matched; the registration handle, if there is one, is behind it. */
-static void arrived_rndv(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+static void arrived_rndv(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
                          const mca_pml_epml_hdr_rndv_t *hdr, const void *handle)
 {
     if (btl == &ep->shm->super || is_sound(ep, btl, &hdr->match)) {
@@ -349,83 +397,97 @@ static void arrived_rndv(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl
     }
 }
 
+/** All kinds but eager messages and partitioned ones. */
+static verdict_t arrived_kind(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
+                              const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
+{
+    const mca_pml_epml_hdr_common_t *common = &hdr->common;
+
+    switch (common->kind) {
+    case EPML_HDR_RNDV:
+        if (size < sizeof(mca_pml_epml_hdr_rndv_t)
+            || size != sizeof(mca_pml_epml_hdr_rndv_t) + common->handle_size
+            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
+            return WRONG_SIZE;
+        }
+        arrived_rndv(ep, btl, &hdr->rndv, bytes + sizeof(mca_pml_epml_hdr_rndv_t));
+        mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
+        return SENSE;
+    case EPML_HDR_CTS:
+        if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
+            return WRONG_SIZE;
+        }
+        return judge(mca_pml_epml_send_cts(ep, &hdr->cts));
+    case EPML_HDR_FRAG:
+        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
+            return WRONG_SIZE;
+        }
+        return judge(mca_pml_epml_recv_frag(ep, &hdr->frag,
+                                            bytes + sizeof(mca_pml_epml_hdr_frag_t),
+                                            size - sizeof(mca_pml_epml_hdr_frag_t)));
+    case EPML_HDR_FIN:
+    case EPML_HDR_ACK:
+        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
+            return WRONG_SIZE;
+        }
+        return judge(mca_pml_epml_send_finished(ep, &hdr->done));
+    case EPML_HDR_WITHDRAW:
+        if (sizeof(mca_pml_epml_hdr_withdraw_t) != size) {
+            return WRONG_SIZE;
+        }
+        mca_pml_epml_withdraw_arrived(ep, &hdr->withdraw, btl == &ep->shm->super);
+        return SENSE;
+    case EPML_HDR_HOLD:
+    case EPML_HDR_GO:
+        if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
+            return WRONG_SIZE;
+        }
+        mca_pml_epml_flow_arrived(ep, &hdr->flow);
+        return SENSE;
+    default:
+        return arrived_part(ep, btl, hdr, bytes, size);
+    }
+}
+
+static bool is_kind(uint8_t kind)
+{
+    return EPML_HDR_EAGER < kind && EPML_HDR_PART_FAIL >= kind;
+}
+
 /** All kinds but eager messages. */
 static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
-                                                    const mca_btl_base_module_t *btl,
+                                                    mca_btl_base_module_t *btl,
                                                     const unsigned char *bytes, size_t size)
 {
     const any_hdr_t *hdr = (const any_hdr_t *) bytes;
-    const mca_pml_epml_hdr_common_t *common;
     any_hdr_t copy;
 
     if (btl != &ep->shm->super) {
         copy_once(&copy, bytes, size < sizeof(copy) ? size : sizeof(copy));
         hdr = &copy;
     }
-    common = &hdr->common;
+    if (OPAL_UNLIKELY(!is_kind(hdr->common.kind))) {
+        refuse(ep, btl, "a header of unknown kind");
+        return;
+    }
     if (btl != &ep->shm->super && !is_honest(ep, btl, hdr, size)) {
         drop(ep, "it is not from the endpoint that it has to be from");
         return;
     }
-    switch (common->kind) {
-    case EPML_HDR_RNDV:
-        if (size < sizeof(mca_pml_epml_hdr_rndv_t)
-            || size != sizeof(mca_pml_epml_hdr_rndv_t) + common->handle_size
-            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
-            drop(ep, "a rendezvous header of a wrong size");
-            return;
-        }
-        arrived_rndv(ep, btl, &hdr->rndv, bytes + sizeof(mca_pml_epml_hdr_rndv_t));
-        mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
-        return;
-    case EPML_HDR_CTS:
-        if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
-            break;
-        }
-        mca_pml_epml_send_cts(ep, &hdr->cts);
-        return;
-    case EPML_HDR_FRAG:
-        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
-            break;
-        }
-        mca_pml_epml_recv_frag(ep, &hdr->frag, bytes + sizeof(mca_pml_epml_hdr_frag_t),
-                               size - sizeof(mca_pml_epml_hdr_frag_t));
-        return;
-    case EPML_HDR_FIN:
-    case EPML_HDR_ACK:
-        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
-            break;
-        }
-        mca_pml_epml_send_finished(ep, &hdr->done);
-        return;
-    case EPML_HDR_PART_INIT:
-    case EPML_HDR_PART_START:
-    case EPML_HDR_PART_DATA:
-    case EPML_HDR_PART_RNDV:
-    case EPML_HDR_PART_AGAIN:
-    case EPML_HDR_PART_FAIL:
-        if (!arrived_part(ep, btl, hdr, bytes, size)) {
-            break;
-        }
-        return;
-    case EPML_HDR_WITHDRAW:
-        if (sizeof(mca_pml_epml_hdr_withdraw_t) != size) {
-            break;
-        }
-        mca_pml_epml_withdraw_arrived(ep, &hdr->withdraw, btl == &ep->shm->super);
-        return;
-    case EPML_HDR_HOLD:
-    case EPML_HDR_GO:
-        if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
-            break;
-        }
-        mca_pml_epml_flow_arrived(ep, &hdr->flow);
-        return;
-    default:
-        drop(ep, "a header of unknown kind");
+    if (btl != &ep->shm->super && !names_something(ep, btl, hdr, size)) {
+        refuse(ep, btl, "what it names cannot exist");
         return;
     }
-    drop(ep, "a header of a wrong size");
+    switch (arrived_kind(ep, btl, hdr, bytes, size)) {
+    case SENSE:
+        return;
+    case WRONG_SIZE:
+        refuse(ep, btl, "a header of a wrong size");
+        return;
+    case NONSENSE:
+        refuse(ep, btl, "what it says does not fit what it names");
+        return;
+    }
 }
 
 void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
@@ -441,12 +503,12 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     }
     if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)
                       || 1 != descriptor->des_segment_count)) {
-        drop(ep, "shorter than any header");
+        refuse(ep, btl, "shorter than any header");
         return;
     }
     if (OPAL_LIKELY(EPML_HDR_EAGER == message[0])) {
         if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_match_t))) {
-            drop(ep, "a header of a wrong size");
+            refuse(ep, btl, "a header of a wrong size");
             return;
         }
         /* A neighbour's header is our own code's, and a context without communicator

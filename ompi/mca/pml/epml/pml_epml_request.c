@@ -422,3 +422,8 @@ mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t
     }
     return ep->numbers.slot[index].request;
 }
+
+bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number)
+{
+    return (number & EPML_NUMBER_INDEX_MASK) < ep->numbers.count;
+}

@@ -186,6 +186,9 @@ void mca_pml_epml_number_drop(mca_pml_epml_request_t *request);
 /** The request with this number, or NULL if there is none (any more). */
 mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number);
 
+/** May a request of this endpoint's have, or have had, this number? */
+bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number);
+
 /** Is count of datatype one piece of memory?  Sets where it begins and its size in bytes. */
 static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
                                               const ompi_datatype_t *datatype,
@@ -224,9 +227,12 @@ void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
  * mca_btl_ep_returned_fn_t. */
 void mca_pml_epml_send_returned(void *context, void *token);
 
-/** Answers of the receiver. */
-void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
-void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
+/** Answers of the receiver.
+ *
+ * Here and below, of what arrives under a number: @return false: it makes no sense.  (What may have
+ * come too late does, and is dropped.) */
+bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
+bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
 
 /** Go on with a request from a backlog; returns as mca_pml_epml_send_continue. */
 static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request);
@@ -337,8 +343,8 @@ void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc);
 void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
                                const void *data, size_t size);
 
-/** A fragment for a receive in progress. */
-void mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+/** A fragment for a receive in progress.  @return as mca_pml_epml_send_cts */
+bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size);
 
 /** The sender is lost while a receive waits for its fragments. */

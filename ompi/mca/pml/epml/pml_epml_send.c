@@ -585,15 +585,18 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
-void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
+bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
     int rc;
 
-    if (NULL == request || EPML_REQUEST_SEND != request->kind
-        || !mca_pml_epml_send_is_offered(request) || hdr->length > request->size) {
+    if (NULL == request) {
         ++ep->dropped;
-        return;
+        return true;
+    }
+    if (EPML_REQUEST_SEND != request->kind || !mca_pml_epml_send_is_offered(request)
+        || hdr->length > request->size) {
+        return false;
     }
     request->state = EPML_SEND_FRAGS;
     request->receiver_request = hdr->receiver;
@@ -604,27 +607,30 @@ void mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
         request->get_error = OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
     }
     continue_in_order(request);
+    return true;
 }
 
-void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL != request && EPML_REQUEST_PSEND == request->kind
         && EPML_HDR_FIN == hdr->common.kind) {
-        mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr);
-        return;
+        return mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr);
     }
-    if (NULL == request || EPML_REQUEST_SEND != request->kind
+    if (NULL != request && EPML_REQUEST_SEND != request->kind) {
+        return false;
+    }
+    if (NULL == request
         || !(EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC == request->state
                                               : mca_pml_epml_send_is_offered(request))) {
         ++ep->dropped;
-        return;
+        return true;
     }
     if (OMPI_ERR_UNREACH == hdr->status
         || (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
-        return;
+        return true;
     }
     mca_pml_epml_request_forget_handle(request);
     mca_pml_epml_number_drop(request);
@@ -633,4 +639,5 @@ void mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
         request->req_ompi.req_status.MPI_ERROR = MPI_ERR_OTHER;
     }
     mca_pml_epml_request_done(request);
+    return true;
 }

@@ -593,6 +593,10 @@ static inline mca_pml_epml_comm_t *mca_pml_epml_comm(const ompi_communicator_t *
 
 /** See mpix_endpoints_pml_t. */
 uint64_t mca_pml_epml_context_ids(uint32_t count);
+
+/** May a process of this job have drawn this id? */
+bool mca_pml_epml_context_may_be(uint64_t id);
+
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context, bool member);
 

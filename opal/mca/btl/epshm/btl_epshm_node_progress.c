@@ -98,6 +98,10 @@ static inline int drain(epshm_node_module_t *module, uint32_t index)
             return -1;
         }
         deliver(module, &message);
+        if (OPAL_UNLIKELY(module->super.ep_nonsense)) {
+            module->super.ep_nonsense = false;
+            return -1;
+        }
         epshm_pipe_done(in, &message);
         if (NODE_BATCH == ++count) {
             break;
@@ -166,7 +170,8 @@ static __attribute__((noinline)) void check_in(epshm_node_module_t *module)
     }
 }
 
-/** Ask one receiver after the other whether it reads what is sent to it. */
+/** Ask one receiver after the other whether it reads what is sent to it, and look whether that is
+ * still there. */
 static __attribute__((noinline)) void check_out(epshm_node_module_t *module)
 {
     epshm_node_peer_t *peer = module->peers;
@@ -175,6 +180,8 @@ static __attribute__((noinline)) void check_out(epshm_node_module_t *module)
         module->peers = peer->next;
         if (OPAL_UNLIKELY(mca_btl_epshm_node_is_refused(peer))) {
             mca_btl_epshm_node_lose(peer, "given up");
+        } else if (OPAL_UNLIKELY(!epshm_pipe_is_intact(&peer->out))) {
+            mca_btl_epshm_node_lose(peer, "pipe broken");
         }
     }
 }
@@ -279,6 +286,12 @@ static bool is_known(const epshm_node_module_t *module, const epshm_pipe_t *pipe
     return epshm_pipe_is_detached(pipe);
 }
 
+/** Is a pipe for one who had this door before?  Numbers are given out one after the other. */
+static inline bool is_for_earlier(const epshm_node_module_t *module, const epshm_pipe_t *pipe)
+{
+    return module->addressee - pipe->addressee < UINT32_MAX;
+}
+
 /** A pipe for this module. */
 static void take_in(epshm_node_module_t *module, const epshm_node_in_t *in)
 {
@@ -320,10 +333,14 @@ static void answer_door(epshm_node_module_t *module)
         }
         /* Relaxed: acquired with the word. */
         word = atomic_load_explicit(&in.pipe.pipe->next, memory_order_relaxed);
-        if (module->addressee != in.pipe.pipe->addressee) {
-            epshm_pipe_detach(in.pipe.pipe); /* for one who had this door before */
-        } else {
+        if (module->addressee == in.pipe.pipe->addressee) {
             take_in(module, &in);
+        } else if (goes || is_for_earlier(module, in.pipe.pipe)) {
+            epshm_pipe_detach(in.pipe.pipe);
+        } else {
+            atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1,
+                                      memory_order_relaxed);
+            mca_btl_epshm_node_lose_sender(module, in, "pipe corrupt");
         }
     }
 }

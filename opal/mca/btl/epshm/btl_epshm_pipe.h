@@ -249,6 +249,20 @@ static inline int epshm_pipe_room(epshm_pipe_out_t *out, uint64_t count)
     return out->tail + count <= out->limit ? EPSHM_PIPE_MESSAGE : epshm_pipe_refresh(out, count);
 }
 
+/** Is the message at which the consumer stands still the one that was sent?  Nobody but the producer
+ * writes there, and what the consumer says is where a message begins, or where one will. */
+static inline bool epshm_pipe_is_intact(const epshm_pipe_out_t *out)
+{
+    /* Relaxed, both: only the values matter, and the number is one that this side has written. */
+    const uint64_t head = atomic_load_explicit(&out->pipe->head, memory_order_relaxed);
+
+    return head == out->tail
+           || (head < out->tail && out->tail - head <= out->mask + 1
+               && head + 1
+                      == atomic_load_explicit(&out->cells[head & out->mask].seq,
+                                              memory_order_relaxed));
+}
+
 static inline epshm_pipe_cell_t *epshm_pipe_out_cell(const epshm_pipe_out_t *out, uint64_t index)
 {
     return &out->cells[(out->tail + index) & out->mask];
@@ -412,13 +426,18 @@ static inline bool epshm_pipe_pending(const epshm_pipe_in_t *in)
 
 /** Could what stands where the next message begins have been written by a producer?  It is its
  * number, or, until it comes, that of a message that began there laps ago, or none.  Anything else
- * would be waited at for ever. */
+ * would be waited at for ever; and so would one that is not there when its producer has gone. */
 static inline bool epshm_pipe_is_sound(const epshm_pipe_in_t *in)
 {
+    /* Acquire pairs with the release in epshm_pipe_close: whoever sees that sees all messages. */
+    const uint64_t end = atomic_load_explicit(&in->pipe->end, memory_order_acquire);
     /* Relaxed: only the value matters. */
     const uint64_t seq
         = atomic_load_explicit(&in->cells[in->head & in->mask].seq, memory_order_relaxed);
 
+    if (EPSHM_PIPE_GIVEN_UP > end && in->head != end) {
+        return in->head < end && in->head + 1 == seq;
+    }
     return 0 == seq || (seq <= in->head + 1 && 0 == ((in->head + 1 - seq) & in->mask));
 }
 
