@@ -230,7 +230,7 @@ int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatyp
     if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
         return OMPI_SUCCESS;
     }
-    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc && OMPI_ERR_UNREACH != rc /* by whose fault? */) {
         return mca_pml_epml_mpi_error(rc);
     }
     return send_slow(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
@@ -354,6 +354,16 @@ void mca_pml_epml_send_returned(void *context, void *token)
     sent(token);
 }
 
+/** Has a peer gone in good order, all its communicators freed?  What is sent to it now nobody will
+ * receive, as what the network still takes for it, or what is in its inbox already: of a send that
+ * does not wait for its receive, the sender does not learn that (MPI 4.1, section 3.4). */
+static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    return NULL != peer->shm
+           || (EPML_LINK_NODE == peer->link && NULL != mca_pml_epml_connection_find(ep, peer)
+               && !mca_pml_epml_lost_is(ep, peer));
+}
+
 static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_hdr_match_t hdr;
@@ -380,6 +390,9 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
              ? mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), request->base,
                                      request->size)
              : transmit_packed(request, peer, &hdr);
+    if (OPAL_UNLIKELY(OMPI_ERR_UNREACH == rc) && !sync && has_left(request->ep, peer)) {
+        rc = OMPI_SUCCESS;
+    }
     if (OMPI_SUCCESS == rc) {
         if (sync) {
             request->state = EPML_SEND_SYNC;

@@ -1,0 +1,151 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Small messages to an endpoint that has freed the communicator, and will never receive them: the
+ * sender sees success, whether they travel within the process, the node or over the network, and
+ * whether the endpoint has another communicator or has gone with this one.
+ */
+
+#include <mpi.h>
+#include <mpi-ext.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TAG = 1, FEW = 40, MANY = 1000, SMALL = 8, MEDIUM = 300 };
+
+static int failures;
+
+static void check(int rc, const char *what, bool gone, int i)
+{
+    int class = MPI_SUCCESS;
+
+    MPI_Error_class(rc, &class);
+    if (MPI_SUCCESS != class) {
+        ++failures;
+        fprintf(stderr, "# left.c: %s to an endpoint %s, message %d: class %d\n", what,
+                gone ? "that has gone" : "with another communicator", i, class);
+    }
+}
+
+static void send_all(MPI_Comm comm, bool gone)
+{
+    char buffer[2 * MEDIUM] = "";
+    MPI_Datatype gaps;
+    MPI_Request request;
+
+    MPI_Type_create_resized(MPI_BYTE, 0, 2, &gaps);
+    MPI_Type_commit(&gaps);
+    for (int i = 0; i < (gone ? MANY : FEW); ++i) {
+        const int size = 0 == i % 8 ? MEDIUM : SMALL;
+
+        check(MPI_Send(buffer, size, MPI_BYTE, 1, TAG, comm), "MPI_Send", gone, i);
+        check(MPI_Send(buffer, size, gaps, 1, TAG, comm), "MPI_Send of pieces", gone, i);
+        check(MPI_Isend(buffer, size, MPI_BYTE, 1, TAG, comm, &request), "MPI_Isend", gone, i);
+        check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait", gone, i);
+    }
+    MPI_Type_free(&gaps);
+}
+
+typedef struct side_t {
+    MPI_Comm comm;
+    bool gone;
+    pthread_barrier_t *freed; /**< of both, within a process; NULL: they are two processes */
+} side_t;
+
+/** Wait for the other side, without a word on the endpoints. */
+static void meet(const side_t *side)
+{
+    if (NULL != side->freed) {
+        pthread_barrier_wait(side->freed);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static void *run(void *context)
+{
+    side_t *side = context;
+    MPI_Comm other = MPI_COMM_NULL;
+    char byte = 'x';
+    int rank, flag;
+
+    MPI_Comm_set_errhandler(side->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(side->comm, &rank);
+    if (!side->gone) {
+        MPI_Comm_dup(side->comm, &other);
+    }
+    for (int i = 0; i < FEW; ++i) { /* they have a lane, or a pipe */
+        if (0 == rank) {
+            check(MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, side->comm), "MPI_Send", side->gone, i);
+        } else {
+            check(MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, side->comm, MPI_STATUS_IGNORE), "MPI_Recv",
+                  side->gone, i);
+        }
+    }
+    if (1 == rank) {
+        MPI_Comm_free(&side->comm);
+        meet(side);
+        meet(side);
+        for (int i = 0; MPI_COMM_NULL != other && i < 1000; ++i) {
+            MPI_Iprobe(0, TAG, other, &flag, MPI_STATUS_IGNORE); /* it is told what comes */
+        }
+    } else {
+        meet(side);
+        send_all(side->comm, side->gone);
+        meet(side);
+        MPI_Comm_free(&side->comm);
+    }
+    if (MPI_COMM_NULL != other) {
+        MPI_Comm_free(&other);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const bool gone = 1 >= argc || 0 != strcmp(argv[argc - 1], "--other");
+    pthread_barrier_t freed;
+    MPI_Comm comms[2];
+    side_t side[2];
+    pthread_t second;
+    int provided, rank, size, mine, all = 0;
+
+    alarm(60);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mine = 1 == size ? 2 : 1;
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, mine, MPI_INFO_NULL, comms);
+    pthread_barrier_init(&freed, NULL, 2);
+    for (int i = 0; i < mine; ++i) {
+        side[i] = (side_t){comms[i], gone, 2 == mine ? &freed : NULL};
+    }
+    if (2 == mine) {
+        pthread_create(&second, NULL, run, &side[1]);
+    }
+    run(&side[0]);
+    if (2 == mine) {
+        pthread_join(second, NULL);
+    }
+    MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("1..1\n%sok 1 - %s\n", 0 == all ? "" : "not ", gone ? "gone" : "other");
+    }
+    MPI_Finalize();
+    return 0;
+}
