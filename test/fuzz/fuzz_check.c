@@ -85,8 +85,8 @@ void fuzz_check_matching(void)
     const epml_match_unexpected_t *last = NULL;
     uint64_t posted[EPML_MATCH_KINDS] = {0}, unexpected = 0, queued = 0, bytes = 0;
 
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
-        for (const epml_match_queue_t *queue = table->buckets[i]; NULL != queue;
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        for (const epml_match_queue_t *queue = *epml_match_bucket(table, i); NULL != queue;
              queue = queue->chain) {
             queued += check_queue(queue, posted);
         }

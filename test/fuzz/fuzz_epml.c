@@ -232,8 +232,10 @@ static const fuzz_comm_t *comm_of(uint64_t context)
 /** Send what a posted receive waits for.  @return false: none is posted */
 static bool serve(void)
 {
-    for (uint64_t i = 0; i <= fuzz_ep->match.bucket_mask; ++i) {
-        for (const epml_match_queue_t *queue = fuzz_ep->match.buckets[i]; NULL != queue;
+    const epml_match_table_t *table = &fuzz_ep->match;
+
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        for (const epml_match_queue_t *queue = *epml_match_bucket(table, i); NULL != queue;
              queue = queue->chain) {
             if (NULL != queue->posted_first) {
                 const fuzz_comm_t *comm = comm_of(queue->context & ~EPML_PART_CONTEXT);
@@ -286,8 +288,10 @@ static void clear(void)
         epml_match_remove(table, message);
         free(message);
     }
-    epml_match_sweep(table);
-    epml_match_sweep(table); /* and the anchors of what the first one has taken out */
+    /* Twice: the second time for the anchors of what the first one has taken out. */
+    for (uint64_t i = 0; i < 2 * table->buckets; ++i) {
+        epml_match_sweep(table, i % table->buckets);
+    }
     fuzz_check_matching();
     FUZZ_CHECK(0 == table->queues, "%llu queues are not empty", (unsigned long long) table->queues);
     FUZZ_CHECK(0 == fuzz_check_numbers(), "a number is still used");

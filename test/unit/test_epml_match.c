@@ -322,7 +322,7 @@ static void case_store_without_memory(void)
         table_fini(&match);
     }
     heap.fail_after = 0;
-    TAP_CHECK(0 != epml_match_init(&(epml_match_table_t){.bucket_mask = 0}), "init");
+    TAP_CHECK(0 != epml_match_init(&(epml_match_table_t){.mask = 0}), "init");
     heap.fail_after = -1;
     tap_case_done();
 }
@@ -369,24 +369,42 @@ static void case_index_without_memory(void)
 
 /* ---- scale: counts that must stay small ----------------------------------------------------- */
 
-/** Opens queues one by one and counts what the table spends on making room. */
+/** Queues and buckets that one operation may look at: twice two buckets that are swept and one that
+ * is split, with what is in them. */
+#define VISITS_MAX 64
+
+/** Of allocations; what a thread waits for at most where the memory must be cleared. */
+#define LARGEST_MAX 65536
+
+/** Watches a table while operations are done on it. */
 typedef struct meter_t {
     epml_match_table_t table;
-    uint64_t swept;       /**< buckets visited by sweeps */
-    uint64_t queues_most; /**< in the buckets at once */
+    uint64_t visits, visits_most; /**< all, and of one operation */
+    uint64_t queues_most;         /**< in the buckets at once */
 } meter_t;
 
-/** Note what one operation that opens at most one queue did; before: table.queues before it. */
-static void meter(meter_t *m, uint64_t before, uint64_t buckets_before)
+static void meter_start(meter_t *m)
 {
-    const uint64_t now = m->table.queues;
+    *m = (meter_t){.visits = 0};
+    table_init(&m->table);
+    visits = 0;
+    heap.largest = 0;
+}
 
-    if (now != before && now != before + 1) {
-        m->swept += buckets_before;
-    } else if (buckets_before != m->table.bucket_mask + 1) {
-        m->swept += 2 * buckets_before;
-    }
-    m->queues_most = now > m->queues_most ? now : m->queues_most;
+/** An operation is over. */
+static void meter(meter_t *m)
+{
+    m->visits += visits;
+    m->visits_most = visits > m->visits_most ? visits : m->visits_most;
+    m->queues_most = m->table.queues > m->queues_most ? m->table.queues : m->queues_most;
+    visits = 0;
+}
+
+static void meter_check(const meter_t *m)
+{
+    TAP_CHECK(m->visits_most <= VISITS_MAX, "one operation looked at %llu queues and buckets",
+              (unsigned long long) m->visits_most);
+    TAP_CHECK(heap.largest <= LARGEST_MAX, "%zu bytes were allocated at once", heap.largest);
 }
 
 /** Key number i of an endless series without repetition. */
@@ -401,14 +419,12 @@ static void case_come_and_go(const char *how, uint64_t live, uint64_t keys)
     receive_t *receives = calloc(live, sizeof(*receives));
     message_t *messages = calloc(live, sizeof(*messages));
     uint64_t bound = EPML_MATCH_BUCKETS_MIN;
-    meter_t m = {.swept = 0};
+    meter_t m;
 
     tap_case("%llu keys come and go by %s, %llu at a time", (unsigned long long) keys, how,
              (unsigned long long) live);
-    table_init(&m.table);
+    meter_start(&m);
     for (uint64_t i = 0; i < keys; ++i) {
-        const uint64_t before = m.table.queues, buckets = m.table.bucket_mask + 1;
-
         if ('p' == how[0]) {
             if (live <= i) {
                 epml_match_unpost(&m.table, &receives[i % live].posted);
@@ -422,23 +438,25 @@ static void case_come_and_go(const char *how, uint64_t live, uint64_t keys)
         } else {
             TAP_CHECK(NULL == first(&m.table, key_number(i)), "a message");
         }
-        meter(&m, before, buckets);
+        meter(&m);
     }
     /* Grown only if more than half of the queues were in use: at most 4 buckets for one of them. */
     while (bound < 4 * live) {
         bound *= 2;
     }
-    TAP_CHECK(m.table.bucket_mask + 1 <= bound, "%llu buckets, %llu expected at most",
-              (unsigned long long) m.table.bucket_mask + 1, (unsigned long long) bound);
+    TAP_CHECK(m.table.buckets <= bound, "%llu buckets, %llu expected at most",
+              (unsigned long long) m.table.buckets, (unsigned long long) bound);
     TAP_CHECK(m.queues_most <= bound, "%llu queues, %llu expected at most",
               (unsigned long long) m.queues_most, (unsigned long long) bound);
-    TAP_CHECK((uint64_t) heap.live <= bound + 1, "%lld allocations, %llu expected at most",
-              (long long) heap.live, (unsigned long long) bound + 1);
-    TAP_CHECK(m.swept <= 4 * keys, "%llu buckets swept for %llu keys", (unsigned long long) m.swept,
+    TAP_CHECK(heap.live <= (int64_t) bound + segments(&m.table),
+              "%lld allocations, %llu queues expected at most", (long long) heap.live,
+              (unsigned long long) bound);
+    TAP_CHECK(m.visits <= 12 * keys, "%llu visits for %llu keys", (unsigned long long) m.visits,
               (unsigned long long) keys);
-    printf("# %llu buckets, at most %llu queues, %llu buckets swept\n",
-           (unsigned long long) m.table.bucket_mask + 1, (unsigned long long) m.queues_most,
-           (unsigned long long) m.swept);
+    meter_check(&m);
+    printf("# %llu buckets, at most %llu queues, %llu visits, at most %llu at a time\n",
+           (unsigned long long) m.table.buckets, (unsigned long long) m.queues_most,
+           (unsigned long long) m.visits, (unsigned long long) m.visits_most);
     table_fini(&m.table);
     free(receives);
     free(messages);
@@ -459,7 +477,7 @@ static void case_flood(void)
         made = heap.made;
         for (uint64_t i = 0; i < KEYS; ++i) {
             TAP_EQ(0, store(&match, &messages[i], key_number(round * KEYS + i)));
-            TAP_CHECK(match.queues <= match.bucket_mask + 1, "more queues than buckets");
+            TAP_CHECK(match.queues <= match.buckets, "more queues than buckets");
         }
         for (uint64_t i = 0; i < KEYS; ++i) {
             const uint64_t at = i * 7919 % KEYS;
@@ -470,11 +488,11 @@ static void case_flood(void)
         }
     }
     TAP_EQ(1u << EPML_MATCH_EXACT, match.indexed);
-    TAP_CHECK(match.bucket_mask + 1 <= 4 * KEYS, "%llu buckets",
-              (unsigned long long) match.bucket_mask + 1);
+    TAP_CHECK(match.buckets <= 4 * KEYS, "%llu buckets",
+              (unsigned long long) match.buckets);
     TAP_CHECK(heap.made - made <= KEYS, "the second flood made %lld allocations",
               (long long) (heap.made - made));
-    TAP_CHECK((uint64_t) heap.live <= match.bucket_mask + 2, "%lld allocations live",
+    TAP_CHECK(heap.live <= (int64_t) match.buckets + 1 + segments(&match), "%lld allocations live",
               (long long) heap.live);
     table_fini(&match);
     free(messages);
@@ -487,10 +505,10 @@ static uint64_t visits_percent(const epml_match_table_t *table, uint64_t *longes
     uint64_t visits = 0;
 
     *longest_p = 0;
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
+    for (uint64_t i = 0; i < table->buckets; ++i) {
         uint64_t length = 0;
 
-        for (const epml_match_queue_t *q = table->buckets[i]; NULL != q; q = q->chain) {
+        for (const epml_match_queue_t *q = *epml_match_bucket(table, i); NULL != q; q = q->chain) {
             visits += ++length;
         }
         *longest_p = length > *longest_p ? length : *longest_p;

@@ -26,17 +26,33 @@ static struct {
     int64_t fail_after;  /**< so many succeed, then one fails; < 0: none fails */
     unsigned int chance; /**< one in so many fails; 0: none */
     uint64_t random;
+    size_t most;         /**< larger ones fail; 0: none */
+    size_t largest;      /**< what was asked for at once */
 } heap = {.fail_after = -1};
 
-static inline void *heap_get(size_t count, size_t size)
+static inline bool heap_fails(size_t size)
 {
-    if ((0 <= heap.fail_after && 0 > --heap.fail_after)
-        || (0 != heap.chance && 0 == tap_below(&heap.random, heap.chance))) {
-        return NULL;
+    heap.largest = size > heap.largest ? size : heap.largest;
+    return (0 <= heap.fail_after && 0 > --heap.fail_after)
+           || (0 != heap.chance && 0 == tap_below(&heap.random, heap.chance))
+           || (0 != heap.most && size > heap.most);
+}
+
+static inline void *heap_get(size_t count, size_t size, int fill)
+{
+    void *memory = heap_fails(count * size) ? NULL : malloc(count * size);
+
+    if (NULL != memory) {
+        memset(memory, fill, count * size);
+        ++heap.live;
+        ++heap.made;
     }
-    ++heap.live;
-    ++heap.made;
-    return calloc(count, size);
+    return memory;
+}
+
+static inline void *heap_resize(void *memory, size_t size)
+{
+    return heap_fails(size) ? NULL : realloc(memory, size);
 }
 
 static inline void heap_put(void *memory)
@@ -45,12 +61,18 @@ static inline void heap_put(void *memory)
     free(memory);
 }
 
-#define malloc(size) heap_get(1, size)
-#define calloc(count, size) heap_get(count, size)
+/** Queues and buckets that the table has looked at to make room. */
+static uint64_t visits;
+
+#define EPML_MATCH_VISIT() (++visits)
+#define malloc(size) heap_get(1, size, 0xa5)
+#define calloc(count, size) heap_get(count, size, 0)
+#define realloc(memory, size) heap_resize(memory, size)
 #define free(memory) heap_put(memory)
 #include "ompi/mca/pml/epml/pml_epml_match.h"
 #undef malloc
 #undef calloc
+#undef realloc
 #undef free
 
 #define ANY EPML_MATCH_ANY
@@ -124,6 +146,12 @@ static inline int store(epml_match_table_t *table, message_t *message, match_key
     return epml_match_store(table, &message->match, key.context, key.source, key.tag);
 }
 
+/** Allocations that hold the buckets of a table. */
+static inline int64_t segments(const epml_match_table_t *table)
+{
+    return (int64_t) (1 + (table->buckets + EPML_MATCH_SEGMENT - 1) / EPML_MATCH_SEGMENT);
+}
+
 /** Allocations that a table with so many wildcard entries should have. */
 static inline int64_t allocations(const epml_match_table_t *table, uint64_t entries)
 {
@@ -132,7 +160,7 @@ static inline int64_t allocations(const epml_match_table_t *table, uint64_t entr
     for (const epml_match_queue_t *q = table->free_queues; NULL != q; q = q->chain) {
         ++spare;
     }
-    return (int64_t) (1 + table->queues + spare + entries);
+    return segments(table) + (int64_t) (table->queues + spare + entries);
 }
 
 /** The message that a receive would take. */

@@ -16,6 +16,11 @@
  * table's inside is audited now and then.  Single cases and scale: test_epml_match.c.
  */
 
+/* A table that comes to what follows its first buckets, and to where it grows no more. */
+#define EPML_MATCH_SEGMENT UINT64_C(128)
+#define EPML_MATCH_SEGMENTS_MAX UINT64_C(24)
+#define BUCKETS_MAX (EPML_MATCH_SEGMENT * EPML_MATCH_SEGMENTS_MAX)
+
 #include "test_epml_match.h"
 
 /** What a random program does. */
@@ -42,7 +47,7 @@ typedef struct program_t {
     uint64_t num_posted, num_waiting, capacity;
     receive_t *free_receives;
     message_t *free_messages;
-    uint64_t matched, failed, most_posted, most_waiting;
+    uint64_t matched, failed, most_posted, most_waiting, most_buckets;
 } program_t;
 
 /** Index of the earliest posted receive that fits a message; num_posted if there is none. */
@@ -313,10 +318,10 @@ static void audit(const program_t *p)
     const epml_match_unexpected_t *arrived = table->arrival_first;
     uint64_t queues = 0, entries = 0;
 
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
-        for (const epml_match_queue_t *q = table->buckets[i]; NULL != q; q = q->chain) {
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        for (const epml_match_queue_t *q = *epml_match_bucket(table, i); NULL != q; q = q->chain) {
             ++queues;
-            TAP_EQ(i, epml_match_hash(q->context, q->source, q->tag) & table->bucket_mask);
+            TAP_EQ(i, epml_match_place(table, q->context, q->source, q->tag));
             for (const epml_match_queue_t *o = q->chain; NULL != o; o = o->chain) {
                 TAP_CHECK(!epml_match_is(o, q->context, q->source, q->tag), "two queues of a key");
             }
@@ -352,7 +357,13 @@ static void audit(const program_t *p)
     TAP_EQ(p->num_waiting, table->unexpected_count);
     TAP_EQ(queues, table->queues);
     TAP_EQ(allocations(table, entries), heap.live);
-    TAP_CHECK(0 != p->profile->chance || queues <= table->bucket_mask + 2, "overfull");
+    TAP_CHECK(table->buckets <= BUCKETS_MAX && table->buckets <= table->mask + 1
+                  && table->buckets > table->mask / 2,
+              "%llu buckets, mask %#llx", (unsigned long long) table->buckets,
+              (unsigned long long) table->mask);
+    TAP_CHECK(0 != p->profile->chance || queues <= table->buckets + 1
+                  || BUCKETS_MAX == table->buckets,
+              "overfull");
 }
 
 /** A context promises something.  The model takes no notice: programs break their promises, and
@@ -414,6 +425,7 @@ static void program_run(program_t *p)
             heap.chance = p->profile->chance;
         }
         program_step(p);
+        p->most_buckets = p->table.buckets > p->most_buckets ? p->table.buckets : p->most_buckets;
         p->most_posted = p->num_posted > p->most_posted ? p->num_posted : p->most_posted;
         p->most_waiting = p->num_waiting > p->most_waiting ? p->num_waiting : p->most_waiting;
         if (0 == p->step % 1024) {
@@ -442,9 +454,11 @@ static void case_program(const profile_t *profile)
         p.free_messages = &messages[i];
     }
     program_run(&p);
-    printf("# %llu matched, at most %llu posted and %llu waiting, %llu times no memory\n",
+    printf("# %llu matched, at most %llu posted and %llu waiting, %llu times no memory, %llu "
+           "buckets\n",
            (unsigned long long) p.matched, (unsigned long long) p.most_posted,
-           (unsigned long long) p.most_waiting, (unsigned long long) p.failed);
+           (unsigned long long) p.most_waiting, (unsigned long long) p.failed,
+           (unsigned long long) p.most_buckets);
     free(p.posted);
     free(p.waiting);
     free(receives);

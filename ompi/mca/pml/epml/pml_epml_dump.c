@@ -253,8 +253,8 @@ static void dump_receives(const view_t *view)
     const epml_match_table_t *match = &view->ep->match;
 
     line("  pending receives:");
-    for (uint64_t i = 0; i <= match->bucket_mask; ++i) {
-        for (const epml_match_queue_t *queue = match->buckets[i]; NULL != queue;
+    for (uint64_t i = 0; i < match->buckets; ++i) {
+        for (const epml_match_queue_t *queue = *epml_match_bucket(match, i); NULL != queue;
              queue = queue->chain) {
             dump_queue(view, queue);
         }

@@ -161,7 +161,8 @@ static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, 
 
 /**
  * All posted receives, one after the other, in no order; for clearing up.  The one that was
- * returned last may be taken out once its successor has been asked for.  Slow.
+ * returned last may be taken out once its successor has been asked for; nothing may come in
+ * meanwhile, which might move what the walk is at.  Slow.
  *
  * @param[in] posted  the last one, still in the table; NULL: start
  * @return NULL at the end
@@ -177,10 +178,10 @@ static inline epml_match_posted_t *epml_match_posted_after(const epml_match_tabl
             return posted->next;
         }
         queue = posted->queue;
-        bucket = epml_match_hash(queue->context, queue->source, queue->tag) & table->bucket_mask;
+        bucket = epml_match_place(table, queue->context, queue->source, queue->tag);
         queue = queue->chain;
     } else {
-        queue = table->buckets[0];
+        queue = *epml_match_bucket(table, 0);
     }
     for (;;) {
         while (NULL != queue) {
@@ -189,10 +190,10 @@ static inline epml_match_posted_t *epml_match_posted_after(const epml_match_tabl
             }
             queue = queue->chain;
         }
-        if (bucket++ == table->bucket_mask) {
+        if (++bucket == table->buckets) {
             return NULL;
         }
-        queue = table->buckets[bucket];
+        queue = *epml_match_bucket(table, bucket);
     }
 }
 
@@ -430,8 +431,8 @@ static inline unsigned int epml_match_posted_kinds(const epml_match_table_t *tab
 {
     unsigned int kinds = 0;
 
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
-        for (const epml_match_queue_t *queue = table->buckets[i]; NULL != queue;
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        for (const epml_match_queue_t *queue = *epml_match_bucket(table, i); NULL != queue;
              queue = queue->chain) {
             if (context == queue->context && EPML_MATCH_ANY <= queue->tag
                 && NULL != queue->posted_first) {
@@ -446,8 +447,9 @@ static inline unsigned int epml_match_posted_kinds(const epml_match_table_t *tab
 static inline void epml_match_spread_promise(epml_match_table_t *table, uint64_t context,
                                              unsigned int never)
 {
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
-        for (epml_match_queue_t *queue = table->buckets[i]; NULL != queue; queue = queue->chain) {
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        for (epml_match_queue_t *queue = *epml_match_bucket(table, i); NULL != queue;
+             queue = queue->chain) {
             if (context == queue->context
                 && (EPML_MATCH_ANY <= queue->tag
                     || EPML_MATCH_PROMISE_SOURCE == queue->source)) {

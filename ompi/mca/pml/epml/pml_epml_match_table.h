@@ -97,8 +97,10 @@ typedef struct epml_match_queue_t {
 
 typedef struct epml_match_table_t {
     epml_match_queue_t *recent; /**< found last; programs repeat themselves */
-    epml_match_queue_t **buckets;
-    uint64_t bucket_mask;
+    epml_match_queue_t ***segments; /**< EPML_MATCH_SEGMENT buckets each, or, the first, less */
+    uint64_t buckets;               /**< in use */
+    uint64_t mask;                  /**< the least 2^k - 1 that the last bucket's number fits in */
+    uint64_t hand;                  /**< the bucket that is swept next */
     uint64_t queues;                         /**< in the buckets */
     uint64_t next_sequence;
     uint64_t posted_count[EPML_MATCH_KINDS]; /**< receives posted, by kind */
@@ -111,6 +113,24 @@ typedef struct epml_match_table_t {
 
 #define EPML_MATCH_BUCKETS_MIN 64
 
+/** Buckets that are allocated at a time, 16 KiB; the first ones come by doubling up to here.  What
+ * points to them is 64 KiB long at most, the largest of the table's allocations. */
+#ifndef EPML_MATCH_SEGMENT /* tests have smaller ones */
+#    define EPML_MATCH_SEGMENT UINT64_C(2048)
+#    define EPML_MATCH_SEGMENTS_MAX UINT64_C(8192)
+#endif
+
+/** What one new key does at most: so many times sweep so many buckets, then split one.  With two
+ * sweeps the table grows as long as half of the queues are in use; two times catch up with the
+ * queues that come without a look at the load (epml_match_enter_ring). */
+#define EPML_MATCH_STEPS 2
+#define EPML_MATCH_SWEEPS 2
+
+/** A bucket, or a queue, is looked at to make room; tests count. */
+#ifndef EPML_MATCH_VISIT
+#    define EPML_MATCH_VISIT()
+#endif
+
 static inline int epml_match_kind(int32_t source, int32_t tag)
 {
     return (EPML_MATCH_ANY == tag ? EPML_MATCH_ANY_TAG : 0)
@@ -121,13 +141,27 @@ static inline int epml_match_kind(int32_t source, int32_t tag)
 static inline int epml_match_init(epml_match_table_t *table)
 {
     memset(table, 0, sizeof(*table));
-    table->buckets = calloc(EPML_MATCH_BUCKETS_MIN, sizeof(*table->buckets));
-    if (NULL == table->buckets) {
+    table->segments = malloc(sizeof(*table->segments));
+    if (NULL == table->segments) {
         return -1;
     }
-    table->bucket_mask = EPML_MATCH_BUCKETS_MIN - 1;
+    table->segments[0] = calloc(EPML_MATCH_BUCKETS_MIN, sizeof(*table->segments[0]));
+    if (NULL == table->segments[0]) {
+        free(table->segments);
+        table->segments = NULL;
+        return -1;
+    }
+    table->buckets = EPML_MATCH_BUCKETS_MIN;
+    table->mask = EPML_MATCH_BUCKETS_MIN - 1;
     table->indexed = 1u << EPML_MATCH_EXACT;
     return 0;
+}
+
+/** The first queue of a bucket, by the bucket's number. */
+static inline epml_match_queue_t **epml_match_bucket(const epml_match_table_t *table,
+                                                     uint64_t number)
+{
+    return &table->segments[number / EPML_MATCH_SEGMENT][number % EPML_MATCH_SEGMENT];
 }
 
 static inline void epml_match_free_entries(epml_match_queue_t *queue)
@@ -143,11 +177,11 @@ static inline void epml_match_free_entries(epml_match_queue_t *queue)
 /** Frees the queues; whatever is still in them is the caller's, and no longer in a table. */
 static inline void epml_match_fini(epml_match_table_t *table)
 {
-    for (uint64_t i = 0; NULL != table->buckets && i <= table->bucket_mask; ++i) {
-        while (NULL != table->buckets[i]) {
-            epml_match_queue_t *queue = table->buckets[i];
+    for (uint64_t i = 0; i < table->buckets; ++i) {
+        epml_match_queue_t *queue;
 
-            table->buckets[i] = queue->chain;
+        while (NULL != (queue = *epml_match_bucket(table, i))) {
+            *epml_match_bucket(table, i) = queue->chain;
             epml_match_free_entries(queue);
             free(queue);
         }
@@ -158,8 +192,12 @@ static inline void epml_match_fini(epml_match_table_t *table)
         table->free_queues = queue->chain;
         free(queue);
     }
-    free(table->buckets);
-    table->buckets = NULL;
+    for (uint64_t i = 0; i < table->buckets; i += EPML_MATCH_SEGMENT) {
+        free(table->segments[i / EPML_MATCH_SEGMENT]);
+    }
+    free(table->segments);
+    table->segments = NULL;
+    table->buckets = 0;
 }
 
 /** Multiplicative hashing.  The context is spread before source and tag come in: both sides count
@@ -170,6 +208,16 @@ static inline uint64_t epml_match_hash(uint64_t context, int32_t source, int32_t
                     ^ ((uint64_t) (uint32_t) source << 32 | (uint32_t) tag);
 
     return (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93) >> 32;
+}
+
+/** The number of the bucket in which a key is.  Buckets that are still to come have their keys in
+ * those of half their numbers' range, from which they will be split. */
+static inline uint64_t epml_match_place(const epml_match_table_t *table, uint64_t context,
+                                        int32_t source, int32_t tag)
+{
+    const uint64_t number = epml_match_hash(context, source, tag) & table->mask;
+
+    return number & (table->mask >> (number >= table->buckets));
 }
 
 static inline bool epml_match_is(const epml_match_queue_t *queue, uint64_t context, int32_t source,
@@ -198,7 +246,7 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_look_up(epml_match_table_t
 {
     epml_match_queue_t *queue;
 
-    queue = table->buckets[epml_match_hash(context, source, tag) & table->bucket_mask];
+    queue = *epml_match_bucket(table, epml_match_place(table, context, source, tag));
     while (NULL != queue && !epml_match_is(queue, context, source, tag)) {
         queue = queue->chain;
     }
@@ -229,67 +277,118 @@ static inline void epml_match_leave_ring(epml_match_queue_t *queue)
     queue->ring_prev = NULL;
 }
 
-/** Take the queues that have run empty out of the buckets. */
-static inline void epml_match_sweep(epml_match_table_t *table)
+/** Take the queues that have run empty out of a bucket. */
+static inline void epml_match_sweep(epml_match_table_t *table, uint64_t number)
 {
-    table->recent = NULL;
-    for (uint64_t i = 0; i <= table->bucket_mask; ++i) {
-        epml_match_queue_t **link = &table->buckets[i];
+    epml_match_queue_t **link = epml_match_bucket(table, number);
 
-        while (NULL != *link) {
-            epml_match_queue_t *queue = *link;
+    EPML_MATCH_VISIT();
+    while (NULL != *link) {
+        epml_match_queue_t *queue = *link;
 
-            if (epml_match_is_empty(queue)) {
-                *link = queue->chain;
-                if (NULL != queue->ring_next) {
-                    epml_match_leave_ring(queue);
-                }
-                queue->chain = table->free_queues;
-                table->free_queues = queue;
-                --table->queues;
-            } else {
-                link = &queue->chain;
-            }
+        EPML_MATCH_VISIT();
+        if (!epml_match_is_empty(queue)) {
+            link = &queue->chain;
+            continue;
         }
+        *link = queue->chain;
+        if (NULL != queue->ring_next) {
+            epml_match_leave_ring(queue);
+        }
+        if (queue == table->recent) {
+            table->recent = NULL;
+        }
+        queue->chain = table->free_queues;
+        table->free_queues = queue;
+        --table->queues;
     }
 }
 
-/** Twice the buckets.  Without memory the table just stays as it is and gets slower. */
-static inline void epml_match_grow(epml_match_table_t *table)
+/** Memory for one bucket more, which nobody need clear.  @return false: there is none */
+static inline bool epml_match_extend(epml_match_table_t *table)
 {
-    uint64_t old_count = table->bucket_mask + 1;
-    uint64_t mask = 2 * old_count - 1;
-    epml_match_queue_t **buckets = calloc(mask + 1, sizeof(*buckets));
+    const uint64_t segment = table->buckets / EPML_MATCH_SEGMENT;
+    void *grown;
 
-    if (NULL == buckets) {
+    if (0 == segment && 0 == (table->buckets & (table->buckets - 1))) {
+        grown = realloc(table->segments[0], 2 * table->buckets * sizeof(*table->segments[0]));
+        if (NULL == grown) {
+            return false;
+        }
+        table->segments[0] = grown;
+    } else if (0 == table->buckets % EPML_MATCH_SEGMENT) {
+        if (EPML_MATCH_SEGMENTS_MAX == segment) {
+            return false;
+        }
+        if (0 == (segment & (segment - 1))) {
+            grown = realloc(table->segments, 2 * segment * sizeof(*table->segments));
+            if (NULL == grown) {
+                return false;
+            }
+            table->segments = grown;
+        }
+        grown = malloc(EPML_MATCH_SEGMENT * sizeof(*table->segments[0]));
+        if (NULL == grown) {
+            return false;
+        }
+        table->segments[segment] = grown;
+    }
+    return true;
+}
+
+/**
+ * One bucket more, which takes from another one what belongs there ("linear hashing", Litwin,
+ * 1980): the table never moves as a whole.  Without memory it just stays as it is and gets slower.
+ */
+static inline void epml_match_split(epml_match_table_t *table)
+{
+    const uint64_t number = table->buckets;
+    epml_match_queue_t **link, *moved = NULL;
+
+    if (!epml_match_extend(table)) {
         return;
     }
-    for (uint64_t i = 0; i < old_count; ++i) {
-        while (NULL != table->buckets[i]) {
-            epml_match_queue_t *queue = table->buckets[i];
-            uint64_t target = epml_match_hash(queue->context, queue->source, queue->tag) & mask;
-
-            table->buckets[i] = queue->chain;
-            queue->chain = buckets[target];
-            buckets[target] = queue;
-        }
+    if (number > table->mask) {
+        table->mask = 2 * table->mask + 1;
     }
-    free(table->buckets);
-    table->buckets = buckets;
-    table->bucket_mask = mask;
+    EPML_MATCH_VISIT();
+    link = epml_match_bucket(table, number & (table->mask >> 1));
+    ++table->buckets;
+    while (NULL != *link) {
+        epml_match_queue_t *queue = *link;
+
+        EPML_MATCH_VISIT();
+        if (number != epml_match_place(table, queue->context, queue->source, queue->tag)) {
+            link = &queue->chain;
+            continue;
+        }
+        *link = queue->chain;
+        queue->chain = moved;
+        moved = queue;
+    }
+    *epml_match_bucket(table, number) = moved;
 }
 
 /**
  * Keep the load below one queue a bucket.  Queues stay when they run empty, since the same key
- * mostly comes again; a full table is first cleared of empty queues, and grows only if that leaves
- * it more than half full, so the cost per new key is constant on average.
+ * mostly comes again.  From three quarters on each new key looks through a few buckets for empty
+ * queues, and splits one where the table is full all the same; so its cost does not depend on the
+ * table's size.  (The last quarter evens out what single looks find: without it there would be a
+ * split now and then, for ever.)
  */
-static inline void epml_match_make_room(epml_match_table_t *table)
+static EPML_MATCH_SLOW void epml_match_make_room(epml_match_table_t *table)
 {
-    epml_match_sweep(table);
-    if (2 * table->queues > table->bucket_mask) {
-        epml_match_grow(table);
-    }
+    int step = 0;
+
+    do {
+        for (int i = 0; i < EPML_MATCH_SWEEPS; ++i) {
+            epml_match_sweep(table, table->hand);
+            table->hand = table->hand + 1 < table->buckets ? table->hand + 1 : 0;
+        }
+        if (table->queues >= table->buckets) {
+            epml_match_split(table);
+        }
+    } while (++step < EPML_MATCH_STEPS && table->queues >= table->buckets);
 }
 
 /** @return bit k: the context has promised that no receive of kind k is posted */
@@ -310,7 +409,7 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *ta
                                                           int32_t tag)
 {
     epml_match_queue_t *queue = table->free_queues;
-    uint64_t bucket;
+    epml_match_queue_t **bucket;
 
     if (NULL != queue) {
         table->free_queues = queue->chain;
@@ -320,12 +419,12 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *ta
             return NULL;
         }
     }
-    bucket = epml_match_hash(context, source, tag) & table->bucket_mask;
+    bucket = epml_match_bucket(table, epml_match_place(table, context, source, tag));
     *queue = (epml_match_queue_t){
-        .chain = table->buckets[bucket], .context = context, .source = source, .tag = tag,
+        .chain = *bucket, .context = context, .source = source, .tag = tag,
         .kind = (int16_t) epml_match_kind(source, tag),
         .never = (uint16_t) (EPML_MATCH_ANY <= tag ? epml_match_promised(table, context) : 0)};
-    table->buckets[bucket] = queue;
+    *bucket = queue;
     ++table->queues;
     return queue;
 }
@@ -339,7 +438,7 @@ static inline epml_match_queue_t *epml_match_open(epml_match_table_t *table, uin
     if (NULL != queue) {
         return queue;
     }
-    if (table->queues > table->bucket_mask) {
+    if (4 * table->queues >= 3 * table->buckets) {
         epml_match_make_room(table);
     }
     queue = epml_match_add(table, context, source, tag);
