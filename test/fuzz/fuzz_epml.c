@@ -193,7 +193,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static bool answer(void)
 {
     for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+        const mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL == request || request->done) {
             continue;
@@ -277,7 +277,7 @@ static void end_requests(void)
 static void clear(void)
 {
     epml_match_table_t *table = &fuzz_ep->match;
-    mca_pml_epml_numbers_t *numbers = &fuzz_ep->numbers;
+    epml_numbers_t *numbers = &fuzz_ep->numbers;
 
     epml_lock_enter(&fuzz_ep->lock);
     while (NULL != table->arrival_first) {
@@ -298,8 +298,8 @@ static void clear(void)
     fuzz_check_idle();
     numbers->first_free = 0 < numbers->count ? 0 : EPML_NUMBER_NONE;
     for (uint32_t i = 0; i < numbers->count; ++i) {
-        numbers->slot[i].generation = i;
-        numbers->slot[i].next_free = i + 1 < numbers->count ? i + 1 : EPML_NUMBER_NONE;
+        *epml_numbers_slot(numbers, i) = (epml_number_slot_t){
+            .generation = i, .next_free = i + 1 < numbers->count ? i + 1 : EPML_NUMBER_NONE};
     }
     forget_connections();
     forget_loss();

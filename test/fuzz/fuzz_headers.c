@@ -79,7 +79,7 @@ static uint64_t a_tag(fuzz_input_t *input)
 static const mca_pml_epml_request_t *request_of(uint32_t number)
 {
     for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+        const mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL != request && number == request->number) {
             return request;
@@ -169,7 +169,7 @@ static uint64_t an_offset(fuzz_input_t *input)
     mca_pml_epml_request_t *request = NULL;
 
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 0 != (choice & 3); ++i) {
-        request = fuzz_ep->numbers.slot[i].request;
+        request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
         if (NULL != request && EPML_REQUEST_RECV == request->kind) {
             return request->received;
         }
@@ -193,7 +193,7 @@ static uint64_t a_part_number(fuzz_input_t *input)
 
     addressee = NULL;
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 224 > choice; ++i) {
-        mca_pml_epml_request_t *request = fuzz_ep->numbers.slot[i].request;
+        mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL != request && mca_pml_epml_is_part(request)) {
             addressee = (mca_pml_epml_part_t *) request;

@@ -165,7 +165,8 @@ static void numbered_send(const mca_pml_epml_request_t *request)
 
 static const mca_pml_epml_request_t *numbered(const view_t *view, uint32_t index, int kind)
 {
-    const mca_pml_epml_request_t *request = view->ep->numbers.slot[index].request;
+    const mca_pml_epml_request_t *request
+        = epml_numbers_slot(&view->ep->numbers, index)->request;
 
     /* Relaxed: written under the lock.  A request that is done may have kept its number. */
     return NULL != request && (int) request->kind == kind && shows(view, request->comm)

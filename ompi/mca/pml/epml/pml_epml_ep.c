@@ -136,7 +136,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
     ep->net_countdown = 1;
     ep->unexpected_limit = mca_pml_epml_component.unexpected_limit;
     ep->slice = EPML_SLICE_NONE;
-    mca_pml_epml_number_init(&ep->numbers);
+    epml_numbers_init(&ep->numbers);
 
     if (0 != epml_match_init(&ep->match)) {
         goto err_free;
@@ -202,7 +202,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
         free(message);
     }
     epml_match_fini(&ep->match);
-    mca_pml_epml_number_fini(&ep->numbers);
+    epml_numbers_fini(&ep->numbers);
     while (NULL != ep->free_requests) {
         mca_pml_epml_request_t *request = ep->free_requests;
 

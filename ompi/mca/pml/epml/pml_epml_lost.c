@@ -566,7 +566,7 @@ static void end_send(mca_pml_epml_request_t *request)
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
+        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
 
         if (NULL == request || !request->comm->lost_member
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {
@@ -741,7 +741,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
                                                                      posted)));
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = ep->numbers.slot[i].request;
+        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
 
         if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;

@@ -325,74 +325,30 @@ int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
  * user of the same network address finds nothing. */
 static _Atomic uint32_t next_generation = 1;
 
-#define EPML_NUMBER_INDEX_MASK ((1u << EPML_NUMBER_INDEX_BITS) - 1)
 #define EPML_NUMBER_GENERATION_MASK (UINT32_MAX >> EPML_NUMBER_INDEX_BITS)
-
-void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers)
-{
-    numbers->slot = NULL;
-    numbers->count = 0;
-    numbers->capacity = 0;
-    numbers->first_free = EPML_NUMBER_NONE;
-}
-
-void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers)
-{
-    free(numbers->slot);
-}
-
-/** One slot more.  Only that one is written: to prepare all of a large new table takes
- * milliseconds, under the endpoint's lock. */
-static int numbers_extend(mca_pml_epml_numbers_t *numbers)
-{
-    const uint32_t index = numbers->count;
-
-    if (index == numbers->capacity) {
-        const uint32_t capacity = 0 == index ? 16 : 2 * index;
-        void *grown;
-
-        /* The last index is left out: with the last generation it would read EPML_NUMBER_NONE. */
-        if (capacity > EPML_NUMBER_INDEX_MASK) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        grown = realloc(numbers->slot, capacity * sizeof(*numbers->slot));
-        if (NULL == grown) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        numbers->slot = grown;
-        numbers->capacity = capacity;
-    }
-    numbers->slot[index].request = NULL;
-    /* Relaxed: only a number that differs is wanted. */
-    numbers->slot[index].generation
-        = atomic_fetch_add_explicit(&next_generation, 1, memory_order_relaxed);
-    numbers->slot[index].next_free = EPML_NUMBER_NONE;
-    numbers->first_free = index;
-    numbers->count = index + 1;
-    return OMPI_SUCCESS;
-}
 
 int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_numbers_t *numbers = &request->ep->numbers;
+    epml_numbers_t *numbers = &request->ep->numbers;
+    epml_number_slot_t *slot;
     uint32_t index;
 
     if (EPML_NUMBER_NONE != request->number) {
         return OMPI_SUCCESS;
     }
-    if (EPML_NUMBER_NONE == numbers->first_free) {
-        int rc = numbers_extend(numbers);
-
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
+    /* Relaxed: only a number that differs is wanted. */
+    if (EPML_NUMBER_NONE == numbers->first_free
+        && !epml_numbers_extend(numbers, atomic_fetch_add_explicit(&next_generation, 1,
+                                                                   memory_order_relaxed))) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     index = numbers->first_free;
-    numbers->first_free = numbers->slot[index].next_free;
-    numbers->slot[index].request = request;
+    slot = epml_numbers_slot(numbers, index);
+    numbers->first_free = slot->next_free;
+    slot->request = request;
     request->extras = true;
-    ++numbers->slot[index].generation;
-    request->number = (numbers->slot[index].generation & EPML_NUMBER_GENERATION_MASK)
+    ++slot->generation;
+    request->number = (slot->generation & EPML_NUMBER_GENERATION_MASK)
                           << EPML_NUMBER_INDEX_BITS
                       | index;
     return OMPI_SUCCESS;
@@ -400,14 +356,16 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
 
 void mca_pml_epml_number_drop(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_numbers_t *numbers = &request->ep->numbers;
+    epml_numbers_t *numbers = &request->ep->numbers;
     uint32_t index = request->number & EPML_NUMBER_INDEX_MASK;
+    epml_number_slot_t *slot;
 
     if (EPML_NUMBER_NONE == request->number) {
         return;
     }
-    numbers->slot[index].request = NULL;
-    numbers->slot[index].next_free = numbers->first_free;
+    slot = epml_numbers_slot(numbers, index);
+    slot->request = NULL;
+    slot->next_free = numbers->first_free;
     numbers->first_free = index;
     request->number = EPML_NUMBER_NONE;
 }
@@ -415,12 +373,10 @@ void mca_pml_epml_number_drop(mca_pml_epml_request_t *request)
 mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number)
 {
     uint32_t index = number & EPML_NUMBER_INDEX_MASK;
+    mca_pml_epml_request_t *request
+        = index < ep->numbers.count ? epml_numbers_slot(&ep->numbers, index)->request : NULL;
 
-    if (index >= ep->numbers.count || NULL == ep->numbers.slot[index].request
-        || number != ep->numbers.slot[index].request->number) {
-        return NULL;
-    }
-    return ep->numbers.slot[index].request;
+    return NULL != request && number == request->number ? request : NULL;
 }
 
 bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number)

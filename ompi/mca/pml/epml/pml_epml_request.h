@@ -172,9 +172,6 @@ void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
 /** An error below the engine as MPI knows it. */
 int mca_pml_epml_mpi_error(int rc);
 
-void mca_pml_epml_number_init(mca_pml_epml_numbers_t *numbers);
-void mca_pml_epml_number_fini(mca_pml_epml_numbers_t *numbers);
-
 /** Append one deferred list to another.  @return the joined list */
 mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
                                                    mca_pml_epml_request_t *second);

@@ -30,6 +30,7 @@
 #include "pml_epml_biased_lock.h"
 #include "pml_epml_hdr.h"
 #include "pml_epml_match.h"
+#include "pml_epml_numbers.h"
 
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
@@ -144,21 +145,6 @@ typedef struct mca_pml_epml_unexpected_t {
     unsigned char data[];              /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
-/** A table that gives requests numbers which may travel: index and generation in 32 bits. */
-typedef struct mca_pml_epml_numbers_t {
-    struct {
-        struct mca_pml_epml_request_t *request; /**< NULL: free */
-        uint32_t generation;
-        uint32_t next_free;
-    } *slot;
-    uint32_t count;      /**< slots that have been used */
-    uint32_t capacity;   /**< slots that there is memory for */
-    uint32_t first_free;
-} mca_pml_epml_numbers_t;
-
-#define EPML_NUMBER_INDEX_BITS 22
-#define EPML_NUMBER_NONE UINT32_MAX
-
 /** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 4
 
@@ -182,7 +168,7 @@ typedef struct mca_pml_epml_ep_t {
     struct mca_pml_epml_request_t *free_requests;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
     epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
-    mca_pml_epml_numbers_t numbers;
+    epml_numbers_t numbers;
     /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
      * peers only that the endpoint has sent to.  NULL: none yet. */
     mca_pml_epml_connection_t *connections;
