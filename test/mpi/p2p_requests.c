@@ -465,6 +465,35 @@ static void case_many(MPI_Comm comm, struct ept *t)
     free(out);
 }
 
+/* Many keys, and many synchronous messages under way: with :tsan no growth may take a large
+ * allocation under an endpoint's lock. */
+static void case_many_keys(MPI_Comm comm, struct ept *t)
+{
+    enum { MANY = 9000 };
+    int *in = malloc(MANY * sizeof(int));
+    MPI_Request *requests = malloc(MANY * sizeof(*requests));
+
+    if (0 == t->rank && 1 < t->size) {
+        for (int i = 0; i < MANY; ++i) {
+            in[i] = 7 * i;
+            EPT_OK(t, MPI_Issend(&in[i], 1, MPI_INT, 1, i, comm, &requests[i]));
+        }
+        EPT_OK(t, MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+    } else if (1 == t->rank) {
+        EPT_OK(t, MPI_Probe(0, MANY - 1, comm, MPI_STATUS_IGNORE)); /* all are there */
+        for (int i = 0; i < MANY; ++i) {
+            in[i] = -1;
+            EPT_OK(t, MPI_Irecv(&in[i], 1, MPI_INT, 0, i, comm, &requests[i]));
+        }
+        EPT_OK(t, MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+        for (int i = 0; i < MANY; ++i) {
+            EPT_EQ(t, 7 * i, in[i]);
+        }
+    }
+    free(requests);
+    free(in);
+}
+
 /* MPI_Waitall over a list of everything: what is seen off request by request, and what Open MPI's
  * function must be asked for, in any order; with a receive that is too short in it, or none. */
 static void waitall_mixed(MPI_Comm comm, struct ept *t, int round, bool truncate, bool ignore)
@@ -567,5 +596,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE_STOCK_DEFECT(t, case_persistent_bsend,
                           "ob1 sends wrong data from the second start of a buffered request");
     EPT_CASE(t, case_many);
+    EPT_CASE(t, case_many_keys);
     return 0;
 }

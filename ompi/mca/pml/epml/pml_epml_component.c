@@ -159,6 +159,9 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
         return NULL;
     }
     classes_init();
+#if EPML_CHECK_LOCKS
+    mca_pml_epml_check_start();
+#endif
 #if !defined(__SANITIZE_THREAD__) /* which knows nothing of membarrier */
     mca_pml_epml_may_bias = epml_lock_setup();
 #endif

@@ -47,13 +47,17 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 
 /* In builds for tests (CPPFLAGS=-DEPML_CHECK_LOCKS=1, test/lib/Ept/Tsan.pm) each thread counts the
  * endpoints' locks that it holds: one at most, and none where the user's code may be called.  So a
- * callback that calls MPI under a lock ends the program, instead of hanging it now and then. */
+ * callback that calls MPI under a lock ends the program, instead of hanging it now and then.  So
+ * does a large allocation under a lock: who waits for it would wait for that, too. */
 #ifndef EPML_CHECK_LOCKS
 #    define EPML_CHECK_LOCKS 0
 #endif
 
 #if EPML_CHECK_LOCKS
-extern _Thread_local int mca_pml_epml_locks_held;
+extern __attribute__((tls_model("initial-exec"))) _Thread_local int mca_pml_epml_locks_held;
+
+/** Watch allocations from now on: pml_epml_check.c. */
+void mca_pml_epml_check_start(void);
 #endif
 
 /** The lock of an endpoint has been taken (1), or is about to be given back (-1). */
