@@ -30,6 +30,12 @@ static const epml_match_queue_t *check_places(const epml_match_unexpected_t *mes
         const epml_match_queue_t *queue = entry->queue;
 
         FUZZ_CHECK(message == entry->message, "an entry of another message");
+        if (NULL == queue) {
+            FUZZ_CHECK(entry >= fuzz_ep->match.hands
+                           && entry < fuzz_ep->match.hands + EPML_MATCH_KINDS,
+                       "an entry in no queue");
+            continue;
+        }
         FUZZ_CHECK(exact->context == queue->context, "an entry in another context");
         FUZZ_CHECK(EPML_MATCH_EXACT != queue->kind && EPML_MATCH_PROMISE != queue->kind,
                    "an entry in a queue of kind %d", queue->kind);

@@ -331,11 +331,11 @@ static void case_store_without_memory(void)
 static void case_index_without_memory(void)
 {
     enum { MESSAGES = 40 };
-    const match_key_t any = {1, ANY, ANY};
+    const match_key_t any = {4, ANY, ANY}; /* the fourth message: a queue and an entry each */
     static const uint64_t contexts[] = {1, 2, 3, 4};
 
     tap_case("a wildcard receive fails for lack of memory, and then succeeds");
-    for (int fail = 0; fail < 4; ++fail) {
+    for (int fail = 0; fail < 8; ++fail) {
         message_t messages[MESSAGES + 4];
         epml_match_table_t match;
         epml_match_queue_t *queue = NULL;

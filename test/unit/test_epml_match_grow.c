@@ -153,6 +153,53 @@ static void case_no_memory(uint64_t from)
     tap_case_done();
 }
 
+/** The first wildcard receives of a kind, when many messages wait: each looks no further than at the
+ * one that it takes, and none looks again at what another one has looked at. */
+static void case_first_wildcards(int kind)
+{
+    enum { WAITING = 30000 };
+    message_t *messages = calloc(WAITING, sizeof(*messages));
+    const int32_t source = 0 != (kind & EPML_MATCH_ANY_SOURCE) ? ANY : 7;
+    const int32_t tag = 0 != (kind & EPML_MATCH_ANY_TAG) ? ANY : 7;
+    epml_match_table_t match;
+    int64_t made;
+
+    tap_case("wildcards of kind %d, when %d messages wait", kind, WAITING);
+    table_init(&match);
+    for (uint64_t i = 0; i < WAITING; ++i) {
+        TAP_EQ(0, store(&match, &messages[i], (match_key_t){1 + i % 3, 7, 7}));
+    }
+    made = heap.made;
+    visits = 0;
+    for (uint64_t i = 0; i < 3; ++i) { /* of each context the first one */
+        TAP_CHECK(&messages[i] == first(&match, (match_key_t){1 + i, source, tag}), "message %llu",
+                  (unsigned long long) i);
+    }
+    TAP_EQ(3, visits);
+    TAP_EQ(6, heap.made - made); /* a queue and an entry each */
+    for (uint64_t i = 0; i < WAITING; i += 3) {
+        visits = 0;
+        TAP_CHECK(&messages[i] == first(&match, (match_key_t){1, source, tag}), "message %llu",
+                  (unsigned long long) i);
+        TAP_CHECK(3 >= visits, "message %llu: looked at %llu", (unsigned long long) i,
+                  (unsigned long long) visits);
+        epml_match_remove(&match, &messages[i].match);
+    }
+    TAP_CHECK(NULL == first(&match, (match_key_t){1, source, tag}), "one more");
+    visits = 0;
+    TAP_CHECK(NULL == first(&match, (match_key_t){1, source, tag}), "one more");
+    TAP_EQ(0, visits);
+    for (uint64_t i = 0; i < WAITING; ++i) {
+        if (0 != i % 3) {
+            epml_match_remove(&match, &messages[i].match);
+        }
+    }
+    TAP_EQ(0, match.unexpected_count);
+    table_fini(&match);
+    free(messages);
+    tap_case_done();
+}
+
 /** Walk through all receives, of which those with even numbers go.  @return how many there were */
 static uint64_t walk(epml_match_table_t *match, receive_t *receives, unsigned char *seen)
 {
@@ -213,6 +260,9 @@ int main(int argc, char **argv)
     case_no_memory(10);
     case_no_memory(900);
     case_no_memory(9000);
+    for (int kind = EPML_MATCH_ANY_TAG; kind < EPML_MATCH_KINDS; ++kind) {
+        case_first_wildcards(kind);
+    }
     case_walk();
     return tap_end();
 }

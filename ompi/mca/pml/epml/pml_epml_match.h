@@ -22,7 +22,8 @@
  *    of which receives are posted at all) and takes the receive posted first.
  *  - An unexpected message is in the queue of its exact key, and, from the first wildcard receive
  *    of a kind on that meets waiting messages, in the queue of its key of that kind, by an entry of
- *    its own.  A receive looks into one queue only.
+ *    its own.  A receive looks into one queue only, and if that is empty, at the messages that have
+ *    not been queued by its kind yet, up to the first one that it takes.
  *
  * A wildcard tag fits tags >= 0 only: negative ones belong to Open MPI's collectives.  The source
  * and tag of a message must not be EPML_MATCH_ANY.
@@ -260,12 +261,39 @@ static inline int epml_match_enter(epml_match_table_t *table, epml_match_unexpec
     return 0;
 }
 
-/** Take a message out of its queues of wildcard kinds. */
+/** Let a hand, which is nowhere, stand at a message, or at none. */
+static inline void epml_match_set_hand(epml_match_entry_t *hand, epml_match_unexpected_t *message)
+{
+    hand->message = message;
+    if (NULL != message) {
+        hand->rest = message->place;
+        message->place = (uintptr_t) hand | EPML_MATCH_IS_ENTRY;
+    }
+}
+
+/** Take a hand off the message at which it stands. */
+static inline void epml_match_lift_hand(epml_match_entry_t *hand)
+{
+    uintptr_t *link = &hand->message->place;
+
+    while (hand != epml_match_entry(*link)) {
+        link = &epml_match_entry(*link)->rest;
+    }
+    *link = hand->rest;
+    hand->message = NULL;
+}
+
+/** Take a message out of its queues of wildcard kinds.  Hands that stand at it move on. */
 static inline void epml_match_leave_wild(epml_match_unexpected_t *message)
 {
     for (epml_match_entry_t *entry; NULL != (entry = epml_match_entry(message->place));) {
         epml_match_queue_t *queue = entry->queue;
 
+        if (NULL == queue) {
+            message->place = entry->rest;
+            epml_match_set_hand(entry, message->newer);
+            continue;
+        }
         if (NULL == entry->prev) {
             queue->unexpected.wild.first = entry->next;
         } else {
@@ -342,7 +370,8 @@ static inline int epml_match_store_wild(epml_match_table_t *table,
                                         epml_match_unexpected_t *message, int32_t tag)
 {
     for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
-        if (0 != (table->indexed & (1u << kind)) && epml_match_fits_kind(tag, kind)
+        if (0 != (table->indexed & (1u << kind)) && NULL == table->hands[kind].message
+            && epml_match_fits_kind(tag, kind)
             && !epml_match_skips_kind(message, kind)
             && 0 != epml_match_enter(table, message, kind)) {
             epml_match_leave_wild(message);
@@ -399,29 +428,54 @@ static inline bool epml_match_is_entered(const epml_match_unexpected_t *message,
 {
     epml_match_entry_t *entry = epml_match_entry(message->place);
 
-    while (NULL != entry && kind != entry->queue->kind) {
+    while (NULL != entry && (NULL == entry->queue || kind != entry->queue->kind)) {
         entry = epml_match_entry(entry->rest);
     }
     return NULL != entry;
 }
 
-/** The first wildcard receive of a kind: queue the messages that wait by this kind too.  Where none
- * waits those to come are not: a receive that is posted in time needs no entries. */
-static inline int epml_match_index_kind(epml_match_table_t *table, int kind)
+/** Queue by a kind what waits, from the first message on, as far as it is not: as receives ask. */
+static inline void epml_match_index_kind(epml_match_table_t *table, int kind)
 {
-    if (0 == table->unexpected_count) {
-        return 0;
+    epml_match_entry_t *hand = &table->hands[kind];
+
+    if (NULL != hand->message) {
+        epml_match_lift_hand(hand);
     }
-    for (epml_match_unexpected_t *message = table->arrival_first; NULL != message;
-         message = message->newer) {
-        if (epml_match_fits_kind(epml_match_queue_of(message)->tag, kind)
-            && !epml_match_skips_kind(message, kind)
-            && !epml_match_is_entered(message, kind)
-            && 0 != epml_match_enter(table, message, kind)) {
-            return -1;
-        }
-    }
+    epml_match_set_hand(hand, table->arrival_first);
     table->indexed |= 1u << kind;
+}
+
+/**
+ * A wildcard receive looks for a message: queue those that wait by its kind, in order of arrival,
+ * until one has come into its queue.  What is queued stays so, and nobody looks at it again.
+ *
+ * @return 0, or -1 without memory; the next receive goes on there
+ */
+static inline int epml_match_index(epml_match_table_t *table, uint64_t context, int32_t source,
+                                   int32_t tag, int kind)
+{
+    epml_match_entry_t *hand = &table->hands[kind];
+    const epml_match_queue_t *queue = epml_match_find(table, context, source, tag);
+    bool found = NULL != queue && NULL != queue->unexpected.wild.first;
+
+    while (!found && NULL != hand->message) {
+        epml_match_unexpected_t *message = hand->message;
+        const epml_match_queue_t *exact = epml_match_queue_of(message);
+
+        EPML_MATCH_VISIT();
+        if (epml_match_fits_kind(exact->tag, kind) && !epml_match_skips_kind(message, kind)) {
+            if (!epml_match_is_entered(message, kind)
+                && 0 != epml_match_enter(table, message, kind)) {
+                return -1;
+            }
+            found = context == exact->context
+                    && (EPML_MATCH_ANY == source || source == exact->source)
+                    && (EPML_MATCH_ANY == tag || tag == exact->tag);
+        }
+        epml_match_lift_hand(hand);
+        epml_match_set_hand(hand, message->newer);
+    }
     return 0;
 }
 
@@ -461,10 +515,11 @@ static inline void epml_match_spread_promise(epml_match_table_t *table, uint64_t
 
 /**
  * A context promises that no receive of some kinds is posted in it, instead of what it promised
- * before.  For changes of mind: it looks at all queues, and at all messages if less is promised.
+ * before.  For changes of mind: it looks at all queues.
  *
  * Messages that wait stay in the queues that they are in.  Those that were left out of a kind that
- * is not promised any longer are entered now, and in order, since what came before them is in.
+ * is not promised any longer are entered when receives ask for them, and in order, since what came
+ * before them is in.
  *
  * @param[in] never  bit k: of kind k, unless one is posted already; 0: nothing
  * @return 0, or -1 without memory: then what was promised before is in force
@@ -487,10 +542,8 @@ static inline int epml_match_promise(epml_match_table_t *table, uint64_t context
     }
     epml_match_spread_promise(table, context, never);
     for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
-        if (0 != (table->indexed & before & ~never & (1u << kind))
-            && 0 != epml_match_index_kind(table, kind)) {
-            epml_match_spread_promise(table, context, before);
-            return -1;
+        if (0 != (table->indexed & before & ~never & (1u << kind))) {
+            epml_match_index_kind(table, kind);
         }
     }
     if (0 == before) {
@@ -518,7 +571,13 @@ static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match
         && 0 != epml_match_promise(table, context, 0)) {
         return NULL;
     }
-    if (0 == (table->indexed & (1u << kind)) && 0 != epml_match_index_kind(table, kind)) {
+    /* Where none waits those to come are not queued either: a receive that is posted in time needs
+     * no entries. */
+    if (0 == (table->indexed & (1u << kind)) && 0 != table->unexpected_count) {
+        epml_match_index_kind(table, kind);
+    }
+    if (NULL != table->hands[kind].message
+        && 0 != epml_match_index(table, context, source, tag, kind)) {
         return NULL;
     }
     *queue_p = epml_match_open(table, context, source, tag);

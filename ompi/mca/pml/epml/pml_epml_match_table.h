@@ -69,7 +69,7 @@ typedef struct epml_match_unexpected_t {
 /** An unexpected message in the queue of a wildcard key. */
 typedef struct epml_match_entry_t {
     struct epml_match_entry_t *next, *prev; /**< in that queue */
-    struct epml_match_queue_t *queue;
+    struct epml_match_queue_t *queue;       /**< NULL: it is one of the table's hands */
     epml_match_unexpected_t *message;
     uintptr_t rest; /**< what the message's place was without this entry */
 } epml_match_entry_t;
@@ -107,6 +107,9 @@ typedef struct epml_match_table_t {
     uint64_t unexpected_count;
     uint64_t promises;                       /**< contexts that have promised something */
     unsigned int indexed;                    /**< bit k: unexpected messages are queued by kind k */
+    /** By kind: the entry in no queue of the first message that may not be queued by this kind yet;
+     * none from there on is that comes in now.  Its message is NULL: all are. */
+    epml_match_entry_t hands[EPML_MATCH_KINDS];
     epml_match_unexpected_t *arrival_first, *arrival_last;
     epml_match_queue_t *free_queues;
 } epml_match_table_t;
