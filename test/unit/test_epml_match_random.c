@@ -365,6 +365,10 @@ static void audit(const program_t *p)
                   && table->buckets > table->mask / 2,
               "%llu buckets, mask %#llx", (unsigned long long) table->buckets,
               (unsigned long long) table->mask);
+    TAP_CHECK(table->first == table->segments[0]
+                  && table->flat == (table->buckets < EPML_MATCH_SEGMENT ? table->buckets
+                                                                         : EPML_MATCH_SEGMENT),
+              "%llu buckets in the first segment", (unsigned long long) table->flat);
     TAP_CHECK(0 != p->profile->chance || queues <= table->buckets + 1
                   || BUCKETS_MAX == table->buckets,
               "overfull");

@@ -100,6 +100,8 @@ typedef struct epml_match_table_t {
     epml_match_queue_t ***segments; /**< EPML_MATCH_SEGMENT buckets each, or, the first, less */
     uint64_t buckets;               /**< in use */
     uint64_t mask;                  /**< the least 2^k - 1 that the last bucket's number fits in */
+    epml_match_queue_t **first;     /**< the first segment again, which is all that most need */
+    uint64_t flat;                  /**< buckets that are in it */
     uint64_t hand;                  /**< the bucket that is swept next */
     uint64_t queues;                         /**< in the buckets */
     uint64_t next_sequence;
@@ -156,6 +158,8 @@ static inline int epml_match_init(epml_match_table_t *table)
     }
     table->buckets = EPML_MATCH_BUCKETS_MIN;
     table->mask = EPML_MATCH_BUCKETS_MIN - 1;
+    table->first = table->segments[0];
+    table->flat = EPML_MATCH_BUCKETS_MIN;
     table->indexed = 1u << EPML_MATCH_EXACT;
     return 0;
 }
@@ -201,6 +205,7 @@ static inline void epml_match_fini(epml_match_table_t *table)
     free(table->segments);
     table->segments = NULL;
     table->buckets = 0;
+    table->flat = 0;
 }
 
 /** Multiplicative hashing.  The context is spread before source and tag come in: both sides count
@@ -221,6 +226,18 @@ static inline uint64_t epml_match_place(const epml_match_table_t *table, uint64_
     const uint64_t number = epml_match_hash(context, source, tag) & table->mask;
 
     return number & (table->mask >> (number >= table->buckets));
+}
+
+/** The bucket in which a key is. */
+static inline epml_match_queue_t **epml_match_bucket_of(const epml_match_table_t *table,
+                                                        uint64_t context, int32_t source,
+                                                        int32_t tag)
+{
+    const uint64_t number = epml_match_hash(context, source, tag) & table->mask;
+
+    return number < table->flat
+               ? &table->first[number]
+               : epml_match_bucket(table, epml_match_place(table, context, source, tag));
 }
 
 static inline bool epml_match_is(const epml_match_queue_t *queue, uint64_t context, int32_t source,
@@ -249,7 +266,7 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_look_up(epml_match_table_t
 {
     epml_match_queue_t *queue;
 
-    queue = *epml_match_bucket(table, epml_match_place(table, context, source, tag));
+    queue = *epml_match_bucket_of(table, context, source, tag);
     while (NULL != queue && !epml_match_is(queue, context, source, tag)) {
         queue = queue->chain;
     }
@@ -319,6 +336,7 @@ static inline bool epml_match_extend(epml_match_table_t *table)
             return false;
         }
         table->segments[0] = grown;
+        table->first = table->segments[0];
     } else if (0 == table->buckets % EPML_MATCH_SEGMENT) {
         if (EPML_MATCH_SEGMENTS_MAX == segment) {
             return false;
@@ -357,6 +375,7 @@ static inline void epml_match_split(epml_match_table_t *table)
     EPML_MATCH_VISIT();
     link = epml_match_bucket(table, number & (table->mask >> 1));
     ++table->buckets;
+    table->flat += table->flat < EPML_MATCH_SEGMENT ? 1 : 0;
     while (NULL != *link) {
         epml_match_queue_t *queue = *link;
 
@@ -422,7 +441,7 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *ta
             return NULL;
         }
     }
-    bucket = epml_match_bucket(table, epml_match_place(table, context, source, tag));
+    bucket = epml_match_bucket_of(table, context, source, tag);
     *queue = (epml_match_queue_t){
         .chain = *bucket, .context = context, .source = source, .tag = tag,
         .kind = (int16_t) epml_match_kind(source, tag),
