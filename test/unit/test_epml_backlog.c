@@ -221,11 +221,34 @@ static void case_cost(void)
     tap_case_done();
 }
 
+/** Since when the first thing has waited for a way is no matter of the next one's. */
+static void case_since(void)
+{
+    epml_backlogs_t backlogs = {.first = NULL};
+    epml_backlog_thing_t *first = &things[0].thing, *second = &things[1].thing;
+
+    tap_case("each first thing has a time of its own");
+    (void) epml_backlog_append(&backlogs, &numbers[0], 1, first);
+    (void) epml_backlog_append(&backlogs, &numbers[0], 1, second);
+    TAP_EQ(0, first->since);
+    first->since = 1000;
+    TAP_CHECK(!epml_backlog_take(&backlogs, first), "the queue is over");
+    TAP_EQ(0, second->since);
+    second->since = 2000;
+    TAP_CHECK(!epml_backlog_put_back(&backlogs, &numbers[0], 1, first), "a new queue");
+    TAP_CHECK(first == epml_backlog_find(&backlogs, 1), "the first one again");
+    TAP_CHECK(!epml_backlog_take(&backlogs, first), "the queue is over");
+    TAP_EQ(0, second->since);
+    TAP_CHECK(epml_backlog_take(&backlogs, second), "the queue is not over");
+    tap_case_done();
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epml_backlog", 60);
     case_random("random programs", false);
     case_random("random programs, without memory for the table most of the time", true);
     case_cost();
+    case_since();
     return tap_end();
 }

@@ -46,7 +46,7 @@ typedef struct epml_backlog_thing_t {
     struct epml_backlog_thing_t *next_queue, *prev_queue; /**< their first things */
     struct epml_backlog_thing_t *chain; /**< in its place of the table */
     void *peer;                         /**< the caller's */
-    uint64_t since;  /**< likewise; 0 in a new queue */
+    uint64_t since;  /**< likewise; 0 when it becomes the first one */
     uint32_t number; /**< of the peer */
 } epml_backlog_thing_t;
 
@@ -216,11 +216,16 @@ static inline bool epml_backlog_put_back(epml_backlogs_t *backlogs, void *peer, 
     return false;
 }
 
-/** Take the first thing out of its queue.  @return true: the queue is over */
+/** Take the first thing out of its queue.  The next one has not waited for anything as the first
+ * one.  @return true: the queue is over */
 static inline bool epml_backlog_take(epml_backlogs_t *backlogs, epml_backlog_thing_t *first)
 {
     epml_backlog_inherit(backlogs, first, first->next);
-    return NULL == first->next;
+    if (NULL == first->next) {
+        return true;
+    }
+    first->next->since = 0;
+    return false;
 }
 
 /** Take the thing behind another one out of their queue. */
