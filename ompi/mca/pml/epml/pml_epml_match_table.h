@@ -12,7 +12,8 @@
  * @file
  *
  * The matching table's types, and its hash of queues, one for each key (context, source, tag) in
- * use.  Matching itself is in pml_epml_match.h, which is what others include.
+ * use.  Matching itself is in pml_epml_match.h, which is what others include.  Growth is tested in
+ * test/unit/test_epml_match_grow.c.
  */
 
 #ifndef MCA_PML_EPML_MATCH_TABLE_H
