@@ -153,8 +153,8 @@ static void case_no_memory(uint64_t from)
     tap_case_done();
 }
 
-/** The first wildcard receives of a kind, when many messages wait: each looks no further than at the
- * one that it takes, and none looks again at what another one has looked at. */
+/** The first wildcard receives of a kind, when many messages wait: each looks no further than at
+ * the one that it takes, and none looks again at what another one has looked at. */
 static void case_first_wildcards(int kind)
 {
     enum { WAITING = 30000 };

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of the slots behind requests' numbers, ompi/mca/pml/epml/pml_epml_numbers.h: no step of their
- * growth allocates much or moves a full segment; without memory all stays as it was.
+ * Test of the slots behind requests' numbers, ompi/mca/pml/epml/pml_epml_numbers.h: no step of
+ * their growth allocates much or moves a full segment; without memory all stays as it was.
  */
 
 #include "tap.h"

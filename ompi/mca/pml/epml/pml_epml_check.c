@@ -31,8 +31,8 @@
  * allocation, which looks here. */
 __attribute__((tls_model("initial-exec"))) _Thread_local int mca_pml_epml_locks_held;
 
-/** The sanitizers': call them after each allocation, and before memory is given back.  @return 0: no
- * more can be called */
+/** The sanitizers': call them after each allocation, and before memory is given back.
+ * @return 0: no more can be called */
 int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t),
                                               void (*freed)(const volatile void *))
     __attribute__((weak));

@@ -103,15 +103,15 @@ typedef struct epml_match_table_t {
     uint64_t mask;                  /**< the least 2^k - 1 that the last bucket's number fits in */
     epml_match_queue_t **first;     /**< the first segment again, which is all that most need */
     uint64_t flat;                  /**< buckets that are in it */
-    uint64_t hand;                  /**< the bucket that is swept next */
+    uint64_t sweep_at;              /**< the bucket that is swept next */
     uint64_t queues;                         /**< in the buckets */
     uint64_t next_sequence;
     uint64_t posted_count[EPML_MATCH_KINDS]; /**< receives posted, by kind */
     uint64_t unexpected_count;
     uint64_t promises;                       /**< contexts that have promised something */
     unsigned int indexed;                    /**< bit k: unexpected messages are queued by kind k */
-    /** By kind: the entry in no queue of the first message that may not be queued by this kind yet;
-     * none from there on is that comes in now.  Its message is NULL: all are. */
+    /** By kind: an entry, in no queue, of the first message that may not be queued by this kind
+     * yet; then those that come in are not either.  With message NULL: all are queued. */
     epml_match_entry_t hands[EPML_MATCH_KINDS];
     epml_match_unexpected_t *arrival_first, *arrival_last;
     epml_match_queue_t *free_queues;
@@ -405,8 +405,8 @@ static EPML_MATCH_SLOW void epml_match_make_room(epml_match_table_t *table)
 
     do {
         for (int i = 0; i < EPML_MATCH_SWEEPS; ++i) {
-            epml_match_sweep(table, table->hand);
-            table->hand = table->hand + 1 < table->buckets ? table->hand + 1 : 0;
+            epml_match_sweep(table, table->sweep_at);
+            table->sweep_at = table->sweep_at + 1 < table->buckets ? table->sweep_at + 1 : 0;
         }
         if (table->queues >= table->buckets) {
             epml_match_split(table);

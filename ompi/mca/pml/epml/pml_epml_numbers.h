@@ -12,8 +12,8 @@
  * @file
  *
  * The slots behind the numbers that requests have on the network.  They are in segments that stay
- * where they are, so a table that grows is never copied: it does so under the endpoint's lock.  What
- * a number looks like is in pml_epml_request.c.
+ * where they are, so a table that grows is never copied: it does so under the endpoint's lock.
+ * What a number looks like is in pml_epml_request.c.
  *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone.  Test:
  * test/unit/test_epml_numbers.c.
