@@ -741,7 +741,7 @@ sub fuzz_jobs
 }
 
 # The models of the protocols between threads, test/model.
-my @MODELS = qw(completion lane lock pipe places pool ring share);
+my @MODELS = qw(completion lane loan lock pipe places pool ring share);
 
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers, and (long) for
 # another machine; the models; test/self/*.t.
