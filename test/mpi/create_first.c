@@ -14,6 +14,9 @@
  * The process's first endpoints, made by two threads at the same time: neither has an endpoint
  * before our functions are in their places.  opal_progress_register, which is called on the way
  * there, is held up until the other thread has had its chance.
+ *
+ *   --limit N  pml_epml_max_endpoints of this run: two threads, again and again, want more than half
+ *              of them each at the same time
  */
 
 #define _GNU_SOURCE
@@ -98,9 +101,66 @@ static void case_two_threads(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* ---- no more than there may be --------------------------------------------------------------- */
+
+enum { ROUNDS = 40, MOST = 64 };
+
+static pthread_barrier_t together;
+static atomic_int had;
+
+/** Each round one of the two threads gets all that it wants, and the other one nothing. */
+static void *want_half(void *arg)
+{
+    struct ept *t = arg;
+    const int wanted = (int) ept_option_long("limit", 0) / 2 + 1;
+    MPI_Comm comms[MOST], own;
+
+    EPT_OK(t, MPI_Comm_dup(MPI_COMM_SELF, &own));
+    EPT_OK(t, MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    for (int round = 0; round < ROUNDS; ++round) {
+        int rc;
+
+        pthread_barrier_wait(&together);
+        rc = MPIX_Comm_create_endpoints(own, wanted, MPI_INFO_NULL, comms);
+        atomic_fetch_add(&had, MPI_SUCCESS == rc ? 1 : 0);
+        if (MPI_SUCCESS != rc) {
+            EPT_CLASS(t, MPIX_ERR_ENDPOINTS, rc);
+        }
+        pthread_barrier_wait(&together);
+        for (int i = 0; MPI_SUCCESS == rc && i < wanted; ++i) {
+            EPT_OK(t, MPI_Comm_free(&comms[i]));
+        }
+    }
+    EPT_OK(t, MPI_Comm_free(&own));
+    return NULL;
+}
+
+static void case_limit(MPI_Comm comm, struct ept *t)
+{
+    const int limit = (int) ept_option_long("limit", 0);
+    MPI_Comm comms[MOST];
+    pthread_t thread;
+
+    (void) comm;
+    pthread_barrier_init(&together, NULL, 2);
+    pthread_create(&thread, NULL, want_half, t);
+    want_half(t);
+    pthread_join(thread, NULL);
+    EPT_EQ(t, ROUNDS, atomic_load(&had));
+    /* What was refused has not been counted. */
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, limit, MPI_INFO_NULL, comms));
+    for (int i = 0; i < limit; ++i) {
+        EPT_OK(t, MPI_Comm_free(&comms[i]));
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    EPT_CASE(t, case_two_threads);
+    if (0 < ept_option_long("limit", 0)) {
+        EPT_CASE(t, case_limit);
+    } else {
+        EPT_CASE(t, case_two_threads);
+    }
     return 0;
 }

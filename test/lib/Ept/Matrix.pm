@@ -214,6 +214,8 @@ my @TABLE = (
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0,
       says => 'pml_epml_max_endpoints' },
     { program => 'create_first', configs => ['1x0'], quick => [], plain => 0 },
+    { program => 'create_first', variant => 'limit', configs => ['1x0'], quick => [], plain => 0,
+      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints' },
     { program => 'create_omp', configs => \@PROCESSES, quick => ['2x1/tcp'] },
     { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp 2x2/node)], plain => 0 },
     { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp 4x4/node)], args => '--keep 1' },
