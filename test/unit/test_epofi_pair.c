@@ -395,6 +395,40 @@ static void case_confirmed(const pair_t *pair)
     end(&side);
 }
 
+/** Nobody waits, and the other side computes: it is asked ever more rarely. */
+static void case_unanswered(const pair_t *pair)
+{
+    uint64_t next = 0;
+    side_t side = {.on_message = expect_next, .state = &next};
+    char mine = 'u', theirs;
+
+    mca_btl_epofi_component.confirm = 10;
+    start(pair, &side);
+    send_number(&side, 0);
+    side_wait(&side, 1);
+    pair_barrier(pair, &side);
+    if (0 == pair->rank) {
+        const uint32_t looks = module_of(&side)->confirm_looks;
+        uint64_t asked = pair_of(&side)->out.sequence;
+
+        send_number(&side, 1);
+        while (looks + 30 > module_of(&side)->confirm_looks) {
+            (void) side_progress(&side);
+        }
+        /* After 1, 2, 4, 8, 16 looks. */
+        asked = pair_of(&side)->out.sequence - asked - 1;
+        TAP_CHECK(3 <= asked && 6 >= asked, "%llu questions in 30 looks",
+                  (unsigned long long) asked);
+    }
+    pair_exchange(pair, NULL, &mine, &theirs, 1);
+    if (1 == pair->rank) {
+        side_wait(&side, 2);
+    }
+    pair_barrier(pair, &side);
+    TAP_EQ(0, losses);
+    end(&side);
+}
+
 static int read_status;
 
 static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -564,6 +598,7 @@ int main(int argc, char **argv)
     run_pair("the last message is missing, its sender gone", case_last_forgotten);
     run_pair("given up, and forgotten", case_given_up);
     run_pair("questions of the sender", case_confirmed);
+    run_pair("questions that are not answered", case_unanswered);
     run_pair("keys", case_keys);
     run_pair("receive buffers held", case_held);
     return tap_end();
