@@ -268,10 +268,11 @@ static void no_files(int who, bool recover)
                   class_of(first_error));
         }
     }
+    tell_time(start);
+    MPI_Barrier(MPI_COMM_WORLD); /* both have noticed while there were none */
     if (0 != limit) {
         give_back(limit);
     }
-    tell_time(start);
     judge();
 }
 
