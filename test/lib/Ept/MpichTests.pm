@@ -81,11 +81,10 @@ sub _ordinary
 {
     my ($line, $name) = @_;
 
-    my $timeout = $line->{hangs} ? $Ept::MpichTable::HANG_TIMEOUT : $line->{timeout};
-
     return map { {
-        %$line, name => "$name/$line->{np}/$_", config => $_, way => 'plain', timeout => $timeout,
+        %$line, name => "$name/$line->{np}/$_", config => $_, way => 'plain',
         base => 'epml' eq $_ ? "$name/$line->{np}/ob1" : undef,
+        left_out => $line->{left_out} // $line->{no_processes},
     } } qw(ob1 epml);
 }
 
@@ -134,7 +133,7 @@ sub jobs
             my $number = $variants{$which} //= ++$count{ $line->{program} };
             my $name = "$folder/$line->{program}" . (1 < $number ? ":$number" : '');
             $line->{left_out} //= $Ept::MpichTable::NOWHERE{ "$folder/$line->{program}" };
-            $line->{hangs} = $Ept::MpichTable::HANGS{ "$folder/$line->{program}" };
+            $line->{no_processes} = $Ept::MpichTable::ENDPOINTS_ONLY{ "$folder/$line->{program}" };
             push @jobs, _ordinary($line, $name), _endpoints($line, $name);
         }
     }
