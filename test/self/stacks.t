@@ -59,11 +59,11 @@ local $Ept::Stacks::ALL = 300;
 # gdb may be missing, or not be allowed to look: then there are threads, but no functions' names.
 my $gdb = Ept::Build::on_path('gdb')
     && `sleep 20 & gdb -nx -batch -p \$! -ex bt 2>&1; kill \$!` =~ /^#0/m;
-my %job = (name => 'hang', kind => 'unit', program => 'hang', flavour => 'plain', timeout => 8);
+my %job = (name => 'hang', kind => 'unit', program => 'hang', flavour => 'plain', timeout => 3);
 my ($status, $report) = report_of({%job});
 
 is($status, 1, 'what hangs has failed');
-like($report, qr/killed after 8 s/, 'the report says how');
+like($report, qr/killed after 3 s/, 'the report says how');
 is(count($report, '^# ---- process \d+:.*hang-plain'), 2, 'both processes are in the report');
 is(count($report, '^# Thread \d+'), 4, 'with all threads');
 SKIP: {

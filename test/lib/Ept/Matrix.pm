@@ -22,7 +22,11 @@ use Ept::MpichTests;
 # Configurations, "processes x endpoints per process". With more than one process the configuration
 # runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
 # btl/epshm.  "2x4/tcp" names one only.
-my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 2x16 4x1 4x2 4x4 4x16);
+my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 4x4/tcp 4x4/node 4x16/tcp 4x16/node);
+
+# With --long also these, which run no code that those above do not: shm is another provider for the
+# same btl/epofi, and what more than two processes, or more than two endpoints each, do is in 4x4.
+my @MORE = qw(2x16 4x1 4x2 4x4/shm 4x16/shm);
 
 # Where ranks > cores by far, collectives and pair tests are slow but meet what nothing else meets:
 # every pair of 64 ranks connected. The other groups see fewer ranks, with larger messages.
@@ -48,6 +52,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 # One entry per program and purpose:
 #   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c
 #   configs where it runs
+#   longer  where it runs with --long, or by its name, as well
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
 #   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
@@ -74,25 +79,28 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 my $RECOVER = '--prtemca state_base_recoverable 1';
 my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
+# Ways between processes, one of which is enough; otherwise all.
+my %UNTOLD = (probe => '2x2/shm', iprobe => '2x2/tcp', any => '2x2/node');
+
 # The transport may know of a death before the launcher, whose words are to be seen.
 my $PATIENT = 'pml_epml_launcher_wait 20000';
 
 my @TABLE = (
     # The whole matrix, all ways between processes.
-    { program => 'p2p_basic', configs => \@ALL },
-    { program => 'p2p_match', configs => \@ALL },
-    { program => 'random_traffic', configs => \@ALL },
-    { program => 'coll_move', configs => \@ALL },
-    { program => 'p2p_requests', configs => \@ALL },
-    { program => 'p2p_order', configs => \@ALL },
-    { program => 'comm_ops', configs => \@ALL },
+    { program => 'p2p_basic', configs => \@ALL, longer => \@MORE },
+    { program => 'p2p_match', configs => \@ALL, longer => \@MORE },
+    { program => 'random_traffic', configs => \@ALL, longer => \@MORE },
+    { program => 'coll_move', configs => \@ALL, longer => \@MORE },
+    { program => 'p2p_requests', configs => \@ALL, longer => \@MORE },
+    { program => 'p2p_order', configs => \@ALL, longer => \@MORE },
+    { program => 'comm_ops', configs => \@ALL, longer => \@MORE },
 
     # Partitioned communication.  On ordinary communicators it is Open MPI's own module, which can
     # less: that is what the first entry, and the plain runs, are for.
     { program => 'part', variant => 'ordinary', configs => ['2x0'], quick => [],
       args => '--plain-only 1' },
-    { program => 'part', configs => [qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4/tcp 4x2/tcp)], plain => 0,
-      timeout => 120 },
+    { program => 'part', configs => [qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4/tcp)], plain => 0,
+      longer => ['4x2/tcp'], timeout => 120 },
     { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
     { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
 
@@ -135,8 +143,10 @@ my @TABLE = (
     { program => 'comm_refused', configs => [qw(2x1/node 2x2/tcp 2x2/node)], plain => 0,
       says => 'cannot have windows yet.*cannot open files yet.*cannot be connected to other jobs' },
     { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
-    { program => 'comm_flat', configs => [qw(1x4 2x2/tcp 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
+    { program => 'comm_flat', configs => [qw(1x4 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
       timeout => 120 },
+    { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], quick => [],
+      env => $NO_CACHES, args => '--rounds 300', plain => 0, timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
       env => $NO_CACHES, configs => ['1x8'], args => '--rounds 10000' },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
@@ -375,8 +385,8 @@ my @TABLE = (
       plain => 0 },
 
     # One message of more than 2 GiB, within a process and between two.
-    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/tcp 2x1/node)],
-      quick => [], args => '--huge 2100', timeout => 150, plain => 0 },
+    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/node)],
+      longer => ['2x1/tcp'], quick => [], args => '--huge 2100', timeout => 150, plain => 0 },
     # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
     (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
               long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
@@ -453,9 +463,11 @@ my @TABLE = (
     { program => 'last_words', variant => 'owed', configs => ['2x1/node'], plain => 0, quick => [],
       launcher => $NOTIFY, mca => $PATIENT, says => '', args => 'owed', preload => 'fail_alloc',
       rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
-    # It leaves them alone and says nothing: they find out by themselves.
+    # It leaves them alone and says nothing: they find out by themselves, each way as it does.  What
+    # they wait in does not depend on that: one way each is enough for probes and wildcards.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
-              configs => ['2x2'], quick => [], launcher => $RECOVER, within => 20000,
+              configs => [$UNTOLD{$_} // '2x2'], longer => [$UNTOLD{$_} ? '2x2' : ()], quick => [],
+              launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
         qw(recv probe iprobe stream any barrier)),
@@ -552,7 +564,8 @@ my @TABLE = (
 
     # Data races of ours.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,
-              configs => [qw(1x4 2x2/tcp), 'p2p_dump' eq $_ ? () : '2x2/node'], timeout => 240 } }
+              configs => ['1x4', 'part' eq $_ ? () : '2x2/tcp', 'p2p_dump' eq $_ ? () : '2x2/node'],
+              longer => ['part' eq $_ ? '2x2/tcp' : ()], timeout => 240 } }
         qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
            shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
@@ -602,6 +615,7 @@ sub _configs_of
     my ($entry, $options) = @_;
     my @wanted = @{ $entry->{configs} };
 
+    push @wanted, @{ $entry->{longer} // [] } if $options->{long};
     if ($options->{quick}) {
         my %listed = map { $_ => 1 } @wanted, map { ("$_/tcp", "$_/node") } @wanted;
         @wanted = $entry->{quick} ? @{ $entry->{quick} }
