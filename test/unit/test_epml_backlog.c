@@ -46,6 +46,7 @@ static uint32_t numbers[PEERS]; /* of the peers */
 static struct {
     int queue[PEERS][THINGS];
     int length[PEERS];
+    uint64_t since[PEERS];
     int order[PEERS], queues; /* of the list */
 } model;
 
@@ -77,6 +78,7 @@ static void check(const epml_backlogs_t *backlogs)
         const epml_backlog_thing_t *thing = head, *last = NULL;
 
         TAP_CHECK(&numbers[peer] == head->peer && before == head->prev_queue, "queue %d", i);
+        TAP_EQ(model.since[peer], head->since);
         TAP_CHECK(head == epml_backlog_find(backlogs, numbers[peer]), "queue %d is not found", i);
         for (int n = 0; n < model.length[peer]; ++n) {
             TAP_CHECK(NULL != thing && model.queue[peer][n] == ((const thing_t *) thing)->id,
@@ -99,6 +101,7 @@ static void model_put(int peer, int at, int id)
 {
     if (0 == model.length[peer]) {
         model.order[model.queues++] = peer;
+        model.since[peer] = 0;
     }
     memmove(&model.queue[peer][at + 1], &model.queue[peer][at],
             (size_t) (model.length[peer] - at) * sizeof(model.queue[0][0]));
@@ -123,6 +126,9 @@ static void act(epml_backlogs_t *backlogs, uint64_t *random, int *free_things, i
     epml_backlog_thing_t *first = epml_backlog_find(backlogs, numbers[peer]);
     const uint64_t what = tap_below(random, 10);
 
+    if (NULL != first && 0 == tap_below(random, 4)) {
+        first->since = model.since[peer] = tap_below(random, 1000);
+    }
     if (4 > what && 0 < *free_count) {
         thing_t *thing = &things[free_things[--*free_count]];
         const bool front = 3 == what;

@@ -404,6 +404,7 @@ static void case_scribbled(void)
 typedef struct told_t {
     uint64_t magic, cells, used, area, area_size, kind, size, position;
     uint64_t inline_size; /**< not 0: of a message in the cells, instead */
+    uint64_t used_later;  /**< once the pipe has been opened */
 } told_t;
 
 static const told_t right = {.magic = EPSHM_PIPE_MAGIC,
@@ -413,7 +414,8 @@ static const told_t right = {.magic = EPSHM_PIPE_MAGIC,
                              .area_size = 4096,
                              .kind = EPSHM_PIPE_BULK,
                              .size = 600,
-                             .position = 0};
+                             .position = 0,
+                             .used_later = SEGMENT};
 
 /** One thing of it that is wrong. */
 static const struct {
@@ -445,6 +447,8 @@ static const struct {
     {"position not aligned", true, offsetof(told_t, position), 8},
     {"position too far ahead", true, offsetof(told_t, position), 8192},
     {"position far ahead", true, offsetof(told_t, position), UINT64_MAX - 63},
+    {"used beyond the mapping, later", true, offsetof(told_t, used_later), SEGMENT + 1},
+    {"area beyond what is used, later", true, offsetof(told_t, used_later), AREA_AT + 4095},
 };
 
 /** Make a pipe with one message as told. */
@@ -491,8 +495,10 @@ static void case_nonsense(void)
         TAP_CHECK(wrongs[i].opens == opens, "%s: %s", wrongs[i].what,
                   opens ? "opened" : "not opened");
         if (opens) {
-            const int rc = epshm_pipe_peek(&in, room, &message);
+            int rc;
 
+            atomic_store(used_of(&segment), told.used_later);
+            rc = epshm_pipe_peek(&in, room, &message);
             TAP_CHECK(EPSHM_PIPE_BROKEN == rc, "%s: got %d", wrongs[i].what, rc);
         }
     }
@@ -513,6 +519,38 @@ static void case_offsets(void)
     for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); ++i) {
         TAP_CHECK(!epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), offsets[i]),
                   "one at %llu", (unsigned long long) offsets[i]);
+    }
+    memmove(segment.memory + PIPE_AT + 8, segment.memory + PIPE_AT, epshm_pipe_bytes(16));
+    TAP_CHECK(!epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), PIPE_AT + 8),
+              "one between two lines");
+    segment_free(&segment);
+    tap_case_done();
+}
+
+/** What a producer may have left where its next message begins. */
+static void case_sound(void)
+{
+    static const struct {
+        uint64_t seq;
+        bool sound;
+    } words[] = {{0, true}, {3 * 16 + 1, true}, {2 * 16 + 1, true}, {1, true},
+                 {3 * 16, false}, {3 * 16 + 2, false}, {4 * 16 + 1, false}, {UINT64_MAX, false}};
+    segment_t segment = segment_new();
+    unsigned char data[8];
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("a message that does not come, and one that cannot");
+    make(&segment, 16, 0, &out, &in);
+    for (uint64_t number = 0; number < 3 * 16; ++number) {
+        fill(data, sizeof(data), number);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, sizeof(data)));
+        take(&in, sizeof(data), number);
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
+        atomic_store(&out.cells[0].seq, words[i].seq);
+        TAP_CHECK(words[i].sound == epshm_pipe_is_sound(&in), "%llu",
+                  (unsigned long long) words[i].seq);
     }
     segment_free(&segment);
     tap_case_done();
@@ -740,6 +778,7 @@ int main(int argc, char **argv)
     case_taken_back();
     case_nonsense();
     case_offsets();
+    case_sound();
     case_backwards();
 #if !defined(__SANITIZE_THREAD__)
     case_scribbled();
