@@ -16,15 +16,7 @@
  * somebody else.  And where he has left no room, there is no segment, and nothing is left.
  */
 
-#include "opal_config.h"
-
-#include "opal/mca/btl/epshm/btl_epshm_node.h"
-
-#include "opal/mca/pmix/pmix-internal.h"
-#include "opal/runtime/opal.h"
-#include "opal/util/proc.h"
-
-#include "tap.h"
+#include "test_epshm.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -44,34 +36,26 @@ enum {
     LOOKED_AT = 20010, /**< at most, and those that this program itself looks at */
 };
 
-static char folder[64];
-static opal_proc_t me;
 static int foreign_opens, names_read;
-
-/* There is no launcher to remove files: in place of Open MPI's own, which would ask one. */
-int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool jobscope)
-{
-    (void) path;
-    (void) directory;
-    (void) ignore;
-    (void) jobscope;
-    return OPAL_SUCCESS;
-}
 
 /* ---- what is opened -------------------------------------------------------------------------- */
 
-/** In place of the C library's. */
-int openat(int at, const char *path, int flags, ...)
+/** The file's mode, an argument that is there only if a file may be made.  (Left alone otherwise.) */
+#define MODE_OF(flags, mode)                   \
+    do {                                       \
+        va_list arguments;                     \
+                                               \
+        if (0 != ((flags) & O_CREAT)) {        \
+            va_start(arguments, flags);        \
+            *(mode) = va_arg(arguments, mode_t); \
+            va_end(arguments);                 \
+        }                                      \
+    } while (0)
+
+static int open_seen(int at, const char *path, int flags, mode_t mode)
 {
     struct stat stat_of;
-    mode_t mode = 0;
-    va_list arguments;
 
-    if (0 != (flags & O_CREAT)) {
-        va_start(arguments, flags);
-        mode = va_arg(arguments, mode_t);
-        va_end(arguments);
-    }
     if (0 == fstatat(at, path, &stat_of, AT_SYMLINK_NOFOLLOW) && STRANGER == stat_of.st_uid) {
         ++foreign_opens;
         flags |= O_NONBLOCK; /* seen; this program shall not stand still */
@@ -79,18 +63,22 @@ int openat(int at, const char *path, int flags, ...)
     return (int) syscall(SYS_openat, at, path, flags, mode);
 }
 
+/** In place of the C library's. */
+int openat(int at, const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+
+    MODE_OF(flags, &mode);
+    return open_seen(at, path, flags, mode);
+}
+
 /** Likewise. */
 int open(const char *path, int flags, ...)
 {
     mode_t mode = 0;
-    va_list arguments;
 
-    if (0 != (flags & O_CREAT)) {
-        va_start(arguments, flags);
-        mode = va_arg(arguments, mode_t);
-        va_end(arguments);
-    }
-    return openat(AT_FDCWD, path, flags, mode);
+    MODE_OF(flags, &mode);
+    return open_seen(AT_FDCWD, path, flags, mode);
 }
 
 /** Likewise. */
@@ -210,9 +198,7 @@ static int stop_stranger(pid_t pid, int release)
 static void component_start(void)
 {
     TAP_EQ(OPAL_SUCCESS, opal_init_util(NULL, NULL));
-    OBJ_CONSTRUCT(&me, opal_proc_t);
-    me.proc_name = (opal_process_name_t){.jobid = 0x1267, .vpid = 0};
-    (void) opal_proc_local_set(&me);
+    me_make(0x1267, 0);
     TAP_EQ(OPAL_SUCCESS,
            mca_btl_epshm_component.super.super.btl_version.mca_register_component_params());
     mca_btl_epshm_component.directory = folder;
@@ -328,12 +314,8 @@ int main(int argc, char **argv)
         return 0;
     }
     tap_begin(argc, argv, "test_epshm_folder", 60);
-    snprintf(folder, sizeof(folder), "%s/epshm-test.XXXXXX",
-             0 == access("/dev/shm", W_OK) ? "/dev/shm" : "/tmp");
-    if (NULL == mkdtemp(folder) || 0 != chmod(folder, 01777)) {
-        printf("Bail out! no folder\n");
-        return 1;
-    }
+    folder_make();
+    TAP_EQ(0, chmod(folder, 01777));
     component_start();
     (void) freopen("/dev/null", "w", stderr); /* what cannot be mapped is said */
     tap_case("what another user has put into the folder");

@@ -1,0 +1,312 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What two endpoints of a node share makes no sense: both learn of it, once, and nobody is misled.
+ */
+
+#include "test_epshm_node.h"
+
+/* ---- what two endpoints share makes no sense ------------------------------------------------- */
+
+static int losses, sender_losses; /**< that the owner has been told of */
+static name_t lost_sender;
+
+static bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
+    ++losses;
+    return false;
+}
+
+static bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                           char *who, size_t size)
+{
+    (void) module;
+    (void) who;
+    (void) size;
+    memset(&lost_sender, 0, sizeof(lost_sender));
+    lost_sender.length = length;
+    memcpy(lost_sender.bytes, address, length);
+    ++sender_losses;
+    return false;
+}
+
+static void side_watch(side_t *side)
+{
+    losses = sender_losses = 0;
+    side->module->ep_lost = on_lost;
+    side->module->ep_lost_sender = on_lost_sender;
+}
+
+static void side_turns(side_t *side)
+{
+    for (int turn = 0; turn < 1000; ++turn) {
+        (void) side->module->ep_progress(side->module);
+    }
+}
+
+/** Nonsense as the next message of a pipe. */
+static void corrupt_cell(side_t *side)
+{
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+
+    memset(epshm_pipe_out_cell(out, 0)->data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
+    epshm_pipe_publish(out, 1);
+}
+
+/** Nonsense where the next message begins: a number that none has there, ever. */
+static void corrupt_sequence(side_t *side)
+{
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+
+    atomic_store_explicit(&epshm_pipe_out_cell(out, 0)->seq, out->tail + 5, memory_order_relaxed);
+}
+
+/** Rank 1 sends nonsense, after three messages; rank 0 has sent it something before, or has not.
+ * Both learn that they have lost each other, and what another endpoint sends still arrives. */
+static void corrupt_pipe(const pair_t *pair, void (*corrupt)(side_t *), bool both_ways)
+{
+    side_t side = {.received = 0}, good = {.received = 3};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&good));
+        side_connect(&good, &theirs);
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 3; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8 + 300 * number));
+        }
+        corrupt(&side);
+    } else if (both_ways) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+    }
+    meet(pair);
+    side_turns(&side);
+    meet(pair);
+    side_turns(&side);
+    if (0 == pair->rank) {
+        TAP_EQ(1, atomic_load(&mca_btl_epshm_component.pipes_broken));
+        TAP_EQ(3, side.received);
+        TAP_EQ(both_ways ? 1 : 0, losses);
+        TAP_EQ(both_ways ? 0 : 1, sender_losses);
+        TAP_CHECK(both_ways || 0 == memcmp(&theirs, &lost_sender, sizeof(theirs)),
+                  "somebody else is lost");
+        meet(pair);
+        meet(pair);
+        while (4 > side.received) {
+            side_turn(&side);
+        }
+    } else {
+        TAP_EQ(1, losses);
+        TAP_EQ(0, sender_losses);
+        TAP_EQ(both_ways ? 1 : 0, side.received);
+        TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) side.peer)->out.pipe), "it is read");
+        meet(pair);
+        TAP_EQ(OPAL_SUCCESS, send_one(&good, 3, 8));
+        meet(pair);
+    }
+    meet(pair);
+    TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count - (0 == pair->rank));
+    if (1 == pair->rank) {
+        side_disconnect(&good);
+        side_close(&good);
+    }
+    if (1 == pair->rank || both_ways) {
+        side_disconnect(&side);
+    }
+    side_close(&side);
+}
+
+static void case_corrupt(const pair_t *pair)
+{
+    corrupt_pipe(pair, corrupt_cell, false);
+}
+
+static void case_corrupt_sequence(const pair_t *pair)
+{
+    corrupt_pipe(pair, corrupt_sequence, false);
+}
+
+static void case_corrupt_both(const pair_t *pair)
+{
+    corrupt_pipe(pair, corrupt_cell, true);
+}
+
+/** Rank 0 reads a pipe of rank 1's and writes nonsense of how far it is.  What rank 1 had sent
+ * arrives, and both know. */
+static void case_corrupt_head(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    int rc = OPAL_SUCCESS;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        atomic_store(&((epshm_node_peer_t *) side.peer)->out.pipe->head, UINT64_C(1) << 60);
+        for (int i = 0; i < 10000 && OPAL_SUCCESS == rc; ++i) {
+            rc = send_one(&side, (uint64_t) i, 8);
+            side.seed += OPAL_SUCCESS == rc;
+        }
+        TAP_EQ(OPAL_ERR_UNREACH, rc);
+        TAP_EQ(1, losses);
+        tell(pair, &side.seed, sizeof(side.seed));
+        meet(pair);
+        side_disconnect(&side);
+    } else {
+        uint64_t sent;
+
+        hear(pair, &sent, sizeof(sent));
+        side_turns(&side);
+        TAP_EQ(sent, side.received);
+        TAP_EQ(1, sender_losses);
+        TAP_EQ(0, memcmp(&theirs, &lost_sender, sizeof(theirs)));
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+/** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had
+ * been sent arrives, and rank 1 learns of it, once.  So it is whether a look that is due comes upon
+ * the pipe first or one that another word in the door brings about. */
+static void refuse(const pair_t *pair, bool by_door)
+{
+    side_t side = {.received = 0}, other = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 100; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8));
+        }
+        meet(pair);
+        meet(pair);
+        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        if (by_door) {
+            side_connect(&other, &theirs);
+        }
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+        if (by_door) {
+            side_disconnect(&other);
+        }
+        side_close(&other);
+    } else {
+        epshm_node_module_t *module = (epshm_node_module_t *) side.module;
+
+        meet(pair);
+        (void) side.module->ep_progress(side.module);
+        TAP_CHECK(100 > side.received, "it has all been taken at once");
+        side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        meet(pair);
+        meet(pair);
+        module->turns = by_door ? 0 : UINT32_MAX; /* no look at the pipes, or one */
+        (void) side.module->ep_progress(side.module);
+        TAP_EQ(by_door ? 1 : 0, module->in_count);
+        TAP_EQ(100, side.received);
+        TAP_EQ(0, losses + sender_losses); /* the owner knows */
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+static void case_refuse(const pair_t *pair)
+{
+    refuse(pair, false);
+}
+
+static void case_refuse_by_door(const pair_t *pair)
+{
+    refuse(pair, true);
+}
+
+/** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
+ * not heard, and the door's owner that it hears nobody. */
+static void case_corrupt_door(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        atomic_store(&((epshm_node_peer_t *) side.peer)->door->last, 0xdeadbeefcafe);
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+        side_connect(&side, &theirs); /* late */
+        side_turns(&side);
+        TAP_EQ(2, losses);
+        side_disconnect(&side);
+    } else {
+        meet(pair);
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on again");
+        TAP_EQ(0, side.received);
+        meet(pair);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+/** The words of a door lead to one another for ever. */
+static void case_endless_door(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        epshm_node_peer_t *peer;
+
+        side_connect(&side, &theirs);
+        peer = (epshm_node_peer_t *) side.peer;
+        atomic_store(&peer->out.pipe->next, atomic_load(&peer->door->last));
+        meet(pair);
+        meet(pair);
+        side_disconnect(&side);
+    } else {
+        meet(pair);
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_broken", 300);
+    folder_make();
+    run_pair("a corrupt pipe", case_corrupt, false);
+    run_pair("a corrupt place in a pipe", case_corrupt_sequence, false);
+    run_pair("a corrupt pipe of two", case_corrupt_both, false);
+    run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
+    run_pair("a sender that is refused", case_refuse, false);
+    run_pair("a sender that is refused when another one comes", case_refuse_by_door, false);
+    run_pair("a corrupt door", case_corrupt_door, false);
+    run_pair("a door without an end", case_endless_door, false);
+    return pairs_end();
+}

@@ -1,0 +1,233 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The files in which segments are, between two processes: limits on their size, a file system that
+ * is small, and files that others have left.
+ */
+
+#include "test_epshm_node.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+static void limit_file_size(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    TAP_EQ(0, getrlimit(RLIMIT_FSIZE, &limit));
+    limit.rlim_cur = bytes;
+    TAP_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+/** Files may not be as large as the segment is to be: whoever makes one all the same is killed. */
+static void case_file_size(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    limit_file_size(1000000);
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    for (uint64_t number = 0; number < 5; ++number) {
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 5000)); /* there is an area, too */
+    }
+    while (5 > side.received) {
+        side_turn(&side);
+    }
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Likewise, and what they may be is not enough. */
+static void case_no_file_size(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+
+    (void) pair;
+    (void) freopen("/dev/null", "w", stderr); /* it says so */
+    limit_file_size(500000);
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, side_open(&side));
+}
+
+/** The file system is smaller than the segment may be, as in a container: pipes become small before
+ * there is no room for more. */
+static void case_small_folder(const pair_t *pair)
+{
+    enum { MANY = 1200 };
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    side_t side = {.received = 0};
+    name_t theirs;
+    int count = 0;
+
+    folder_size = (uint64_t) 4 << 20;
+    side_begin(pair, &side, &theirs);
+    while (0 == pair->rank && count < MANY
+           && OPAL_SUCCESS
+                  == side.module->ep_connect(side.module, theirs.bytes, theirs.length,
+                                             &peers[count])) {
+        ++count;
+    }
+    TAP_CHECK(1 == pair->rank || 800 < count, "only %d pipes in 4 MiB", count);
+    meet(pair);
+    while (0 < count) {
+        side.module->ep_disconnect(side.module, peers[--count]);
+    }
+    side_close(&side);
+    meet(pair);
+}
+
+/** What rank 1's process has left behind does not disturb: names do not come again. */
+static void case_stale(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+    uint64_t stamp, size;
+    int status;
+    pid_t pid;
+
+    if (1 == pair->rank) {
+        pid = fork();
+        if (0 == pid) { /* makes the segment, and ends without a word */
+            _exit(OPAL_SUCCESS == mca_btl_epshm_segment_open(&stamp, &size) ? 0 : 1);
+        }
+        TAP_EQ(pid, waitpid(pid, &status, 0));
+        TAP_EQ(0, status);
+    }
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+    while (1 > side.received) {
+        side_turn(&side);
+    }
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Files that a node that was switched off, or a launcher that was killed, could have left: their
+ * names, and whether they stay. */
+static const struct {
+    const char *format; /**< the user's number goes in */
+    bool locked;        /**< by a process that lives */
+    bool stays;
+} leftovers[] = {
+    {"epshm.%u.77.0.0123456789abcdef", false, false},
+    {"epshm.%u.77.12.0123456789abcdef", true, true},
+    {"epshm.%u.1267.3.0123456789abcdef", false, true}, /* of this job, which is starting */
+    {"epshm.%u.077.0.0123456789abcdef", false, true},  /* no name of ours */
+    {"epshm.%u.77.0.123456789abcdef", false, true},
+    {"epshm.%u.77.0.0123456789abcdef.old", false, true},
+    {"epshm.%u.77.0", false, true},
+    {"epshn.%u.77.0.0123456789abcdef", false, true},
+};
+
+enum { LEFTOVERS = sizeof(leftovers) / sizeof(leftovers[0]) };
+
+static void leftover_path(int i, char *path, size_t size)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), leftovers[i].format, (unsigned int) geteuid());
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static bool locks_are_seen(void)
+{
+    struct statfs statfs_of;
+
+    return 0 == statfs(folder, &statfs_of) && TMPFS_MAGIC == statfs_of.f_type;
+}
+
+/** What other jobs have left is removed, by whoever makes a segment, and nothing else. */
+static void case_leftovers(const pair_t *pair)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fds[LEFTOVERS];
+    uint64_t stamp, size;
+    char path[128];
+
+    TAP_EQ(0x1267, OPAL_PROC_MY_NAME.jobid);
+    for (int i = 0; 1 == pair->rank && i < LEFTOVERS; ++i) {
+        leftover_path(i, path, sizeof(path));
+        fds[i] = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        TAP_CHECK(0 <= fds[i], "no %s", path);
+        if (leftovers[i].locked) {
+            TAP_EQ(0, fcntl(fds[i], F_SETLK, &lock));
+        }
+    }
+    meet(pair);
+    if (0 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
+        for (int i = 0; i < LEFTOVERS; ++i) {
+            leftover_path(i, path, sizeof(path));
+            TAP_CHECK((leftovers[i].stays || !locks_are_seen()) == (0 == access(path, F_OK)),
+                      "%s %s", path, leftovers[i].stays ? "was removed" : "is still there");
+        }
+    }
+    meet(pair);
+    for (int i = 0; 1 == pair->rank && i < LEFTOVERS; ++i) {
+        leftover_path(i, path, sizeof(path));
+        (void) unlink(path);
+        close(fds[i]);
+    }
+}
+
+/** Two jobs begin and end on one node, again and again: neither takes the other's file for one that
+ * has been left, not even between its making and its lock. */
+static void case_two_jobs(const pair_t *pair)
+{
+    struct stat named, opened;
+    char path[160];
+
+    me.proc_name.jobid = 4711 + (uint32_t) pair->rank;
+    meet(pair);
+    for (int i = 0; i < 3000 && !tap_case_failed(); ++i) {
+        int fd;
+
+        if (0 == i % 2) {
+            own_path(path, sizeof(path));
+            TAP_EQ(0, stat(path, &named));
+            mca_btl_epshm_segment_close();
+            continue;
+        }
+        snprintf(path, sizeof(path), "%s/epshm.%u.%x.%u.%016x", folder, (unsigned int) geteuid(),
+                 me.proc_name.jobid, (unsigned int) pair->rank, (unsigned int) i);
+        fd = mca_btl_epshm_segment_file_create(path);
+        if (0 > fd && EEXIST == errno) {
+            continue; /* taken away before it was locked: with another name, then */
+        }
+        TAP_CHECK(0 <= fd, "no file");
+        TAP_EQ(0, fstat(fd, &opened));
+        TAP_EQ(1, opened.st_nlink);
+        TAP_EQ(0, unlink(path));
+        close(fd);
+    }
+    meet(pair);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_files", 300);
+    folder_make();
+    run_pair("files of the dead and of the living", case_stale, false);
+    run_pair("files that other jobs have left", case_leftovers, false);
+    run_pair("two jobs that come and go", case_two_jobs, false);
+    run_pair("a limit on the size of files", case_file_size, false);
+    run_pair("a limit that leaves no room", case_no_file_size, false);
+    run_pair("a small file system", case_small_folder, false);
+    return pairs_end();
+}

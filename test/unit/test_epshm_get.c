@@ -1,0 +1,171 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * One copy out of the memory of another process of the node: of the right one, or none.
+ */
+
+#include "test_epshm_node.h"
+
+/* ---- one copy -------------------------------------------------------------------------------- */
+
+static mca_smsc_endpoint_t copy_endpoint;
+static opal_proc_t copy_peer;
+static int copies, gets;
+
+/** Whose memory the kernel reads, where it is asked for the peer's. */
+static enum { OF_PEER, OF_ANOTHER, OF_NOBODY } read_from;
+static const void *odd; /**< a buffer that cannot be read */
+
+static mca_smsc_endpoint_t *get_endpoint(opal_proc_t *proc)
+{
+    TAP_CHECK(&copy_peer == proc, "an endpoint for somebody else");
+    return &copy_endpoint;
+}
+
+static void return_endpoint(mca_smsc_endpoint_t *endpoint)
+{
+    TAP_CHECK(&copy_endpoint == endpoint, "somebody else's endpoint comes back");
+}
+
+/** As the kernel.  What stands for the peer's memory is this process's own, but for what proves
+ * whose it is. */
+static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, size_t size,
+                     void *registration)
+{
+    const epshm_neighbour_t *peer = mca_btl_epshm_neighbour_find(1 - me.proc_name.vpid);
+
+    (void) endpoint;
+    (void) registration;
+    ++copies;
+    if (OF_NOBODY == read_from || odd == remote) {
+        return OPAL_ERROR;
+    }
+    if (OF_PEER == read_from && (uint64_t) (uintptr_t) remote == peer->proof.address) {
+        memcpy(local, peer->proof.secret, size);
+    } else {
+        memcpy(local, remote, size);
+    }
+    return OPAL_SUCCESS;
+}
+
+static opal_proc_t *proc_for_name(const opal_process_name_t name)
+{
+    TAP_EQ(1 - (int) me.proc_name.vpid, name.vpid);
+    return &copy_peer;
+}
+
+static void got(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                void *local_address, mca_btl_base_registration_handle_t *local_handle,
+                void *context, void *data, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    (void) data;
+    TAP_EQ(OPAL_SUCCESS, status);
+    ++*(int *) context;
+}
+
+static int get_one(side_t *side, char *target, const char *source, size_t size)
+{
+    return side->module->super.btl_get(&side->module->super, side->peer, target,
+                                       (uint64_t) (uintptr_t) source, NULL, NULL, size, 0,
+                                       MCA_BTL_NO_ORDER, got, &gets, NULL);
+}
+
+/** The neighbour as it is when it has just been mapped. */
+static void forget_proof(side_t *side)
+{
+    epshm_neighbour_t *neighbour = ((epshm_node_peer_t *) side->peer)->neighbour;
+
+    atomic_store(&neighbour->proven_ns, 0);
+    atomic_store(&neighbour->copy_failed, false);
+    copies = 0;
+}
+
+/** Copies that succeed, and what follows where they do not. */
+static void check_gets(side_t *side)
+{
+    char source[100], target[100] = {0};
+
+    memset(source, 'x', sizeof(source));
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target + 60, source + 60, 40));
+    TAP_EQ(2, gets);
+    TAP_EQ(0, memcmp(source, target, sizeof(source)));
+    TAP_EQ(3, copies); /* it was looked whose memory it is, once */
+
+    odd = source; /* one buffer is no reason not to try the next */
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    odd = NULL;
+    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+    TAP_EQ(6, copies);
+
+    read_from = OF_NOBODY; /* the kernel forbids it from now on: tried twice, and never again */
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(8, copies);
+    read_from = OF_PEER;
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(8, copies);
+
+    /* Another process has the number: at the first copy, and after a time of good ones. */
+    for (int again = 0; again < 2; ++again) {
+        forget_proof(side);
+        read_from = OF_ANOTHER;
+        if (1 == again) {
+            read_from = OF_PEER;
+            TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+            read_from = OF_ANOTHER;
+            usleep(700000);
+        }
+        memset(target, 0, sizeof(target));
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(0, target[0]);
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(1 == again ? 3 : 1, copies);
+    }
+    TAP_EQ(4, gets);
+}
+
+static void case_get(const pair_t *pair)
+{
+    static mca_smsc_module_t module = {.get_endpoint = get_endpoint,
+                                       .return_endpoint = return_endpoint,
+                                       .copy_from = copy_from};
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    mca_smsc = &module;
+    opal_proc_for_name = proc_for_name;
+    side_begin(pair, &side, &theirs);
+    side_connect(&side, &theirs);
+    TAP_CHECK(0 != (side.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no btl_get");
+    check_gets(&side);
+    side_disconnect(&side);
+    side_close(&side);
+
+    mca_btl_epshm_component.single_copy = false;
+    TAP_EQ(OPAL_SUCCESS, side_open(&side));
+    TAP_EQ(0, side.module->super.btl_flags & MCA_BTL_FLAGS_GET);
+    side_close(&side);
+    meet(pair);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_get", 300);
+    folder_make();
+    run_pair("one copy, of the right memory", case_get, false);
+    return pairs_end();
+}
