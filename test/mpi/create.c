@@ -16,9 +16,13 @@
  *
  * One thread per process (local rank 0) creates over MPI_COMM_WORLD while the other threads of the
  * process, which hold endpoints already, wait; the handles are then used by threads of their own.
+ *
+ *   --owed 1  only: endpoints that go while they owe answers
  */
 
 #include "ept.h"
+
+#include <unistd.h>
 
 #define MAX_EP 16
 
@@ -486,9 +490,39 @@ static void case_tag_ub(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* The last communicator of an endpoint goes before all of its answers have: they do all the same. */
+static void case_owed(MPI_Comm comm, struct ept *t)
+{
+    enum { SENDS = 100, TAG = 3 };
+    MPI_Request requests[SENDS];
+    MPI_Comm pair;
+    int value[SENDS];
+
+    EPT_OK(t, MPIX_Comm_create_endpoints(comm, 1, MPI_INFO_NULL, &pair));
+    for (int i = 0; i < SENDS; ++i) {
+        value[i] = i;
+        if (1 == t->rank) {
+            EPT_OK(t, MPI_Issend(&value[i], 1, MPI_INT, 0, TAG, pair, &requests[i]));
+        } else {
+            EPT_OK(t, MPI_Recv(&value[i], 1, MPI_INT, 1, TAG, pair, MPI_STATUS_IGNORE));
+            EPT_EQ(t, i, value[i]);
+        }
+    }
+    if (1 == t->rank) {
+        usleep(300000); /* out of MPI: its side fills up */
+        EPT_OK(t, MPI_Waitall(SENDS, requests, MPI_STATUSES_IGNORE));
+    }
+    EPT_OK(t, MPI_Comm_free(&pair));
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (0 < ept_option_long("owed", 0)) {
+        EPT_CASE(t, case_owed);
+        return 0;
+    }
     EPT_CASE(t, case_counts);
     EPT_CASE(t, case_many_alive);
     EPT_CASE(t, case_free);

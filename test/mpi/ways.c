@@ -16,6 +16,7 @@
  *   --way area   some have no memory for messages of more than a few cells
  *   --way back   some have no way at all, and some that can be sent to cannot answer
  *   --way group as back, and groups of two make communicators: both get one or neither does
+ *   --way later  a way that cannot be had for a while is waited for
  *   --way links  one direction is through shared memory, the other one through the network; of three
  *                processes the first cannot share memory
  */
@@ -206,6 +207,63 @@ static void case_no_way_back(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* ---- a way that comes later ------------------------------------------------------------------ */
+
+/** Process 1 owes an answer, and endpoints of its own have all the memory; then they go. */
+static void owe_answer(MPI_Comm pair, MPI_Comm hogs[CROWD], struct ept *t)
+{
+    int value = 0;
+    char byte = 0;
+
+    for (int i = 0; i < CROWD; ++i) {
+        EPT_OK(t, MPI_Comm_set_errhandler(hogs[i], MPI_ERRORS_RETURN));
+        use_up(hogs[i], t);
+    }
+    EPT_OK(t, MPI_Send(&byte, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD));
+    EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, 0, TAG, pair, MPI_STATUS_IGNORE));
+    EPT_EQ(t, 7, value);
+    EPT_OK(t, MPI_Send(&byte, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD));
+    EPT_OK(t, MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/** Process 0 waits for it, and sees that it is not there yet. */
+static void await_answer(MPI_Comm pair, MPI_Request *request, struct ept *t)
+{
+    static const int value = 7;
+    char byte = 0;
+
+    EPT_OK(t, MPI_Recv(&byte, 1, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Issend(&value, 1, MPI_INT, 1, TAG, pair, request));
+    EPT_OK(t, MPI_Recv(&byte, 1, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 100; ++i) {
+        int flag = 0;
+
+        EPT_OK(t, MPI_Test(request, &flag, MPI_STATUS_IGNORE));
+        EPT_EQ(t, 0, flag);
+    }
+    EPT_OK(t, MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, MPI_COMM_WORLD));
+}
+
+static void case_way_later(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm pair, hogs[CROWD];
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, 1, MPI_INFO_NULL, &pair));
+    EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, CROWD, MPI_INFO_NULL, hogs));
+    if (1 == t->proc) {
+        owe_answer(pair, hogs, t);
+    } else {
+        await_answer(pair, &request, t);
+    }
+    for (int i = 0; i < CROWD; ++i) {
+        EPT_OK(t, MPI_Comm_free(&hogs[i]));
+    }
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_Comm_free(&pair));
+}
+
 /* ---- agreements without a way ---------------------------------------------------------------- */
 
 static atomic_int made_none;
@@ -369,6 +427,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_no_area);
     } else if (0 == strcmp("back", way)) {
         EPT_CASE(t, case_no_way_back);
+    } else if (0 == strcmp("later", way)) {
+        EPT_CASE(t, case_way_later);
     } else if (0 == strcmp("group", way)) {
         EPT_CASE(t, case_no_way_to_agree);
     } else {

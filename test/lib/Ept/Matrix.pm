@@ -218,6 +218,9 @@ my @TABLE = (
 
     # Creation.
     { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
+    # What an endpoint owes when it goes is more than fits into its pipe.
+    { program => 'create', variant => 'owed', configs => ['2x1/node'], quick => [], plain => 0,
+      args => '--owed 1', rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
     { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'],
       says => 'mpix_thread_level.*frobnicated' },
     { program => 'create_errors', configs => [@PROCESSES, '2x2'],
@@ -365,6 +368,9 @@ my @TABLE = (
       args => '--way group', says => 'there is no way to send it', timeout => 30,
       mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
              . 'pml_epml_launcher_wait 50' },
+    { program => 'ways', variant => 'later', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way later', says => '\A(?!.*there is no way to send it).*no memory left', timeout => 30,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 60000' },
     # The two directions of a pair by different links.
     { program => 'ways', variant => 'links', configs => ['3x1/node'], plain => 0, quick => [],
       args => '--way links', rank0 => 'OMPI_MCA_btl_epshm_processes=0',

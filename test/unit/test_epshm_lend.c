@@ -1,0 +1,324 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * When a module lends its user's memory, and when it wants it back (btl_epshm_lend.c): two modules
+ * in one thread, with a clock that goes when it is told to.  The protocol of a single loan is
+ * test_epshm_loan.c's.
+ *
+ * The component's sources are compiled in, as what they share is not exported.
+ */
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl_ep_pace.h"
+
+#include <stdint.h>
+
+static uint64_t ticks; /* what the clock says */
+
+#define ep_pace_clock() ticks
+#include "opal/mca/btl/epshm/btl_epshm_frag.c"
+#include "opal/mca/btl/epshm/btl_epshm_inbox.c"
+#include "opal/mca/btl/epshm/btl_epshm_lane.c"
+#include "opal/mca/btl/epshm/btl_epshm_lend.c"
+#include "opal/mca/btl/epshm/btl_epshm_module.c"
+#include "opal/mca/btl/epshm/btl_epshm_progress.c"
+#include "opal/mca/btl/epshm/btl_epshm_send.c"
+
+#include "tap.h"
+
+#define PREFIX UINT64_C(0x1122334455667788)
+
+enum { CELLS = 64, BYTES = 512, MANY = 80, NONE = -1 };
+
+mca_btl_epshm_component_t mca_btl_epshm_component;
+
+typedef struct header_t {
+    uint64_t prefix, number, unused;
+} header_t;
+
+static mca_btl_ep_module_t *sender, *receiver;
+static struct mca_btl_base_endpoint_t *connection;
+static unsigned char memory[MANY][BYTES]; /**< what is lent; each only once in a case */
+static uint64_t lent, returned, received; /**< messages */
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+static void on_returned(void *context, void *token)
+{
+    (void) context;
+    TAP_EQ(returned, (uint64_t) (uintptr_t) token);
+    memset(memory[returned++], 0xee, BYTES); /* it is ours again */
+}
+
+static void on_loan(void *context, const void *rest, const void *data, size_t size)
+{
+    uint64_t number;
+    size_t wrong = 0;
+
+    (void) context;
+    memcpy(&number, rest, sizeof(number));
+    TAP_EQ(received, number);
+    TAP_EQ(BYTES, size);
+    for (size_t i = 0; i < size; ++i) {
+        wrong += (unsigned char) (number + i) != ((const unsigned char *) data)[i];
+    }
+    TAP_EQ(0, wrong);
+    ++received;
+}
+
+static void on_bare(void *context, const void *rest, size_t size)
+{
+    (void) context;
+    (void) rest;
+    (void) size;
+}
+
+static void on_receive(mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *message)
+{
+    (void) btl;
+    (void) message;
+}
+
+/* ---- two modules ----------------------------------------------------------------------------- */
+
+static mca_btl_ep_module_t *module_open(void)
+{
+    mca_btl_ep_module_t *module = NULL;
+
+    if (OPAL_SUCCESS != mca_btl_epshm_module_create(NULL, MCA_BTL_EP_FLAG_NONE, &module)) {
+        printf("Bail out! no module\n");
+        exit(99);
+    }
+    module->ep_prefix = PREFIX;
+    module->ep_receive_bare = on_bare;
+    module->ep_receive_loan = on_loan;
+    module->ep_returned = on_returned;
+    return module;
+}
+
+static void take_all(mca_btl_ep_module_t *module)
+{
+    while (0 < module->ep_progress(module)) {
+    }
+}
+
+/** Two modules, the first of which has a lane to the second. */
+static void begin(const char *name)
+{
+    const header_t header = {.prefix = PREFIX};
+
+    tap_case("%s", name);
+    mca_btl_epshm_component.ring_cells = 1024;
+    mca_btl_epshm_component.lanes = 8;
+    mca_btl_epshm_component.lane_cells = CELLS;
+    mca_btl_epshm_component.eager_limit = 4096;
+    mca_btl_epshm_component.max_send_size = 32768;
+    mca_btl_epshm_component.share_min = 32768;
+    mca_btl_epshm_component.eager_frags_max = 256;
+    mca_btl_epshm_component.max_frags_max = 16;
+    mca_btl_epshm_component.lend_min = 224;
+    ticks = lent = returned = received = 0;
+    sender = module_open();
+    receiver = module_open();
+    TAP_EQ(OPAL_SUCCESS, sender->ep_connect(sender, receiver->ep_address,
+                                            sizeof(mca_btl_epshm_address_t), &connection));
+    for (int i = 0; i < 2 * EPSHM_LANE_AFTER; ++i) {
+        TAP_EQ(OPAL_SUCCESS, sender->ep_send(sender, connection, &header, sizeof(header), NULL, 0,
+                                             MCA_BTL_EP_TAG));
+        take_all(receiver);
+    }
+}
+
+static void end(void)
+{
+    if (NULL != receiver) {
+        take_all(receiver);
+    }
+    while (returned < lent) {
+        (void) mca_btl_epshm_loans_progress((mca_btl_epshm_module_t *) sender);
+    }
+    TAP_EQ(lent, returned);
+    sender->ep_disconnect(sender, connection);
+    (void) sender->super.btl_finalize(&sender->super);
+    if (NULL != receiver) {
+        TAP_EQ(lent, received);
+        (void) receiver->super.btl_finalize(&receiver->super);
+    }
+    tap_case_done();
+}
+
+static int lend(void)
+{
+    const header_t header = {.prefix = PREFIX, .number = lent};
+    int rc;
+
+    for (size_t i = 0; i < BYTES; ++i) {
+        memory[lent][i] = (unsigned char) (lent + i);
+    }
+    rc = sender->ep_lend(sender, connection, &header, sizeof(header), memory[lent], BYTES,
+                         (void *) (uintptr_t) lent);
+    lent += OPAL_SUCCESS == rc ? 1 : 0;
+    return rc;
+}
+
+static void lend_many(int count)
+{
+    for (int i = 0; i < count; ++i) {
+        TAP_EQ(OPAL_SUCCESS, lend());
+    }
+}
+
+/** Turns of the sender until all that it has lent is back, each so many ticks after the last one.
+ * @return NONE: it did not come back */
+static int turns_until_back(uint64_t ticks_each)
+{
+    for (int turns = 1; turns <= 1000; ++turns) {
+        (void) mca_btl_epshm_loans_progress((mca_btl_epshm_module_t *) sender);
+        if (returned == lent) {
+            return turns;
+        }
+        ticks += ticks_each;
+    }
+    return NONE;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void case_taken(void)
+{
+    begin("what the receiver takes is back at the next turn");
+    lend_many(3);
+    TAP_CHECK(sender->ep_pending(sender), "nothing to look at");
+    take_all(receiver);
+    TAP_EQ(3, received);
+    TAP_EQ(0, returned);
+    TAP_EQ(1, turns_until_back(0));
+    end();
+}
+
+static void case_refused(void)
+{
+    const header_t good = {.prefix = PREFIX}, other = {.prefix = PREFIX + 1};
+    static const unsigned char large[4097];
+    mca_btl_ep_module_t *third = module_open();
+    struct mca_btl_base_endpoint_t *apart;
+
+    begin("what does not fit a loan is not lent");
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
+           sender->ep_lend(sender, connection, &other, sizeof(other), large, BYTES, NULL));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
+           sender->ep_lend(sender, connection, &good, sizeof(good) - 8, large, BYTES, NULL));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, sender->ep_lend(sender, connection, &good, sizeof(good), large,
+                                                   sizeof(large), NULL));
+    /* Nor to one that there is no lane to. */
+    TAP_EQ(OPAL_SUCCESS, sender->ep_connect(sender, third->ep_address,
+                                            sizeof(mca_btl_epshm_address_t), &apart));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
+           sender->ep_lend(sender, apart, &good, sizeof(good), large, BYTES, NULL));
+    sender->ep_disconnect(sender, apart);
+    (void) third->super.btl_finalize(&third->super);
+    end();
+}
+
+/** The receiver does not come: the memory is wanted back after so many quick turns, or some that
+ * are slow.  It finds copies when it does come, and the next messages are not lent. */
+static void not_there(uint64_t ticks_each, int turns)
+{
+    lend_many(5);
+    TAP_EQ(turns, turns_until_back(ticks_each));
+    for (int i = 0; i < 1 << EPSHM_LOAN_SHY_FIRST; ++i) {
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, lend());
+    }
+    TAP_EQ(OPAL_SUCCESS, lend());
+    take_all(receiver);
+    TAP_EQ(1, turns_until_back(0));
+    end();
+}
+
+static void case_not_there(void)
+{
+    begin("the receiver is not there, turns are quick");
+    not_there(0, EPSHM_LOAN_TURNS + 1);
+    begin("the receiver is not there, turns are slow");
+    not_there(EPSHM_LOAN_TICKS, EPSHM_LOAN_LOOK);
+}
+
+/** What is refused after a loan that was in vain. */
+static int refused_then(void)
+{
+    int refused = 0;
+
+    TAP_EQ(EPSHM_LOAN_LOOK, turns_until_back(EPSHM_LOAN_TICKS));
+    while (OPAL_SUCCESS != lend()) {
+        ++refused;
+    }
+    return refused;
+}
+
+static void case_again(void)
+{
+    begin("who lends in vain does so ever more rarely");
+    lend_many(1);
+    for (int failures = 0; failures < 4; ++failures) {
+        TAP_EQ(1 << (EPSHM_LOAN_SHY_FIRST + failures), refused_then());
+    }
+    take_all(receiver);
+    TAP_EQ(1, turns_until_back(0)); /* not in vain */
+    TAP_EQ(OPAL_SUCCESS, lend());
+    TAP_EQ(1 << (EPSHM_LOAN_SHY_FIRST + 3), refused_then());
+    end();
+}
+
+/** The lane has room again before the sender has looked what is back. */
+static void case_full(void)
+{
+    begin("as many loans as a lane has cells, and one more");
+    lend_many(CELLS);
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, lend());
+    take_all(receiver);
+    TAP_EQ(0, returned);
+    lend_many(1);
+    TAP_EQ(CELLS, returned);
+    take_all(receiver);
+    TAP_EQ(1, turns_until_back(0));
+    end();
+}
+
+static void case_closed(void)
+{
+    begin("the receiver goes, with loans in its lane");
+    lend_many(4);
+    (void) receiver->super.btl_finalize(&receiver->super);
+    receiver = NULL;
+    TAP_EQ(1, turns_until_back(0));
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_lend", 60);
+    mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = on_receive;
+    if (!epshm_loan_setup()) {
+        tap_case("no membarrier here: nothing is ever lent");
+        tap_case_done();
+        return tap_end();
+    }
+    case_taken();
+    case_refused();
+    case_not_there();
+    case_again();
+    case_full();
+    case_closed();
+    return tap_end();
+}
