@@ -146,8 +146,8 @@ static void case_corrupt_both(const pair_t *pair)
 }
 
 /** Rank 0 reads a pipe of rank 1's and writes nonsense of how far it is.  What rank 1 had sent
- * arrives, and both know. */
-static void case_corrupt_head(const pair_t *pair)
+ * arrives, and both know.  If rank 0 has sent something, too, rank 1 reads no more of that. */
+static void corrupt_head(const pair_t *pair, bool both_ways)
 {
     side_t side = {.received = 0};
     int rc = OPAL_SUCCESS;
@@ -155,7 +155,14 @@ static void case_corrupt_head(const pair_t *pair)
 
     side_begin(pair, &side, &theirs);
     side_watch(&side);
+    if (0 == pair->rank && both_ways) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+    }
+    meet(pair);
     if (1 == pair->rank) {
+        side_turns(&side);
+        TAP_EQ(both_ways ? 1 : 0, ((epshm_node_module_t *) side.module)->in_count);
         side_connect(&side, &theirs);
         atomic_store(&((epshm_node_peer_t *) side.peer)->out.pipe->head, UINT64_C(1) << 60);
         for (int i = 0; i < 10000 && OPAL_SUCCESS == rc; ++i) {
@@ -164,6 +171,8 @@ static void case_corrupt_head(const pair_t *pair)
         }
         TAP_EQ(OPAL_ERR_UNREACH, rc);
         TAP_EQ(1, losses);
+        side_turns(&side);
+        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
         tell(pair, &side.seed, sizeof(side.seed));
         meet(pair);
         side_disconnect(&side);
@@ -173,11 +182,26 @@ static void case_corrupt_head(const pair_t *pair)
         hear(pair, &sent, sizeof(sent));
         side_turns(&side);
         TAP_EQ(sent, side.received);
-        TAP_EQ(1, sender_losses);
-        TAP_EQ(0, memcmp(&theirs, &lost_sender, sizeof(theirs)));
+        TAP_EQ(both_ways ? 1 : 0, losses);
+        TAP_EQ(both_ways ? 0 : 1, sender_losses);
+        TAP_CHECK(both_ways || 0 == memcmp(&theirs, &lost_sender, sizeof(theirs)),
+                  "somebody else is lost");
         meet(pair);
+        if (both_ways) {
+            side_disconnect(&side);
+        }
     }
     side_close(&side);
+}
+
+static void case_corrupt_head(const pair_t *pair)
+{
+    corrupt_head(pair, false);
+}
+
+static void case_corrupt_head_both(const pair_t *pair)
+{
+    corrupt_head(pair, true);
 }
 
 /** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had
@@ -239,18 +263,53 @@ static void case_refuse_by_door(const pair_t *pair)
     refuse(pair, true);
 }
 
-/** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
- * not heard, and the door's owner that it hears nobody. */
-static void case_corrupt_door(const pair_t *pair)
+/** Rank 1 is refused before it has sent anything: it learns of that when it does. */
+static void case_refuse_early(const pair_t *pair)
 {
     side_t side = {.received = 0};
     name_t theirs;
 
     side_begin(pair, &side, &theirs);
     side_watch(&side);
-    if (1 == pair->rank) {
+    if (0 == pair->rank) {
+        side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
+        TAP_EQ(0, losses + sender_losses);
+        meet(pair);
+    } else {
+        meet(pair);
         side_connect(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+/** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
+ * not heard, and the door's owner that it hears nobody. */
+static void case_corrupt_door(const pair_t *pair)
+{
+    side_t side = {.received = 0}, heard = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&heard));
+        side_connect(&heard, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&heard, 0, 8));
+        meet(pair);
+        meet(pair);
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8));
         atomic_store(&((epshm_node_peer_t *) side.peer)->door->last, 0xdeadbeefcafe);
         meet(pair);
         meet(pair);
@@ -261,11 +320,19 @@ static void case_corrupt_door(const pair_t *pair)
         side_turns(&side);
         TAP_EQ(2, losses);
         side_disconnect(&side);
+        TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) heard.peer)->out.pipe),
+                  "whom it had heard does not know that it hears no more");
+        side_disconnect(&heard);
+        side_close(&heard);
     } else {
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, side.received);
+        meet(pair);
         meet(pair);
         TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
         TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on again");
-        TAP_EQ(0, side.received);
+        TAP_EQ(1, side.received);
         meet(pair);
     }
     meet(pair);
@@ -304,8 +371,10 @@ int main(int argc, char **argv)
     run_pair("a corrupt place in a pipe", case_corrupt_sequence, false);
     run_pair("a corrupt pipe of two", case_corrupt_both, false);
     run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
+    run_pair("a corrupt pipe of two, as its sender sees", case_corrupt_head_both, false);
     run_pair("a sender that is refused", case_refuse, false);
     run_pair("a sender that is refused when another one comes", case_refuse_by_door, false);
+    run_pair("a sender that is refused before it sends", case_refuse_early, false);
     run_pair("a corrupt door", case_corrupt_door, false);
     run_pair("a door without an end", case_endless_door, false);
     return pairs_end();
