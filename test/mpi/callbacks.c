@@ -23,6 +23,7 @@
 #include "ept.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { TAG = 1, TAG_NEVER = 99, LARGE = 20000 };
 
@@ -403,11 +404,80 @@ static void case_others(MPI_Comm comm, struct ept *t)
     free_endpoints(t);
 }
 
+/* ---- called by a thread that helps ------------------------------------------------------------ */
+
+static atomic_bool inside, freed;
+
+/** The endpoint whose request has called this goes meanwhile. */
+static int type_stays(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void) type;
+    (void) key;
+    (void) value;
+    (void) extra;
+    ++called;
+    atomic_store(&inside, true);
+    for (int i = 0; !atomic_load(&freed) && i < 5000; ++i) {
+        usleep(1000);
+    }
+    return MPI_SUCCESS;
+}
+
+/** Sends to the endpoint of a thread that is not in MPI, waits for something else, and so helps. */
+static void *helper_main(void *arg)
+{
+    struct ept *t = arg;
+    const int value = 8;
+    int x = 0;
+
+    EPT_OK(t, MPI_Send(&value, 1, MPI_INT, 0, TAG, ep[1]));
+    EPT_OK(t, MPI_Recv(&x, 1, MPI_INT, 0, TAG, ep[1], MPI_STATUS_IGNORE));
+    EPT_EQ(t, 6, x);
+    return NULL;
+}
+
+/* A callback in a thread that helps takes so long that the endpoint has gone when it returns. */
+static void case_helper(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm other[2];
+    MPI_Request request;
+    MPI_Datatype type;
+    pthread_t thread;
+    int in[2] = {0, 0}, x = 6;
+
+    (void) comm;
+    make_endpoints(t);
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, 2, MPI_INFO_NULL, other));
+    called = 0;
+    EPT_OK(t, MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_stays, &keyval, NULL));
+    type = make_type(1);
+    EPT_OK(t, MPI_Irecv(in, 1, type, 1, TAG, ep[0], &request));
+    EPT_OK(t, MPI_Type_free(&type));
+    EPT_OK(t, MPI_Request_free(&request));
+    pthread_create(&thread, NULL, helper_main, t);
+    for (int i = 0; !atomic_load(&inside) && i < 5000; ++i) {
+        usleep(1000);
+    }
+    EPT_CHECK(t, atomic_load(&inside), "nobody helps");
+    EPT_OK(t, MPI_Send(&x, 1, MPI_INT, 1, TAG, ep[0]));
+    EPT_OK(t, MPI_Comm_free(&ep[0]));
+    atomic_store(&freed, true);
+    pthread_join(thread, NULL);
+    EPT_EQ(t, 8, in[0]);
+    EPT_EQ(t, 1, called);
+    EPT_OK(t, MPI_Comm_free(&ep[1]));
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Comm_free(&other[i]));
+    }
+    EPT_OK(t, MPI_Type_free_keyval(&keyval));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE(t, case_datatypes);
     EPT_CASE(t, case_partitioned);
     EPT_CASE(t, case_others);
+    EPT_CASE(t, case_helper);
     return 0;
 }

@@ -350,6 +350,40 @@ static void case_side_by_side(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* One request of a list is complete whenever it is asked for: the other one moves on all the same,
+ * though nobody else is in MPI. */
+static void case_always_complete(MPI_Comm comm, struct ept *t)
+{
+    enum { CALLS_MOST = 10000, TAG = 31 };
+    static atomic_bool sent;
+    MPI_Request requests[2];
+    int value = 0, count = 0, indices[2], calls = 0;
+
+    if (1 == t->rank) {
+        EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, 0, TAG, comm, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Send(&value, 1, MPI_INT, 0, TAG, comm));
+        atomic_store(&sent, true);
+    } else if (0 == t->rank) {
+        const int go = 5;
+
+        EPT_OK(t, MPI_Send_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, TAG, comm, &requests[0]));
+        EPT_OK(t, MPI_Irecv(&value, 1, MPI_INT, 1, TAG, comm, &requests[1]));
+        EPT_OK(t, MPI_Send(&go, 1, MPI_INT, 1, TAG, comm));
+        while (!atomic_load(&sent)) {
+            usleep(1000);
+        }
+        for (; 2 > count && CALLS_MOST > calls; ++calls) {
+            EPT_OK(t, MPI_Start(&requests[0]));
+            EPT_OK(t, MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE));
+        }
+        EPT_CHECK(t, 2 == count, "%d calls did not move it on", calls);
+        EPT_OK(t, MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+        EPT_EQ(t, go, value);
+        EPT_OK(t, MPI_Request_free(&requests[0]));
+    }
+    ept_local_barrier(t);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -370,5 +404,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_mixed);
     EPT_CASE(t, case_side_by_side);
+    if (2 <= t->nlocal) {
+        EPT_CASE(t, case_always_complete);
+    }
     return 0;
 }
