@@ -248,20 +248,30 @@ static void expect_loss(const pair_t *pair, side_t *side, uint64_t received)
     pair_barrier(pair, side);
 }
 
-/** A message is missing, as the next one tells. */
+/** A message is missing, as the next one tells.  It is not welcome any more when it comes late. */
 static void case_missing(const pair_t *pair)
 {
     uint64_t next = 0;
     side_t side = {.on_message = expect_next, .state = &next};
+    mca_btl_epofi_wire_t late;
 
     start(pair, &side);
     send_number(&side, 0);
     side_wait(&side, 1);
+    mca_btl_epofi_wire_init(pair_of(&side), &late, MCA_BTL_EP_TAG, 8);
     if (0 == pair->rank) {
         skip(&side);
         send_number(&side, 2);
     }
     expect_loss(pair, &side, 1);
+    if (0 == pair->rank) {
+        send_raw(&side, &late);
+    }
+    for (int i = 0; i < 3; ++i) {
+        pair_barrier(pair, &side);
+        (void) side_progress(&side);
+    }
+    TAP_EQ(1, side.received);
     end(&side);
 }
 

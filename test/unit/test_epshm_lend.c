@@ -280,6 +280,23 @@ static void case_again(void)
     end();
 }
 
+/** It comes when the memory is wanted back already: then it is waited for, and the rest is copied. */
+static void case_reading(void)
+{
+    epshm_lane_ring_t *ring;
+
+    begin("the receiver is reading when the memory is wanted back");
+    lend_many(2);
+    ring = mca_btl_epshm_place((mca_btl_epshm_module_t *) sender, connection)->writer.ring;
+    TAP_EQ(EPSHM_LOAN_OPEN, epshm_loan_borrow(ring));
+    TAP_EQ(NONE, turns_until_back(EPSHM_LOAN_TICKS));
+    TAP_EQ(0, returned);
+    epshm_lane_pop(ring, 1);
+    ++received;
+    TAP_EQ(1, turns_until_back(0));
+    end();
+}
+
 /** The lane has room again before the sender has looked what is back. */
 static void case_full(void)
 {
@@ -318,6 +335,7 @@ int main(int argc, char **argv)
     case_refused();
     case_not_there();
     case_again();
+    case_reading();
     case_full();
     case_closed();
     return tap_end();
