@@ -350,6 +350,39 @@ static void case_side_by_side(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* Who does nothing but test a request of the run's communicator moves the ordinary ones on as well:
+ * what is tested for is sent when an ordinary message has gone through. */
+static void case_tests_only(MPI_Comm comm, struct ept *t)
+{
+    enum { LARGE = 1 << 20, TAG = 40, WAYS = 2 };
+
+    for (int way = 0; 0 == t->local && 2 > t->proc && way < WAYS; ++way) {
+        MPI_Request ordinary, request;
+        char *data = calloc(1, LARGE);
+        int value = 0, flag = 0;
+
+        ept_phase(t, "by MPI_Test%s", 0 == way ? "" : "all");
+        if (1 == t->proc) {
+            data[LARGE - 1] = 7;
+            value = 8;
+            EPT_OK(t, MPI_Send(data, LARGE, MPI_BYTE, 0, TAG + way, world));
+            EPT_OK(t, MPI_Send(&value, 1, MPI_INT, 0, TAG + way, comm));
+        } else {
+            EPT_OK(t, MPI_Irecv(data, LARGE, MPI_BYTE, 1, TAG + way, world, &ordinary));
+            EPT_OK(t, MPI_Irecv(&value, 1, MPI_INT, t->nlocal, TAG + way, comm, &request));
+            while (!flag) {
+                EPT_OK(t, 0 == way ? MPI_Test(&request, &flag, MPI_STATUS_IGNORE)
+                                   : MPI_Testall(1, &request, &flag, MPI_STATUSES_IGNORE));
+            }
+            EPT_EQ(t, 8, value);
+            EPT_OK(t, MPI_Wait(&ordinary, MPI_STATUS_IGNORE));
+            EPT_EQ(t, 7, data[LARGE - 1]);
+        }
+        free(data);
+    }
+    ept_local_barrier(t);
+}
+
 /* One request of a list is complete whenever it is asked for: the other one moves on all the same,
  * though nobody else is in MPI. */
 static void case_always_complete(MPI_Comm comm, struct ept *t)
@@ -399,6 +432,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     if (2 <= t->nprocs) {
         EPT_CASE(t, case_left_to_world);
+        EPT_CASE(t, case_tests_only);
     } else {
         ept_skip(t, "case_left_to_world", "needs two processes");
     }
