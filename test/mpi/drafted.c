@@ -27,8 +27,10 @@
 
 enum { WAITS, COMPUTES, WATCHES, RANKS_MIN = 4, TAG_SMALL = 1, TAG_LARGE = 2 };
 
-/* On a machine with other work a thread may lose its core for as long as the copy takes. */
-enum { TRIES = 8 };
+/* On a machine with other work a thread may lose its core for as long as the copy takes.  One good
+ * try is not enough: between processes the large message comes in fragments now and then, to see
+ * whether that is faster, and nobody waits for those. */
+enum { TRIES = 8, ENOUGH = 5 };
 
 /** Of the process that rank 0 to 2 live in. */
 static unsigned char *memory;
@@ -188,14 +190,14 @@ static int run(MPI_Comm comm, struct ept *t, way_t way)
 static void run_way(MPI_Comm comm, struct ept *t, way_t way)
 {
     const int wanted = CREATION == way ? 2 : 1;
-    int came = 0;
+    int good = 0, tries = 0;
 
-    for (int i = 0; i < TRIES && came < wanted; ++i) {
-        ept_phase(t, "try %d", i);
-        came = run(comm, t, way);
+    for (; tries < TRIES && good < ENOUGH; ++tries) {
+        ept_phase(t, "try %d", tries);
+        good += wanted == run(comm, t, way);
     }
-    EPT_CHECK(t, wanted == came, "%d of %d waited for a copy that was none of theirs",
-              wanted - came, wanted);
+    EPT_CHECK(t, ENOUGH == good, "in %d of %d tries somebody waited for a copy of another's",
+              tries - good, tries);
 }
 
 static void case_small(MPI_Comm comm, struct ept *t)
