@@ -116,6 +116,8 @@ static void model_take(int peer, int at)
             (size_t) (model.length[peer] - at) * sizeof(model.queue[0][0]));
     if (0 == model.length[peer]) {
         model_leave(model_place(peer));
+    } else if (0 == at) {
+        model.since[peer] = 0; /* what follows has waited for nothing yet */
     }
 }
 
