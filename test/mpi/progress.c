@@ -365,11 +365,13 @@ static void case_tests_only(MPI_Comm comm, struct ept *t)
         if (1 == t->proc) {
             data[LARGE - 1] = 7;
             value = 8;
+            EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG + way, comm, MPI_STATUS_IGNORE));
             EPT_OK(t, MPI_Send(data, LARGE, MPI_BYTE, 0, TAG + way, world));
             EPT_OK(t, MPI_Send(&value, 1, MPI_INT, 0, TAG + way, comm));
         } else {
             EPT_OK(t, MPI_Irecv(data, LARGE, MPI_BYTE, 1, TAG + way, world, &ordinary));
             EPT_OK(t, MPI_Irecv(&value, 1, MPI_INT, t->nlocal, TAG + way, comm, &request));
+            EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, t->nlocal, TAG + way, comm));
             while (!flag) {
                 EPT_OK(t, 0 == way ? MPI_Test(&request, &flag, MPI_STATUS_IGNORE)
                                    : MPI_Testall(1, &request, &flag, MPI_STATUSES_IGNORE));
