@@ -439,6 +439,38 @@ static void case_unanswered(const pair_t *pair)
     end(&side);
 }
 
+/** Peers that sent something once and never answer, more than have their turn before the first ones
+ * are due again: none is forgotten behind the others. */
+static void case_many_quiet(const pair_t *pair)
+{
+    enum { COUNT = 8192, LOOKS = COUNT / 64 + 8 };
+    side_t side = {0};
+    const mca_btl_epofi_address_t *own;
+    unsigned int never = 0;
+
+    (void) pair;
+    mca_btl_epofi_component.confirm = 10;
+    side_open(&side);
+    own = (const mca_btl_epofi_address_t *) side.module->ep_address;
+    for (uint64_t id = 1; id <= COUNT; ++id) {
+        const mca_btl_epofi_wire_t wire = {.sender = id,
+                                           .proof = mca_btl_epofi_keyed(&own->secret, id)};
+        mca_btl_epofi_pair_t *quiet = mca_btl_epofi_pair_meet(module_of(&side), &wire);
+
+        quiet->out.sequence = 1;
+        quiet->noticed = 1;
+    }
+    for (int look = 0; look < LOOKS; ++look) {
+        module_of(&side)->confirm_ns = 0; /* it is time */
+        mca_btl_epofi_ask_confirm(module_of(&side));
+    }
+    for (uint64_t id = 1; id <= COUNT; ++id) {
+        never += 0 == mca_btl_epofi_pair_find(module_of(&side), id)->asked;
+    }
+    TAP_EQ(0, never);
+    side_close(&side);
+}
+
 static int read_status;
 
 static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -609,6 +641,7 @@ int main(int argc, char **argv)
     run_pair("given up, and forgotten", case_given_up);
     run_pair("questions of the sender", case_confirmed);
     run_pair("questions that are not answered", case_unanswered);
+    run_single("questions to many who are silent", case_many_quiet);
     run_pair("keys", case_keys);
     run_pair("receive buffers held", case_held);
     return tap_end();

@@ -200,7 +200,7 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
 
 /* ---- has it arrived? ------------------------------------------------------------------------- */
 
-/** Questions in one look; who is left is asked at the next one. */
+/** Questions in one look; the next one goes on behind the last who was asked. */
 #define CONFIRM_MOST 64
 /** The time between two questions doubles so often: a peer that computes need not be asked on. */
 #define CONFIRM_DOUBLED 6
@@ -227,8 +227,11 @@ void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
     }
     module->confirm_ns = now;
     ++module->confirm_looks;
+    /* From where the last look ended: else those in front, who may never answer, would be all that
+     * is ever asked. */
     for (uint32_t i = 0; i <= module->pairs.mask && 0 < left; ++i) {
-        mca_btl_epofi_pair_t *pair = module->pairs.slots[i].pair;
+        mca_btl_epofi_pair_t *pair
+            = module->pairs.slots[module->confirm_next++ & module->pairs.mask].pair;
         struct mca_btl_base_endpoint_t *endpoint;
 
         if (NULL == pair || !is_due(module, pair)) {

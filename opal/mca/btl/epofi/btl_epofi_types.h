@@ -328,7 +328,8 @@ typedef struct mca_btl_epofi_module_t {
     uint64_t idle_ns;         /**< time of the first look since the last completion */
     uint32_t empty;           /**< looks at the completion queue that found nothing */
     uint32_t confirm_looks;   /**< looks at what has been sent, whether it has arrived, ... */
-    uint64_t confirm_ns;      /**< ... and when the last one was */
+    uint64_t confirm_ns;      /**< ... when the last one was, ... */
+    uint32_t confirm_next;    /**< ... and the slot at which the next one begins; wraps */
     uint64_t watch_ns;        /**< likewise of the receive buffers */
     uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
     bool abandons;            /**< peers have been given up whose gets may not have ended */
