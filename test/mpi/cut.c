@@ -215,6 +215,61 @@ static void at(const char *event, int count, const char *action, void (*traffic)
     judge();
 }
 
+/** Two have lost each other, and leave what takes all members; so does the third, who reaches both.
+ * Those who reach each other go on. */
+static void leave(int (*call)(void))
+{
+    const double start = MPI_Wtime();
+    int sum = 0;
+    MPI_Comm rest = MPI_COMM_NULL;
+    MPI_Group all, some;
+    const int ranks[2] = {0, 2};
+
+    at("send", 1, "half", halves);
+    if (0 == rank) {
+        usleep(300000); /* the others are waiting */
+    }
+    EXPECT(MPI_ERR_PROC_FAILED, call());
+    EXPECT(MPI_ERR_PROC_FAILED, call()); /* at once */
+    tell_time(start);
+    MPI_Comm_group(comm, &all);
+    MPI_Group_incl(all, 2, ranks, &some);
+    if (1 != rank) {
+        EXPECT(MPI_SUCCESS, MPI_Comm_create_group(comm, some, 8, &rest));
+        EXPECT(MPI_SUCCESS, MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, rest));
+        CHECK(2 == sum, "sum %d", sum);
+        MPI_Comm_free(&rest);
+    }
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+}
+
+static int collective(void)
+{
+    return MPI_Barrier(comm);
+}
+
+static int duplicate(void)
+{
+    MPI_Comm dup = MPI_COMM_NULL;
+    const int rc = MPI_Comm_dup(comm, &dup);
+
+    if (MPI_COMM_NULL != dup) {
+        MPI_Comm_free(&dup);
+    }
+    return rc;
+}
+
+static void left_collective(void)
+{
+    leave(collective);
+}
+
+static void left_create(void)
+{
+    leave(duplicate);
+}
+
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /** Use up all descriptors.  @return the limit that there was */
@@ -355,7 +410,7 @@ static const struct fault_case cuts[] = {
     CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), 
     CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),
     CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent), CASE(swallow_received),
-    CASE(swallow_fetched), CASE(silent),
+    CASE(swallow_fetched), CASE(left_collective), CASE(left_create), CASE(silent),
     {"files_receiver", files_receiver, true, false},
     {"files_sender", files_sender, true, false},
     {"files_back", files_back, true, false},

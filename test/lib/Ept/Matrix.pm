@@ -541,7 +541,8 @@ my @TABLE = (
             qw(fin_eager fin_tail fin_sent fin_received fin_create second_busy rst_eager fin_offer
                fin_fetched fin_part_start)),
         (map { [$_, $BOTH_SIDES, 0] }
-            qw(fin_fetch fin_part half swallow_received swallow_fetched)),
+            qw(fin_fetch fin_part half swallow_received swallow_fetched left_collective
+               left_create)),
         # Descriptors.
         [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
         [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],

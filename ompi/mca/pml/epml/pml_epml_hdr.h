@@ -40,8 +40,9 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_GO = 12,   /**< to a sender: not any more */
     EPML_HDR_PART_AGAIN = 13, /**< answers PART_RNDV: cannot be fetched, send it */
     EPML_HDR_WITHDRAW = 14, /**< to the receiver: forget this rendezvous, unless it is matched */
-    EPML_HDR_PART_FAIL = 15 /**< to the receiver: nothing more comes in this round, there was an
+    EPML_HDR_PART_FAIL = 15, /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
+    EPML_HDR_LEFT = 16 /**< to a member of a communicator: its collectives cannot succeed */
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */
@@ -132,6 +133,12 @@ typedef struct mca_pml_epml_hdr_withdraw_t {
     uint64_t uid; /**< of the sender's endpoint */
 } mca_pml_epml_hdr_withdraw_t;
 
+typedef struct mca_pml_epml_hdr_left_t {
+    mca_pml_epml_hdr_common_t common;
+    uint64_t context;
+    uint64_t uid; /**< of the endpoint that says so */
+} mca_pml_epml_hdr_left_t;
+
 /** EPML_HDR_HOLD and EPML_HDR_GO. */
 typedef struct mca_pml_epml_hdr_flow_t {
     mca_pml_epml_hdr_common_t common;
@@ -150,6 +157,7 @@ _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_start_t), "no padding on the w
 _Static_assert(40 == sizeof(mca_pml_epml_hdr_part_rndv_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_again_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_withdraw_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_left_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_flow_t), "no padding on the wire");
 
 #endif /* MCA_PML_EPML_HDR_H */

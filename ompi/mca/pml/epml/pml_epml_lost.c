@@ -492,14 +492,16 @@ static void cut(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     mca_pml_epml_backlog_lost(ep, peer);
 }
 
-/** @return the first rank of a list that is lost, or -1 */
-static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers)
+/** @param[in,out] untold  set if the launcher does not tell everybody of one of them
+ * @return the first rank of a list that is lost, or -1 */
+static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers, bool *untold)
 {
     int32_t first = -1;
 
     for (int32_t i = peers->count - 1; 0 <= i; --i) {
         if (mca_pml_epml_lost_is(ep, peers->peer[i])) {
             cut(ep, peers->peer[i]);
+            *untold = *untold || !is_dead(peers->peer[i]->proc->super.proc_name.vpid);
             first = i;
         }
     }
@@ -517,10 +519,17 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
          OPAL_SUCCESS == rc;
          rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
         mca_pml_epml_comm_t *comm = value;
+        bool untold = comm->left;
 
-        comm->lost_peer = cut_all(ep, comm->peers);
-        comm->lost_member = 0 <= comm->lost_peer
-                            || (comm->local != comm->peers && 0 <= cut_all(ep, comm->local));
+        comm->lost_peer = cut_all(ep, comm->peers, &untold);
+        comm->lost_member = comm->left || 0 <= comm->lost_peer;
+        if (comm->local != comm->peers && 0 <= cut_all(ep, comm->local, &untold)) {
+            comm->lost_member = true;
+        }
+        if (untold && !comm->left_told) {
+            comm->left_told = mca_pml_epml_leave_tell(comm);
+            ep->lost_seen = comm->left_told ? ep->lost_seen : EPML_LOST_LOOK;
+        }
         any = any || comm->lost_member;
     }
     return any;

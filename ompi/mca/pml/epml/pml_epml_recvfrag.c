@@ -188,6 +188,9 @@ static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, c
     case EPML_HDR_WITHDRAW:
         return sizeof(mca_pml_epml_hdr_withdraw_t) != size
                || is_from_uid(btl, ((const mca_pml_epml_hdr_withdraw_t *) message)->uid);
+    case EPML_HDR_LEFT:
+        return sizeof(mca_pml_epml_hdr_left_t) != size
+               || is_from_uid(btl, ((const mca_pml_epml_hdr_left_t *) message)->uid);
     default:
         return is_from_partner(ep, btl, common->request);
     }
@@ -200,6 +203,7 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
 {
     const mca_pml_epml_hdr_common_t *common = message;
     const mca_pml_epml_hdr_withdraw_t *withdraw = message;
+    const mca_pml_epml_hdr_left_t *left = message;
 
     if (0 != ((const mca_btl_ep_module_t *) btl)->ep_source) {
         return true;
@@ -217,6 +221,10 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
         return sizeof(*withdraw) != size
                || (mca_pml_epml_context_may_be(withdraw->uid)
                    && mca_pml_epml_context_may_be(withdraw->context));
+    case EPML_HDR_LEFT:
+        return sizeof(*left) != size
+               || (mca_pml_epml_context_may_be(left->uid)
+                   && mca_pml_epml_context_may_be(left->context));
     default:
         return mca_pml_epml_number_may_be(ep, common->request);
     }
@@ -287,6 +295,7 @@ typedef union any_hdr_t {
     mca_pml_epml_hdr_part_rndv_t part_rndv;
     mca_pml_epml_hdr_part_again_t part_again;
     mca_pml_epml_hdr_withdraw_t withdraw;
+    mca_pml_epml_hdr_left_t left;
     mca_pml_epml_hdr_flow_t flow;
 } any_hdr_t;
 
@@ -437,6 +446,12 @@ static verdict_t arrived_kind(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
         }
         mca_pml_epml_withdraw_arrived(ep, &hdr->withdraw, btl == &ep->shm->super);
         return SENSE;
+    case EPML_HDR_LEFT:
+        if (sizeof(mca_pml_epml_hdr_left_t) != size) {
+            return WRONG_SIZE;
+        }
+        mca_pml_epml_leave_arrived(ep, &hdr->left);
+        return SENSE;
     case EPML_HDR_HOLD:
     case EPML_HDR_GO:
         if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
@@ -451,7 +466,7 @@ static verdict_t arrived_kind(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
 
 static bool is_kind(uint8_t kind)
 {
-    return EPML_HDR_EAGER < kind && EPML_HDR_PART_FAIL >= kind;
+    return EPML_HDR_EAGER < kind && EPML_HDR_LEFT >= kind;
 }
 
 /** All kinds but eager messages. */

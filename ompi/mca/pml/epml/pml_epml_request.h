@@ -410,6 +410,15 @@ void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *se
 void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_withdraw_t *hdr,
                                    bool is_neighbour);
 
+/* ---- pml_epml_leave.c ------------------------------------------------------------------------ */
+
+/** Tell some members of a communicator, who tell others, that its collectives cannot succeed.
+ * Under the lock.  @return false: not all, for want of memory; try again */
+bool mca_pml_epml_leave_tell(const mca_pml_epml_comm_t *comm);
+
+/** A member says so.  Under the lock. */
+void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr);
+
 /* ---- pml_epml_recvfrag.c --------------------------------------------------------------------- */
 
 /** The active message handler of MCA_BTL_EP_TAG. */

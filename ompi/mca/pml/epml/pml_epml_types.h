@@ -241,7 +241,10 @@ typedef struct mca_pml_epml_comm_t {
      * beside it; of that one, the intercommunicator's.  Or NULL; likewise. */
     struct mca_pml_epml_comm_t *inner, *outer;
     int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
-    bool lost_member;  /**< there is such a one in peers or in local, or in outer; likewise */
+    bool lost_member;  /**< there is such a one in peers or in local, or in outer, or left is set;
+                        * likewise */
+    bool left;         /**< a member has said that it has lost another one; likewise */
+    bool left_told;    /**< this one has told others of either; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
     bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
