@@ -364,6 +364,30 @@ static void case_late(const pair_t *pair)
     side_close(&old);
 }
 
+/** Likewise, and nobody has its door yet: whoever comes sees that at once. */
+static void case_left(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        side_close(&side);
+        meet(pair);
+        meet(pair);
+        TAP_EQ(OPAL_SUCCESS, side_open(&side)); /* and the next one is at home again */
+        TAP_EQ(0, atomic_load(&((epshm_node_module_t *) side.module)->door->last));
+    } else {
+        meet(pair);
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        TAP_CHECK(side.module->ep_is_left(side.module, side.peer), "as if somebody read it");
+        side_disconnect(&side);
+        meet(pair);
+    }
+    side_close(&side);
+}
+
 /** Pipes until there is no memory left, then fewer. */
 static void case_no_room(const pair_t *pair)
 {
@@ -480,6 +504,7 @@ int main(int argc, char **argv)
     run_pair("twenty thousand pairs that end at once", case_many_end, false);
     run_pair("more senders than a turn looks at", case_many, false);
     run_pair("a late word in a door", case_late, false);
+    run_pair("a late word in a door that nobody has", case_left, false);
     run_pair("addresses that are none", case_addresses, false);
     run_pair("what had arrived through six hundred pipes", case_drain, false);
     segment_size = 524288;

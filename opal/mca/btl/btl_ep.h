@@ -162,6 +162,13 @@ typedef void (*mca_btl_ep_ask_fn_t)(struct mca_btl_ep_module_t *module,
                                     struct mca_btl_base_endpoint_t *endpoint, bool look_only);
 
 /**
+ * Has the peer's module ended, so that nothing that is sent to it is read?  What it had sent may
+ * still arrive.
+ */
+typedef bool (*mca_btl_ep_is_left_fn_t)(struct mca_btl_ep_module_t *module,
+                                        const struct mca_btl_base_endpoint_t *endpoint);
+
+/**
  * The owner has learnt that the peer's process is dead: refuse everything to it from now on, and
  * end what is under way with OPAL_ERR_UNREACH, in later progress, within seconds.  No message, no
  * ep_lost.
@@ -270,6 +277,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
+    mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
     mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: turns of ep_progress do it, as far as they do */
 
     /* Set by the owner after ep_create, or NULL. */

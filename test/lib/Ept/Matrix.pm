@@ -74,6 +74,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   launcher further options of mpirun
 #   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
 #           get their error (ms from the start of the traffic; the death is at 500), and which
+#   later   of kind "death": 0: the survivors try nothing more afterwards
 # What mpirun must be told to leave the survivors of a death alone, and to tell them of it.  Its own
 # status is then 0, and now and then even where a survivor has ended with another one.
 my $RECOVER = '--prtemca state_base_recoverable 1';
@@ -486,6 +487,12 @@ my @TABLE = (
               args => '--how recv --end apart', status => 0,
               mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended', never => 'written' } }
         [told => $NOTIFY], [untold => $RECOVER]),
+    # What a survivor offers to one that has left and freed its endpoint is given back.
+    { program => 'death', variant => 'offer', kind => 'death', plain => 0,
+      configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, within => 7000,
+      args => '--how offer --end finalize', status => 0, timeout => 60, later => 0,
+      mca => 'pml_epml_ask 300 pml_epml_finalize_wait 9000', says => 'process 1: ended',
+      never => 'written after' },
     # Its children live on, which does not keep it alive for others.
     (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
               configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],
@@ -667,6 +674,7 @@ sub _jobs_of_config
             preload => $entry->{preload},
             never => $entry->{never} // '(?!)',
             within => $entry->{within},
+            later => $entry->{later},
             class => $entry->{class} // 'MPI_ERR_PROC_FAILED',
             env => $entry->{env},
             hosts => $entry->{hosts},

@@ -60,6 +60,7 @@ typedef struct mca_pml_epml_hdr_common_t {
     uint8_t kind;
     uint8_t flags;
     uint16_t handle_size; /**< rendezvous: bytes of registration handle behind the header;
+                           * WITHDRAW: of address;
                            * PART_DATA, PART_AGAIN: the round, modulo 2^16 */
     uint32_t request;     /**< number of a request at the addressee, or of the sender's own */
 } mca_pml_epml_hdr_common_t;
@@ -127,6 +128,8 @@ typedef struct mca_pml_epml_hdr_part_again_t {
     uint64_t length; /**< bytes, likewise */
 } mca_pml_epml_hdr_part_again_t;
 
+/** Over the network the sender's address is behind it (handle_size bytes): the endpoint that it is for
+ * may be gone, and with it all that its process knew of the sender. */
 typedef struct mca_pml_epml_hdr_withdraw_t {
     mca_pml_epml_hdr_common_t common; /**< request: the sender's */
     uint64_t context;

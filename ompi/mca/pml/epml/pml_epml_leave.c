@@ -86,13 +86,11 @@ void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_le
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
 
-    if (NULL == comm || comm->left) {
-        return; /* it has been freed, or was never made; or this is known */
+    if (NULL == comm
+        || (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid))) {
+        ++ep->dropped; /* it has been freed here, most likely */
+    } else if (!comm->left) {
+        comm->left = true;
+        ep->lost_seen = EPML_LOST_LOOK;
     }
-    if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
-        ++ep->dropped;
-        return;
-    }
-    comm->left = true;
-    ep->lost_seen = EPML_LOST_LOOK;
 }

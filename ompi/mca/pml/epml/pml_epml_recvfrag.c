@@ -186,7 +186,7 @@ static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, c
         return sizeof(mca_pml_epml_hdr_flow_t) != size
                || is_from_uid(btl, ((const mca_pml_epml_hdr_flow_t *) message)->uid);
     case EPML_HDR_WITHDRAW:
-        return sizeof(mca_pml_epml_hdr_withdraw_t) != size
+        return sizeof(mca_pml_epml_hdr_withdraw_t) > size
                || is_from_uid(btl, ((const mca_pml_epml_hdr_withdraw_t *) message)->uid);
     case EPML_HDR_LEFT:
         return sizeof(mca_pml_epml_hdr_left_t) != size
@@ -218,7 +218,7 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
         return sizeof(mca_pml_epml_hdr_flow_t) != size
                || mca_pml_epml_context_may_be(((const mca_pml_epml_hdr_flow_t *) message)->uid);
     case EPML_HDR_WITHDRAW:
-        return sizeof(*withdraw) != size
+        return sizeof(*withdraw) > size
                || (mca_pml_epml_context_may_be(withdraw->uid)
                    && mca_pml_epml_context_may_be(withdraw->context));
     case EPML_HDR_LEFT:
@@ -441,10 +441,12 @@ static verdict_t arrived_kind(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
         }
         return judge(mca_pml_epml_send_finished(ep, &hdr->done));
     case EPML_HDR_WITHDRAW:
-        if (sizeof(mca_pml_epml_hdr_withdraw_t) != size) {
+        if (sizeof(mca_pml_epml_hdr_withdraw_t) > size
+            || sizeof(mca_pml_epml_hdr_withdraw_t) + common->handle_size != size) {
             return WRONG_SIZE;
         }
-        mca_pml_epml_withdraw_arrived(ep, &hdr->withdraw, btl == &ep->shm->super);
+        mca_pml_epml_withdraw_arrived(ep, (mca_btl_ep_module_t *) btl, &hdr->withdraw,
+                                      bytes + sizeof(mca_pml_epml_hdr_withdraw_t));
         return SENSE;
     case EPML_HDR_LEFT:
         if (sizeof(mca_pml_epml_hdr_left_t) != size) {
@@ -514,6 +516,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     const size_t size = segment->seg_len;
 
     if (OPAL_UNLIKELY(NULL == ep)) {
+        mca_pml_epml_withdraw_left((mca_btl_ep_module_t *) btl, message, size);
         return; /* a kept network module: its endpoint is gone */
     }
     if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)

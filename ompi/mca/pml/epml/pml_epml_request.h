@@ -406,9 +406,13 @@ void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *se
 
 /** A sender takes a message back.  Under the lock.
  *
- * @param[in] is_neighbour  it came by shared memory */
-void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_withdraw_t *hdr,
-                                   bool is_neighbour);
+ * @param[in] module   by which it came
+ * @param[in] address  the sender's, hdr->common.handle_size bytes */
+void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t *module,
+                                   const mca_pml_epml_hdr_withdraw_t *hdr, const void *address);
+
+/** A message has come to a network module whose endpoint is gone: answer, if it is such a one. */
+void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size);
 
 /* ---- pml_epml_leave.c ------------------------------------------------------------------------ */
 

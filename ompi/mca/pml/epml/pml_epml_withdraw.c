@@ -25,6 +25,9 @@
  *  - its communicator is gone, and with it all receives and messages: likewise;
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *
+ * The endpoint may be gone as well.  Of the network its module stays, and its process answers in its
+ * place; on the node the sender sees by itself that nobody reads its pipe any more.
+ *
  * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
  * answers from its progress, as it answers a rendezvous.  Tests: test/mpi/death.c.
  */
@@ -38,14 +41,44 @@
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
 
+/** Is the receiver's endpoint gone, so that nobody is there to answer? */
+static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_connection_t *connection
+        = NULL == peer->shm ? mca_pml_epml_connection_find(ep, peer) : NULL;
+
+    return NULL != connection && NULL != connection->module->ep_is_left
+           && connection->module->ep_is_left(connection->module, connection->endpoint);
+}
+
+/** Ask the receiver.  @return as mca_pml_epml_send_control */
+static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
+{
+    const mca_btl_ep_module_t *module = request->ep->link[EPML_LINK_NET];
+    const bool by_net = NULL == receiver->shm && EPML_LINK_NET == receiver->link;
+    struct {
+        mca_pml_epml_hdr_withdraw_t hdr;
+        unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
+    } message;
+    const size_t length = by_net && NULL != module ? module->ep_address_length : 0;
+
+    message.hdr = (mca_pml_epml_hdr_withdraw_t){.common = {.kind = EPML_HDR_WITHDRAW,
+                                                           .handle_size = (uint16_t) length,
+                                                           .request = request->number},
+                                                .context = request->comm->context,
+                                                .uid = request->ep->uid};
+    if (0 < length) {
+        memcpy(message.address, module->ep_address, length);
+    }
+    return mca_pml_epml_send_control(request->ep, receiver, &message,
+                                     sizeof(message.hdr) + length);
+}
+
 void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
 {
-    const mca_pml_epml_hdr_withdraw_t hdr = {
-        .common = {.kind = EPML_HDR_WITHDRAW, .request = request->number},
-        .context = request->comm->context,
-        .uid = request->ep->uid};
-    int rc = mca_pml_epml_send_control(request->ep, request->comm->peers->peer[request->peer],
-                                       &hdr, sizeof(hdr));
+    mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+    const int rc = is_left(request->ep, receiver) ? MPI_ERR_PROC_FAILED
+                                                  : ask_back(request, receiver);
 
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_WITHDRAWN;
@@ -104,14 +137,49 @@ void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *se
     (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
 }
 
-void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_withdraw_t *hdr,
-                                   bool is_neighbour)
+/** Answer somebody of whom nothing is known here any more.  If there is no room for it at present he
+ * asks again.  @return false: it cannot be */
+static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hdr_withdraw_t *hdr,
+                              const void *address)
+{
+    const mca_pml_epml_hdr_done_t fin = {.common = {.kind = EPML_HDR_FIN,
+                                                    .request = hdr->common.request},
+                                         .status = OMPI_ERR_UNREACH};
+    const size_t length = hdr->common.handle_size;
+    struct mca_btl_base_endpoint_t *endpoint;
+
+    /* It must be his own. */
+    if (sizeof(module->ep_source) > length
+        || 0 != memcmp(&module->ep_source, address, sizeof(module->ep_source))
+        || OPAL_SUCCESS != module->ep_connect(module, address, length, &endpoint)) {
+        return false;
+    }
+    (void) module->ep_send(module, endpoint, &fin, sizeof(fin), NULL, 0, MCA_BTL_EP_TAG);
+    module->ep_disconnect(module, endpoint);
+    return true;
+}
+
+void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size)
+{
+    const mca_pml_epml_hdr_withdraw_t *hdr = message;
+
+    if (sizeof(hdr->common) <= size && EPML_HDR_WITHDRAW == hdr->common.kind
+        && sizeof(*hdr) + hdr->common.handle_size == size) {
+        (void) answer_by_address(module, hdr, hdr + 1);
+    }
+}
+
+void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t *module,
+                                   const mca_pml_epml_hdr_withdraw_t *hdr, const void *address)
 {
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
+    const bool is_neighbour = module == ep->shm;
 
-    /* Off the network it must not pass for a neighbour's. */
-    if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
-        ++ep->dropped;
+    if (NULL == sender && module == ep->link[EPML_LINK_NET]) {
+        /* For one who had this module before. */
+        ep->dropped += answer_by_address(module, hdr, address) ? 0 : 1;
+    } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
+        ++ep->dropped; /* off the network it must not pass for a neighbour's */
     } else if (throw_away(ep, sender, hdr)) {
         mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
     }

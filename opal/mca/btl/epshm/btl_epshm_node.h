@@ -49,6 +49,9 @@ typedef struct epshm_door_t {
  * heard. */
 #define EPSHM_DOOR_BROKEN UINT64_MAX
 
+/** In a door that nobody is behind at present: whoever comes to leave word here is too late. */
+#define EPSHM_DOOR_LEFT (UINT64_MAX - 1)
+
 /** What a module publishes. */
 typedef struct epshm_node_address_t {
     uint32_t magic;
@@ -278,6 +281,8 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
                             bool look_only);
 void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint);
+bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,
+                                const struct mca_btl_base_endpoint_t *endpoint);
 
 /** Is a peer's door, or what we have sent it, of no use any more to it? */
 static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)

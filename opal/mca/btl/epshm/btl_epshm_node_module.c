@@ -85,6 +85,7 @@ static const mca_btl_ep_module_t module_template = {
     .ep_ask = mca_btl_epshm_node_ask,
     .ep_abandon = mca_btl_epshm_node_abandon,
     .ep_refuse = mca_btl_epshm_node_refuse,
+    .ep_is_left = mca_btl_epshm_node_is_left,
     .ep_drain = mca_btl_epshm_node_drain,
     .ep_address_length = sizeof(epshm_node_address_t),
 };
@@ -130,7 +131,11 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
     }
     fill_module(module, context);
     module->door = (epshm_door_t *) module->door_block.memory;
-    /* A door that has been used keeps its word: somebody late may be in it, who is to be told. */
+    /* From now on somebody is behind it; who comes late for the one before has another addressee.
+     * Relaxed: nobody knows the new address yet. */
+    if (EPSHM_DOOR_LEFT == atomic_load_explicit(&module->door->last, memory_order_relaxed)) {
+        atomic_store_explicit(&module->door->last, 0, memory_order_relaxed);
+    }
     module->addressee = stamp + 1
                         + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
     mca_btl_epshm_node_address_write(&address, size, module->door_block.offset,

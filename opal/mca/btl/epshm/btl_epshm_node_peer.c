@@ -84,7 +84,7 @@ static int make_pipe(epshm_node_peer_t *peer, const epshm_node_module_t *module)
 }
 
 /** Leave word of a pipe in the consumer's door.  Where that is broken the pipe is as if it had been
- * refused. */
+ * refused, and where nobody is behind it any more, as if it had been left. */
 static void announce(epshm_node_peer_t *peer)
 {
     epshm_door_t *door = peer->door;
@@ -95,6 +95,10 @@ static void announce(epshm_node_peer_t *peer)
     do {
         if (OPAL_UNLIKELY(EPSHM_DOOR_BROKEN == last)) {
             epshm_pipe_refuse(peer->out.pipe);
+            return;
+        }
+        if (OPAL_UNLIKELY(EPSHM_DOOR_LEFT == last)) {
+            epshm_pipe_detach(peer->out.pipe);
             return;
         }
         atomic_store_explicit(&peer->out.pipe->next, last, memory_order_relaxed);
@@ -247,6 +251,13 @@ void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
 {
     (void) module;
     mca_btl_epshm_node_cut((epshm_node_peer_t *) endpoint); /* nothing is ever under way */
+}
+
+bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,
+                                const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    return epshm_pipe_is_detached(((const epshm_node_peer_t *) endpoint)->out.pipe);
 }
 
 /** The consumer will not read any more. */

@@ -313,7 +313,8 @@ static void answer_door(epshm_node_module_t *module)
         return; /* that is what is written there */
     }
     /* Acquire pairs with the release in announce: the pipes are complete. */
-    word = atomic_exchange_explicit(&module->door->last, 0, memory_order_acquire);
+    word = atomic_exchange_explicit(&module->door->last, goes ? EPSHM_DOOR_LEFT : 0,
+                                    memory_order_acquire);
     for (int count = 0; 0 != word; ++count) {
         epshm_node_in_t in;
 
