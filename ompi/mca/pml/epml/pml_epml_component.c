@@ -92,7 +92,8 @@ static int component_register(void)
     (void) mca_base_component_var_register(
         version, "ask",
         "Milliseconds that an endpoint waits for other processes without hearing anything from "
-        "the network before it looks whether they are still there, again and again (0: never)",
+        "the network before it looks whether they are still there, again and again, and "
+        "MPI_Finalize whether all are (0: never)",
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.ask);
 

@@ -17,9 +17,10 @@
  * and then goes on waiting for one that is dead.  Where that happens nobody ever gets on.  So the
  * fence is begun here, just before Open MPI would (a callback of its framework "hook"), and a
  * process that has lost somebody goes on after a while without the others.  It has taken part: those
- * who still wait do not wait for it.
+ * who still wait do not wait for it.  And one that knows of no loss looks, now and then, whether the
+ * launcher's books have one: it may have no endpoint left that would find out, and no word of it.
  *
- * Tests: test/mpi/death.c (--end apart).
+ * Tests: test/mpi/death.c (--end apart; --how none, with test/lib/endless_fence.c).
  */
 
 #include "ompi_config.h"
@@ -28,15 +29,25 @@
 
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/params.h"
+#include "ompi/runtime/ompi_rte.h"
 #include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 /** Naps between looks, as Open MPI takes them here. */
 #define NAP_US 100
+
+/** Naps for which the answer to a question is waited for when it is not wanted any more. */
+#define ANSWER_NAPS 1000
+
+/** So much of the time between two looks counts: a machine that stands still does so for all. */
+#define LOOK_MOST_US 10000
 
 /** Its answer may come when nobody waits for it any more. */
 static atomic_bool fence_over;
@@ -49,7 +60,93 @@ static void on_fence(pmix_status_t status, void *context)
     atomic_store_explicit(&fence_over, true, memory_order_relaxed);
 }
 
-/** Keep this component loaded: the fence's answer may still come. */
+/* ---- the launcher's books -------------------------------------------------------------------- */
+
+/** A question to the launcher, whose answer comes in PMIx's thread. */
+static struct {
+    opal_mutex_t lock;
+    bool open;          /**< there is somebody to take an answer */
+    atomic_bool asking; /**< one may still come */
+} books = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** The processes of a table that have ended as they should not have. */
+static void note_dead(const pmix_data_array_t *table)
+{
+    const pmix_proc_info_t *procs = table->array;
+
+    for (size_t i = 0; PMIX_PROC_INFO == table->type && i < table->size; ++i) {
+        if (PMIX_PROC_STATE_ERROR <= procs[i].state
+            && PMIX_CHECK_NSPACE(procs[i].proc.nspace, ompi_process_info.myprocid.nspace)) {
+            mca_pml_epml_lost_process(procs[i].proc.rank);
+        }
+    }
+}
+
+static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *context,
+                      pmix_release_cbfunc_t release, void *release_context)
+{
+    (void) context;
+    opal_mutex_lock(&books.lock);
+    for (size_t i = 0; books.open && PMIX_SUCCESS == status && i < ninfo; ++i) {
+        if (PMIX_DATA_ARRAY == info[i].value.type && NULL != info[i].value.data.darray) {
+            note_dead(info[i].value.data.darray);
+        }
+    }
+    opal_mutex_unlock(&books.lock);
+    if (NULL != release) {
+        release(release_context);
+    }
+    /* Release: the component is not used any more; partner: the acquire in look_over. */
+    atomic_store_explicit(&books.asking, false, memory_order_release);
+}
+
+/** The question, always the same; PMIx's while it is asked. */
+static pmix_query_t question;
+
+static void ask_launcher(void)
+{
+    static char *keys[] = {PMIX_QUERY_PROC_TABLE, NULL};
+    static pmix_info_t job;
+
+    if (NULL == question.keys) {
+        PMIX_INFO_LOAD(&job, PMIX_NSPACE, ompi_process_info.myprocid.nspace, PMIX_STRING);
+        question = (pmix_query_t){.keys = keys, .qualifiers = &job, .nqual = 1};
+    }
+    /* Relaxed: PMIx hands the question to its thread in order. */
+    atomic_store_explicit(&books.asking, true, memory_order_relaxed);
+    if (PMIX_SUCCESS != PMIx_Query_info_nb(&question, 1, on_answer, NULL)) {
+        atomic_store_explicit(&books.asking, false, memory_order_relaxed);
+    }
+}
+
+/** Microseconds between two questions.  Each of n processes asks for n lines; the launcher is not to
+ * have more than one in a microsecond to write. */
+static uint64_t ask_interval(void)
+{
+    const uint64_t count = ompi_process_info.num_procs;
+
+    return mca_pml_epml_component.ask * UINT64_C(1000) + count * count;
+}
+
+/** @return is there still an answer to come? */
+static bool look_over(void)
+{
+    bool asking;
+
+    opal_mutex_lock(&books.lock);
+    books.open = false;
+    opal_mutex_unlock(&books.lock);
+    asking = atomic_load_explicit(&books.asking, memory_order_acquire);
+    for (int naps = 0; asking && naps < ANSWER_NAPS; ++naps) {
+        (void) usleep(NAP_US);
+        asking = atomic_load_explicit(&books.asking, memory_order_acquire);
+    }
+    return asking;
+}
+
+/* ---- the fence ------------------------------------------------------------------------------- */
+
+/** Keep this component loaded: an answer may still come. */
 static void stay(void)
 {
     Dl_info own;
@@ -63,9 +160,48 @@ static void stay(void)
     }
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000u + (uint64_t) now.tv_nsec / 1000u;
+}
+
+/** Wait for the fence, or not for ever.  @return is it over? */
+static bool wait_for_fence(void)
+{
+    uint64_t then = now_us(), waited = 0, quiet = 0;
+
+    /* Relaxed: nothing is read after it. */
+    while (!atomic_load_explicit(&fence_over, memory_order_relaxed)) {
+        uint64_t now, step;
+
+        opal_progress();
+        (void) usleep(NAP_US);
+        now = now_us();
+        step = now - then < LOOK_MOST_US ? now - then : LOOK_MOST_US;
+        then = now;
+        if (mca_pml_epml_lost_anybody()) {
+            waited += step;
+            if (waited / 1000 >= mca_pml_epml_component.finalize_wait) {
+                return false;
+            }
+            continue;
+        }
+        quiet += step;
+        if (0 < mca_pml_epml_component.ask && quiet >= ask_interval()
+            && !atomic_load_explicit(&books.asking, memory_order_relaxed)) {
+            quiet = 0;
+            ask_launcher();
+        }
+    }
+    return true;
+}
+
 static void before_finalize(void)
 {
-    unsigned int us = 0;
+    bool over;
 
     if (ompi_async_mpi_finalize || opal_process_info.is_singleton) {
         return; /* nobody waits */
@@ -74,16 +210,12 @@ static void before_finalize(void)
     if (PMIX_SUCCESS != PMIx_Fence_nb(NULL, 0, NULL, 0, on_fence, NULL)) {
         return; /* Open MPI tries as well, and says why */
     }
-    while (!atomic_load_explicit(&fence_over, memory_order_relaxed)) {
-        opal_progress();
-        (void) usleep(NAP_US);
-        /* Naps are counted, not time: a machine that stands still does so for all. */
-        us += mca_pml_epml_lost_anybody() ? NAP_US : 0;
-        if (us / 1000 >= mca_pml_epml_component.finalize_wait
-            && mca_pml_epml_lost_anybody()) {
-            stay();
-            break;
-        }
+    opal_mutex_lock(&books.lock);
+    books.open = true;
+    opal_mutex_unlock(&books.lock);
+    over = wait_for_fence();
+    if (look_over() || !over) {
+        stay();
     }
     ompi_async_mpi_finalize = true; /* it has been waited for */
 }

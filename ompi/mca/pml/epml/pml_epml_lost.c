@@ -68,8 +68,7 @@ static uint64_t now_ns(void)
 
 /* ---- the launcher's news --------------------------------------------------------------------- */
 
-/** In PMIx's thread: only make a note. */
-static void note_process(opal_vpid_t vpid)
+void mca_pml_epml_lost_process(opal_vpid_t vpid)
 {
     const uint64_t bit = UINT64_C(1) << (vpid % BITS);
 
@@ -99,7 +98,7 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)
             && PMIX_PROC == info[i].value.type
             && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
-            note_process(proc->rank);
+            mca_pml_epml_lost_process(proc->rank);
         }
     }
     /* Open MPI has a handler of its own for its communicators; it is next. */
@@ -636,7 +635,8 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     uint32_t news;
 
     drain(ep);
-    /* Acquire: orders the news before the bits; partner: the release in note_process. */
+    /* Acquire: orders the news before the bits; partner: the release in
+     * mca_pml_epml_lost_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
     ep->lost_seen = news;
     for (epml_backlog_thing_t *backlog = ep->backlogs.first, *next; NULL != backlog;

@@ -452,6 +452,10 @@ void mca_pml_epml_lost_start(void);
 /** The PML goes. */
 void mca_pml_epml_lost_stop(void);
 
+/** Note that a process of the job is dead, by the launcher's word.  Any thread, PMIx's mostly: no
+ * more than a note. */
+void mca_pml_epml_lost_process(opal_vpid_t vpid);
+
 /** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */
 void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);
 
