@@ -293,6 +293,40 @@ static void case_refuse_early(const pair_t *pair)
     side_close(&side);
 }
 
+/** All are refused: one that has a pipe here, and one that comes later. */
+static void case_refuse_all(const pair_t *pair)
+{
+    side_t side = {.received = 0}, other = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        side_watch(&other);
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        meet(pair);
+        meet(pair);
+        side_connect(&other, &theirs);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_turns(&other);
+        TAP_EQ(2, losses);
+        side_disconnect(&side);
+        side_disconnect(&other);
+        side_close(&other);
+    } else {
+        meet(pair);
+        (void) side.module->ep_progress(side.module);
+        TAP_EQ(1, side.received);
+        side.module->ep_refuse(side.module, NULL, 0);
+        TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_progress(side.module));
+        meet(pair);
+    }
+    side_close(&side);
+}
+
 /** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
  * not heard, and the door's owner that it hears nobody. */
 static void case_corrupt_door(const pair_t *pair)
@@ -374,6 +408,7 @@ int main(int argc, char **argv)
     run_pair("a corrupt pipe of two, as its sender sees", case_corrupt_head_both, false);
     run_pair("a sender that is refused", case_refuse, false);
     run_pair("a sender that is refused when another one comes", case_refuse_by_door, false);
+    run_pair("all senders are refused", case_refuse_all, false);
     run_pair("a sender that is refused before it sends", case_refuse_early, false);
     run_pair("a corrupt door", case_corrupt_door, false);
     run_pair("a door without an end", case_endless_door, false);

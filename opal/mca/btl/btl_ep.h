@@ -180,7 +180,8 @@ typedef void (*mca_btl_ep_abandon_fn_t)(struct mca_btl_ep_module_t *module,
  * The owner cannot send to a peer and never will: let the peer find out, when it asks, that this
  * module is lost to it.  NULL: cannot be.
  *
- * @param[in] address  the peer module's, as for ep_connect
+ * @param[in] address  the peer module's, as for ep_connect.  NULL: all peers', those that come later
+ *                     included; this takes no memory.  What is sent here is not read any more
  */
 typedef void (*mca_btl_ep_refuse_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
                                        size_t length);

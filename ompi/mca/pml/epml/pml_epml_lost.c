@@ -474,6 +474,19 @@ static void drain(mca_pml_epml_ep_t *ep)
     }
 }
 
+/** Those beyond a link that has failed learn that this endpoint is lost to them, be it that it has
+ * never sent them anything, or that they come later. */
+static void refuse_beyond(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (ep->broken[link] && NULL != module && NULL != module->ep_refuse) {
+            module->ep_refuse(module, NULL, 0);
+        }
+    }
+}
+
 /** Nothing goes to a lost peer any more. */
 static void cut(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
@@ -635,6 +648,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     uint32_t news;
 
     drain(ep);
+    refuse_beyond(ep);
     /* Acquire: orders the news before the bits; partner: the release in
      * mca_pml_epml_lost_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);

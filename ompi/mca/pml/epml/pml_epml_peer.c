@@ -384,8 +384,10 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     connection = mca_pml_epml_connection_place(ep, peer);
     if (NULL != connection) {
         connection->lost_id = peer->id;
-        ep->lost_seen = EPML_LOST_LOOK;
+    } else {
+        ep->broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
     }
+    ep->lost_seen = EPML_LOST_LOOK;
 }
 
 /** First use of a peer by this endpoint. */

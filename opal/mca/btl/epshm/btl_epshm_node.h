@@ -316,6 +316,9 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t
 /** Likewise everybody: a door has led nowhere.  The owner learns of it by what progress returns. */
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
 
+/** Everybody is refused: tell those whose pipes lead here.  Not while a message is delivered. */
+void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module);
+
 /** Likewise somebody to whom nothing can be sent, as the owner knows: it is told. */
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
 

@@ -42,8 +42,25 @@ static bool condemn(epshm_node_module_t *module, uint64_t sender)
     return found;
 }
 
-/** A peer has been given up that has no pipe here yet: it makes one when it wants to know. */
-static void remember(epshm_node_module_t *module, uint64_t sender)
+/** Nobody is heard any more: not those who have left word in the door, nor those who come to it, and
+ * the others are told by the next ep_progress: one of their messages may be being delivered. */
+static void refuse_all(epshm_node_module_t *module)
+{
+    module->broken = true;
+    /* Relaxed: nothing is published by it.  Those whose words are lost with it look here, too. */
+    atomic_store_explicit(&module->door->last, EPSHM_DOOR_BROKEN, memory_order_relaxed);
+}
+
+void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module)
+{
+    while (0 < module->in_count) {
+        epshm_pipe_refuse(module->in[--module->in_count].pipe.pipe);
+    }
+}
+
+/** A peer has been given up that has no pipe here yet: it makes one when it wants to know.
+ * @return false: no memory */
+static bool remember(epshm_node_module_t *module, uint64_t sender)
 {
     uint64_t *grown = realloc(module->refused,
                               (module->refused_count + (size_t) 1) * sizeof(*grown));
@@ -52,6 +69,7 @@ static void remember(epshm_node_module_t *module, uint64_t sender)
         grown[module->refused_count++] = sender;
         module->refused = grown;
     }
+    return NULL != grown;
 }
 
 bool mca_btl_epshm_node_has_refused(const epshm_node_module_t *module, uint64_t sender)
@@ -127,22 +145,23 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t
 
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, size_t length)
 {
+    epshm_node_module_t *own = (epshm_node_module_t *) module;
     epshm_node_address_t address;
 
-    if (mca_btl_epshm_node_address_read(blob, length, &address)
-        && !condemn((epshm_node_module_t *) module, address.addressee)) {
-        remember((epshm_node_module_t *) module, address.addressee);
+    if (NULL != blob
+        && (!mca_btl_epshm_node_address_read(blob, length, &address)
+            || condemn(own, address.addressee) || remember(own, address.addressee))) {
+        return;
     }
+    /* Or there is no memory to refuse the one: better all than somebody who waits for ever.  The
+     * owner learns of it by the next ep_progress, too. */
+    refuse_all(own);
 }
 
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module)
 {
-    module->broken = true;
-    /* Relaxed: nothing is published by it.  Those whose words are lost with it look here, too. */
-    atomic_store_explicit(&module->door->last, EPSHM_DOOR_BROKEN, memory_order_relaxed);
-    while (0 < module->in_count) {
-        epshm_pipe_refuse(module->in[--module->in_count].pipe.pipe);
-    }
+    refuse_all(module);
+    mca_btl_epshm_node_refuse_pipes(module);
     EPSHM_SHOW_HELP("door corrupt", true, opal_process_info.nodename,
                     (unsigned int) OPAL_PROC_MY_NAME.vpid);
 }

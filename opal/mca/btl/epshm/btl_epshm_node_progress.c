@@ -197,6 +197,7 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->door->last, memory_order_relaxed))) {
         answer_door(module);
         if (OPAL_UNLIKELY(module->broken)) {
+            mca_btl_epshm_node_refuse_pipes(module);
             return OPAL_ERR_UNREACH;
         }
     }
