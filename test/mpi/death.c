@@ -533,6 +533,32 @@ static void check_buffer(const survivor_t *s)
     }
 }
 
+/** @return of a constructor, whose communicator is not kept */
+static int made(int rc, MPI_Comm *comm)
+{
+    if (MPI_SUCCESS == rc) {
+        MPI_Comm_free(comm);
+    }
+    return rc;
+}
+
+/** What takes all members of the communicator fails at once. */
+static void create_again(survivor_t *s)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    const double start = MPI_Wtime();
+    int dup, split, more = MPI_ERR_PROC_FAILED;
+
+    dup = made(MPI_Comm_dup(s->comm, &comm), &comm);
+    split = made(MPI_Comm_split(s->comm, 0, s->rank, &comm), &comm);
+#if defined(HAVE_EP)
+    more = made(MPIX_Comm_create_endpoints(s->comm, 1, MPI_INFO_NULL, &comm), &comm);
+#endif
+    printf("rank %d: creations dup %s, split %s, endpoints %s, %s\n", s->rank,
+           class_name(dup), class_name(split), class_name(more),
+           2 > MPI_Wtime() - start ? "at once" : "late");
+}
+
 /** The survivors make a communicator of their own and use it. */
 static void go_on(survivor_t *s)
 {
@@ -630,6 +656,7 @@ static void *endpoint(void *context)
             try_again(&s);
         }
         if (way_offer != ways[chosen].run) {
+            create_again(&s);
             go_on(&s); /* else there is nobody to go on with */
         }
         if (ways[chosen].all) {

@@ -567,7 +567,7 @@ static void free_handles(const creation_t *creation, ompi_communicator_t **handl
 static int build(creation_t *creation, ompi_communicator_t **handles, bool *again_p)
 {
     int64_t outcome[2];
-    int rc = gather_counts(creation);
+    int rc = gather_counts(creation), agreed;
 
     if (OMPI_SUCCESS == rc && creation->meeting.two_sided
         && (0 == creation->local.total || 0 == creation->remote.total)) {
@@ -591,8 +591,10 @@ static int build(creation_t *creation, ompi_communicator_t **handles, bool *agai
     }
     outcome[0] = OMPI_SUCCESS != rc && OMPI_ERR_UNREACH != rc;
     outcome[1] = OMPI_ERR_UNREACH == rc;
-    if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&creation->meeting, outcome, 2, NULL)) {
+    agreed = mca_pml_epml_meeting_max(&creation->meeting, outcome, 2, NULL);
+    if (OMPI_SUCCESS != agreed) {
         outcome[0] = 1;
+        rc = OMPI_SUCCESS == rc ? agreed : rc;
     }
     if (0 == outcome[0] && 0 == outcome[1]) {
         return OMPI_SUCCESS;
@@ -669,7 +671,8 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
     }
     clean_up(&creation);
     free(handles);
-    *error = creation.error;
+    /* Of a member that is lost the code says all there is to say. */
+    *error = MPI_ERR_PROC_FAILED == rc ? MPIX_ENDPOINTS_OK : creation.error;
     return rc;
 }
 
