@@ -128,8 +128,8 @@ typedef struct mca_pml_epml_hdr_part_again_t {
     uint64_t length; /**< bytes, likewise */
 } mca_pml_epml_hdr_part_again_t;
 
-/** Over the network the sender's address is behind it (handle_size bytes): the endpoint that it is for
- * may be gone, and with it all that its process knew of the sender. */
+/** Over the network the sender's address is behind it (handle_size bytes): the endpoint that it is
+ * for may be gone, and with it all that its process knew of the sender. */
 typedef struct mca_pml_epml_hdr_withdraw_t {
     mca_pml_epml_hdr_common_t common; /**< request: the sender's */
     uint64_t context;

@@ -15,8 +15,8 @@
  *
  * Who has lost a member of a communicator leaves its collectives, and would leave behind those who
  * have lost nobody: where the connection between two breaks, all others reach both of them.  So it
- * says so (LEFT), to the members 1, 2, 4, 8, ... ranks further on, and each of them, when it hears of
- * it for the first time, does the same.  That is some messages from each, and no connections to
+ * says so (LEFT), to the members 1, 2, 4, 8, ... ranks further on, and each of them, when it hears
+ * of it for the first time, does the same.  That is some messages from each, and no connections to
  * everybody; and it gets past members that are lost on the way.  What follows is as if the member
  * that heard it had lost somebody, for collectives alone: it reaches everybody still.
  *

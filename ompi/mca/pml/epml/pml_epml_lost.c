@@ -20,7 +20,8 @@
  * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
- * has the rules.  Tests: test/mpi/death.c, test/mpi/fault.c.
+ * has the rules.  The launcher's news are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c looks
+ * after those who are silent.  Tests: test/mpi/death.c, test/mpi/fault.c.
  */
 
 #include "ompi_config.h"
@@ -29,34 +30,9 @@
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"
-#include "opal/mca/pmix/pmix-internal.h"
-#include "opal/mca/threads/mutex.h"
 
 #include <time.h>
 #include <unistd.h>
-
-_Atomic uint32_t mca_pml_epml_lost_news = 0;
-
-#define BITS 64
-
-/** The processes of the job that are dead. */
-static struct {
-    opal_mutex_t lock; /**< of starting and stopping */
-    bool started;
-    size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
-    _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
-    opal_mutex_t telling; /**< of what follows */
-    bool told;            /**< the user knows */
-} lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
-
-/** Set with the first loss. */
-static atomic_bool lost_anybody;
-
-bool mca_pml_epml_lost_anybody(void)
-{
-    /* Relaxed: nothing is read after it. */
-    return atomic_load_explicit(&lost_anybody, memory_order_relaxed);
-}
 
 static uint64_t now_ns(void)
 {
@@ -66,153 +42,11 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
-/* ---- the launcher's news --------------------------------------------------------------------- */
-
-void mca_pml_epml_lost_process(opal_vpid_t vpid)
-{
-    const uint64_t bit = UINT64_C(1) << (vpid % BITS);
-
-    if (vpid >= ompi_process_info.num_procs
-        || 0 != (atomic_fetch_or_explicit(&lost.dead[vpid / BITS], bit, memory_order_relaxed)
-                 & bit)) {
-        return;
-    }
-    atomic_store_explicit(&lost_anybody, true, memory_order_relaxed);
-    /* Release: orders the bit before the news of it; partner: the acquire load in
-     * mca_pml_epml_lost_look. */
-    atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
-}
-
-static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t done, void *context)
-{
-    (void) handler;
-    (void) status;
-    (void) source;
-    (void) results;
-    (void) nresults;
-    for (size_t i = 0; i < ninfo; ++i) {
-        const pmix_proc_t *proc = info[i].value.data.proc;
-
-        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)
-            && PMIX_PROC == info[i].value.type
-            && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
-            mca_pml_epml_lost_process(proc->rank);
-        }
-    }
-    /* Open MPI has a handler of its own for its communicators; it is next. */
-    if (NULL != done) {
-        done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, context);
-    }
-}
-
-static bool is_dead(opal_vpid_t vpid)
-{
-    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
-
-    /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
-    return NULL != lost.dead
-           && 0
-                  != (atomic_load_explicit(&lost.dead[process / BITS], memory_order_relaxed)
-                      & UINT64_C(1) << (process % BITS));
-}
-
-void mca_pml_epml_lost_start(void)
-{
-    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_KILLED_BY_CMD,
-                             PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_EXIT_NONZERO_TERM};
-    pmix_info_t info[2];
-    pmix_status_t handler;
-
-    opal_mutex_lock(&lost.lock);
-    if (!lost.started) {
-        lost.started = true;
-        lost.dead = calloc(ompi_process_info.num_procs / BITS + 1, sizeof(*lost.dead));
-    }
-    if (NULL != lost.dead && SIZE_MAX == lost.handler) {
-        /* Before Open MPI's, which would end the chain. */
-        PMIX_INFO_LOAD(&info[0], PMIX_EVENT_HDLR_PREPEND, NULL, PMIX_BOOL);
-        PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, "MPI-Endpoints", PMIX_STRING);
-        /* Without a callback it waits, and returns the handler's number or an error. */
-        handler = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), info, 2,
-                                              on_event, NULL, NULL);
-        PMIX_INFO_DESTRUCT(&info[0]);
-        PMIX_INFO_DESTRUCT(&info[1]);
-        if (0 <= handler) {
-            lost.handler = (size_t) handler;
-        }
-        mca_pml_epml_finalize_start();
-    }
-    opal_mutex_unlock(&lost.lock);
-}
-
-void mca_pml_epml_lost_stop(void)
-{
-    if (SIZE_MAX != lost.handler) {
-        (void) PMIx_Deregister_event_handler(lost.handler, NULL, NULL);
-        lost.handler = SIZE_MAX;
-    }
-    mca_pml_epml_finalize_stop();
-    free(lost.dead);
-    lost.dead = NULL;
-    lost.started = false;
-    lost.told = false;
-    /* Alone by now. */
-    atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
-    atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-/** "rank 3 on host x" */
-static int describe_process(opal_vpid_t vpid, char *text, size_t size)
-{
-    const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = vpid};
-    opal_proc_t *proc = ompi_proc_for_name(name);
-    const char *host = NULL != proc ? opal_get_proc_hostname(proc) : NULL;
-
-    return snprintf(text, size, "rank %u on host %s", vpid, NULL != host ? host : "unknown");
-}
-
-static void say_who_is_dead(void)
-{
-    char text[512] = "";
-    size_t used = 0;
-
-    for (opal_vpid_t vpid = 0; vpid < ompi_process_info.num_procs; ++vpid) {
-        if (!is_dead(vpid)) {
-            continue;
-        }
-        if (used > sizeof(text) - 100) {
-            (void) snprintf(text + used, sizeof(text) - used, ", and more");
-            break;
-        }
-        used += (size_t) snprintf(text + used, sizeof(text) - used, 0 == used ? "" : ", ");
-        used += (size_t) describe_process(vpid, text + used, sizeof(text) - used);
-        used = used < sizeof(text) ? used : sizeof(text) - 1;
-    }
-    EPML_SHOW_HELP("process lost", true, text, (unsigned int) OMPI_PROC_MY_NAME->vpid,
-                   ompi_process_info.nodename);
-}
-
-/** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
- * that come next may be fatal, and end this process. */
-static void tell(void)
-{
-    opal_mutex_lock(&lost.telling);
-    if (!lost.told) {
-        say_who_is_dead();
-        lost.told = true;
-    }
-    opal_mutex_unlock(&lost.telling);
-}
-
 /** "rank 3 on host x, endpoint [[1,2],3]" */
 static void describe_peer(const opal_process_name_t *name, char *text, size_t size)
 {
-    const int used = describe_process(name->vpid % ompi_process_info.num_procs, text, size);
+    const opal_vpid_t process = name->vpid % ompi_process_info.num_procs;
+    const int used = mca_pml_epml_lost_describe_process(process, text, size);
 
     if ((size_t) used < size) {
         (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
@@ -248,7 +82,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     if (0 == connection->peer_id) {
         return; /* noted already */
     }
-    atomic_store_explicit(&lost_anybody, true, memory_order_relaxed);
+    mca_pml_epml_lost_set_anybody();
     connection->lost_id = connection->peer_id;
     connection->peer_id = 0; /* whoever wants to send must look first */
     ep->lost_seen = EPML_LOST_LOOK;
@@ -267,7 +101,8 @@ static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
     if (0 != ep->launcher_ns && now_ns() - ep->launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
-    for (unsigned int ms = 0; ms < mca_pml_epml_component.launcher_wait && !is_dead(vpid);
+    for (unsigned int ms = 0; ms < mca_pml_epml_component.launcher_wait
+                              && !mca_pml_epml_lost_is_dead(vpid);
          ms += NAP) {
         (void) usleep(1000 * NAP);
     }
@@ -352,7 +187,8 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
             wait_for_launcher(ep, connection->name.vpid);
         }
         mca_pml_epml_lost_note(ep, connection);
-        unknown = unknown || !is_dead(connection->name.vpid); /* else the user is told by tell */
+        /* Else the user is told by mca_pml_epml_lost_tell. */
+        unknown = unknown || !mca_pml_epml_lost_is_dead(connection->name.vpid);
     }
     return unknown;
 }
@@ -407,7 +243,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
         return false;
     }
     if (ep->broken[peer->link]
-        || is_dead(peer->proc->super.proc_name.vpid)) {
+        || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
         return true;
     }
     connection = mca_pml_epml_connection_entry(ep, peer);
@@ -419,8 +255,8 @@ bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_p
     if (!mca_pml_epml_lost_is(ep, peer)) {
         return false;
     }
-    if (is_dead(peer->proc->super.proc_name.vpid)) {
-        tell(); /* mca_pml_epml_lost_look may not have come to it yet */
+    if (mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+        mca_pml_epml_lost_tell(); /* mca_pml_epml_lost_look may not have come to it yet */
     }
     return true;
 }
@@ -513,7 +349,8 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
     for (int32_t i = peers->count - 1; 0 <= i; --i) {
         if (mca_pml_epml_lost_is(ep, peers->peer[i])) {
             cut(ep, peers->peer[i]);
-            *untold = *untold || !is_dead(peers->peer[i]->proc->super.proc_name.vpid);
+            *untold = *untold
+                      || !mca_pml_epml_lost_is_dead(peers->peer[i]->proc->super.proc_name.vpid);
             first = i;
         }
     }
@@ -666,7 +503,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     }
     look_within(ep);
     if (0 < news) {
-        tell();
+        mca_pml_epml_lost_tell();
     }
     mca_pml_epml_backlog_end_in_vain(ep);
     end_numbered(ep);
@@ -684,99 +521,4 @@ bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
     lost_member = comm->lost_member;
     mca_pml_epml_unlock(comm->ep);
     return lost_member;
-}
-
-/* ---- are they still there? ------------------------------------------------------------------- */
-
-/** Members of a communicator that are looked at in one round, if it may be any of them. */
-#define ASK_MOST 16
-
-static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool look_only)
-{
-    mca_pml_epml_connection_t *connection;
-
-    if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
-        connection->module->ep_ask(connection->module, connection->endpoint, look_only);
-    }
-}
-
-/** Look after some members, the next ones in the next round: they may be many. */
-static void ask_some(mca_pml_epml_comm_t *comm)
-{
-    const mca_pml_epml_peers_t *peers = comm->peers;
-
-    for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(comm->ep, peers->peer[comm->ask_next++ % (uint32_t) peers->count], true);
-    }
-}
-
-/** Ask those whom a message of this kind is awaited from, or sent to. */
-static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
-{
-    if (0 <= rank) {
-        ask(comm->ep, comm->peers->peer[rank], false);
-    }
-    if (0 > rank || MPI_ANY_TAG > tag) {
-        /* It may be any of them; a collective waits for one who waits for another one. */
-        ask_some(comm);
-    }
-}
-
-/** Ask those whom a request waits for. */
-static void ask_for_request(const mca_pml_epml_request_t *request)
-{
-    if (EPML_REQUEST_RECV == request->kind && NULL == request->posted.queue) {
-        ask(request->ep, request->source, false);
-    } else {
-        ask_for(request->comm, request->peer, request->tag);
-    }
-}
-
-/** Ask those whom a thread waits for that probes. */
-static void ask_for_probe(mca_pml_epml_ep_t *ep)
-{
-    mca_pml_epml_comm_t *comm
-        = 0 == ep->probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->probed.context);
-
-    if (NULL != comm) { /* else it has been freed since */
-        ask_for(comm, ep->probed.source, ep->probed.tag);
-    }
-    ep->probed.context = 0; /* whoever still probes comes again */
-}
-
-void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
-{
-    MCA_BTL_EP_HOLD_CANCEL();
-    const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
-    const uint64_t now = now_ns();
-
-    if (EPML_QUIET_LONG == ep->quiet || 0 == ep->quiet_ns) {
-        ep->quiet_ns = now; /* it has just become quiet */
-    }
-    if (0 == interval || now - ep->quiet_ns < interval) {
-        return;
-    }
-    ep->quiet_ns = now;
-    for (const epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL);
-         NULL != posted; posted = epml_match_posted_after(&ep->match, posted)) {
-        ask_for_request((const mca_pml_epml_request_t *) ((const char *) posted
-                                                          - offsetof(mca_pml_epml_request_t,
-                                                                     posted)));
-    }
-    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
-
-        if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
-            continue;
-        }
-        ask_for_request(request);
-        if (EPML_REQUEST_SEND == request->kind && EPML_SEND_WITHDRAWN == request->state) {
-            mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
-        }
-    }
-    ask_for_probe(ep);
-    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        ask(ep, backlog->peer, false);
-    }
 }

@@ -425,7 +425,7 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 void mca_pml_epml_finalize_start(void);
 void mca_pml_epml_finalize_stop(void);
 
-/* ---- pml_epml_lost.c ------------------------------------------------------------------------- */
+/* ---- pml_epml_lost.c, pml_epml_lost_launcher.c, pml_epml_lost_ask.c -------------------------- */
 
 /** Turns without a word from the network between looks at the clock. */
 #define EPML_QUIET_LONG 1024
@@ -456,6 +456,19 @@ void mca_pml_epml_lost_stop(void);
 /** Note that a process of the job is dead, by the launcher's word.  Any thread, PMIx's mostly: no
  * more than a note. */
 void mca_pml_epml_lost_process(opal_vpid_t vpid);
+
+/** Is the process of an endpoint dead, by the launcher's word? */
+bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid);
+
+/** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
+ * that come next may be fatal, and end this process. */
+void mca_pml_epml_lost_tell(void);
+
+/** "rank 3 on host x"  @return as snprintf */
+int mca_pml_epml_lost_describe_process(opal_vpid_t vpid, char *text, size_t size);
+
+/** This process has lost somebody.  Any thread. */
+void mca_pml_epml_lost_set_anybody(void);
 
 /** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */
 void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);

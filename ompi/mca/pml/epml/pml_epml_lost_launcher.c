@@ -1,0 +1,195 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the launcher says of processes that have died, and the words in which the user is told.
+ *
+ * Called by pml_epml_lost.c and, in PMIx's thread, by the launcher.  Tests: test/mpi/death.c.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+#include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+
+_Atomic uint32_t mca_pml_epml_lost_news = 0;
+
+#define BITS 64
+
+/** The processes of the job that are dead. */
+static struct {
+    opal_mutex_t lock; /**< of starting and stopping */
+    bool started;
+    size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
+    _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
+    opal_mutex_t telling; /**< of what follows */
+    bool told;            /**< the user knows */
+} lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
+
+/** Set with the first loss. */
+static atomic_bool lost_anybody;
+
+void mca_pml_epml_lost_set_anybody(void)
+{
+    /* Relaxed: as below. */
+    atomic_store_explicit(&lost_anybody, true, memory_order_relaxed);
+}
+
+bool mca_pml_epml_lost_anybody(void)
+{
+    /* Relaxed: nothing is read after it. */
+    return atomic_load_explicit(&lost_anybody, memory_order_relaxed);
+}
+
+/* ---- the launcher's news --------------------------------------------------------------------- */
+
+void mca_pml_epml_lost_process(opal_vpid_t vpid)
+{
+    const uint64_t bit = UINT64_C(1) << (vpid % BITS);
+
+    if (vpid >= ompi_process_info.num_procs
+        || 0 != (atomic_fetch_or_explicit(&lost.dead[vpid / BITS], bit, memory_order_relaxed)
+                 & bit)) {
+        return;
+    }
+    mca_pml_epml_lost_set_anybody();
+    /* Release: orders the bit before the news of it; partner: the acquire load in
+     * mca_pml_epml_lost_look. */
+    atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
+}
+
+static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *context)
+{
+    (void) handler;
+    (void) status;
+    (void) source;
+    (void) results;
+    (void) nresults;
+    for (size_t i = 0; i < ninfo; ++i) {
+        const pmix_proc_t *proc = info[i].value.data.proc;
+
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)
+            && PMIX_PROC == info[i].value.type
+            && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
+            mca_pml_epml_lost_process(proc->rank);
+        }
+    }
+    /* Open MPI has a handler of its own for its communicators; it is next. */
+    if (NULL != done) {
+        done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, context);
+    }
+}
+
+bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
+{
+    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
+
+    /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
+    return NULL != lost.dead
+           && 0
+                  != (atomic_load_explicit(&lost.dead[process / BITS], memory_order_relaxed)
+                      & UINT64_C(1) << (process % BITS));
+}
+
+void mca_pml_epml_lost_start(void)
+{
+    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_KILLED_BY_CMD,
+                             PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_EXIT_NONZERO_TERM};
+    pmix_info_t info[2];
+    pmix_status_t handler;
+
+    opal_mutex_lock(&lost.lock);
+    if (!lost.started) {
+        lost.started = true;
+        lost.dead = calloc(ompi_process_info.num_procs / BITS + 1, sizeof(*lost.dead));
+    }
+    if (NULL != lost.dead && SIZE_MAX == lost.handler) {
+        /* Before Open MPI's, which would end the chain. */
+        PMIX_INFO_LOAD(&info[0], PMIX_EVENT_HDLR_PREPEND, NULL, PMIX_BOOL);
+        PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, "MPI-Endpoints", PMIX_STRING);
+        /* Without a callback it waits, and returns the handler's number or an error. */
+        handler = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), info, 2,
+                                              on_event, NULL, NULL);
+        PMIX_INFO_DESTRUCT(&info[0]);
+        PMIX_INFO_DESTRUCT(&info[1]);
+        if (0 <= handler) {
+            lost.handler = (size_t) handler;
+        }
+        mca_pml_epml_finalize_start();
+    }
+    opal_mutex_unlock(&lost.lock);
+}
+
+void mca_pml_epml_lost_stop(void)
+{
+    if (SIZE_MAX != lost.handler) {
+        (void) PMIx_Deregister_event_handler(lost.handler, NULL, NULL);
+        lost.handler = SIZE_MAX;
+    }
+    mca_pml_epml_finalize_stop();
+    free(lost.dead);
+    lost.dead = NULL;
+    lost.started = false;
+    lost.told = false;
+    /* Alone by now. */
+    atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
+    atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+int mca_pml_epml_lost_describe_process(opal_vpid_t vpid, char *text, size_t size)
+{
+    const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = vpid};
+    opal_proc_t *proc = ompi_proc_for_name(name);
+    const char *host = NULL != proc ? opal_get_proc_hostname(proc) : NULL;
+
+    return snprintf(text, size, "rank %u on host %s", vpid, NULL != host ? host : "unknown");
+}
+
+static void say_who_is_dead(void)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    for (opal_vpid_t vpid = 0; vpid < ompi_process_info.num_procs; ++vpid) {
+        if (!mca_pml_epml_lost_is_dead(vpid)) {
+            continue;
+        }
+        if (used > sizeof(text) - 100) {
+            (void) snprintf(text + used, sizeof(text) - used, ", and more");
+            break;
+        }
+        used += (size_t) snprintf(text + used, sizeof(text) - used, 0 == used ? "" : ", ");
+        used += (size_t) mca_pml_epml_lost_describe_process(vpid, text + used, sizeof(text) - used);
+        used = used < sizeof(text) ? used : sizeof(text) - 1;
+    }
+    EPML_SHOW_HELP("process lost", true, text, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+                   ompi_process_info.nodename);
+}
+
+void mca_pml_epml_lost_tell(void)
+{
+    opal_mutex_lock(&lost.telling);
+    if (!lost.told) {
+        say_who_is_dead();
+        lost.told = true;
+    }
+    opal_mutex_unlock(&lost.telling);
+}
