@@ -92,5 +92,8 @@ void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_le
     } else if (!comm->left) {
         comm->left = true;
         ep->lost_seen = EPML_LOST_LOOK;
+        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
+         * pass for a sign that all is well. */
+        ep->ask_soon = true;
     }
 }

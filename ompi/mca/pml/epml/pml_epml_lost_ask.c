@@ -97,9 +97,10 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     if (EPML_QUIET_LONG == ep->quiet || 0 == ep->quiet_ns) {
         ep->quiet_ns = now; /* it has just become quiet */
     }
-    if (0 == interval || now - ep->quiet_ns < interval) {
+    if (0 == interval || (!ep->ask_soon && now - ep->quiet_ns < interval)) {
         return;
     }
+    ep->ask_soon = false;
     ep->quiet_ns = now;
     for (const epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL);
          NULL != posted; posted = epml_match_posted_after(&ep->match, posted)) {

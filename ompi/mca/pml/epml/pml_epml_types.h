@@ -197,6 +197,7 @@ typedef struct mca_pml_epml_ep_t {
 
     /* losses, see pml_epml_lost.c */
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    bool ask_soon;      /**< do not wait for pml_epml_ask: others have lost somebody */
     bool lost_any;      /**< somebody is lost: new communicators may have lost members */
     bool broken[EPML_LINKS]; /**< the link's module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
