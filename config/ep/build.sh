@@ -8,12 +8,18 @@
 #
 # $HEADER$
 #
-# Building into .ep/build, installing into .ep/install, and running commands with the result.
+# Building into the folder build of $state, installing into install beside it, and running commands
+# with the result.
 
 # as_seen_inside FILE: a file of the project, under the path without odd characters by which
 # build and tests know the project: autotools and MCA paths cannot do with others.
 as_seen_inside() {
     printf '%s' "$(inner_top)${1#"$top"}"
+}
+
+# inner_state: likewise $state.
+inner_state() {
+    as_seen_inside "$state"
 }
 
 inner_top() {
@@ -29,7 +35,7 @@ inner_top() {
             tr ' ' -)
         [[ $link =~ ^[[:alnum:]/._+@%-]+$ ]] ||
             die "neither $top nor $link is a path that autotools can work in"
-        mkdir -p "${link%/*}" && ln -sfn "$top" "$link" && printf '%s\n' "$link" >"$state/link" ||
+        mkdir -p "${link%/*}" && ln -sfn "$top" "$link" && printf '%s\n' "$link" >"$top/.ep/link" ||
             die "cannot make the link $link"
         printf '%s' "$link"
     fi
@@ -45,19 +51,19 @@ in_env_at() {
     local inner folder=$1
     shift
     [ -z "${EP_INSIDE-}" ] || exec "$@"
-    inner=$(inner_top) || exit
+    inner=$(inner_state) || exit
     # EP_BUILD: where tests and benchmarks keep the programs that they compile.
-    export EP_INSIDE=$inner EP_BUILD=$inner/.ep/programs
-    export PKG_CONFIG_PATH=$inner/.ep/install/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    export EP_INSIDE=$(inner_top) EP_BUILD=$inner/programs EP_OMPI
+    export PKG_CONFIG_PATH=$inner/install/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     if [ "$(id -u)" -eq 0 ]; then
         # Open MPI asks root to be sure; running ./ep as root is the answer.
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     fi
     if [ "$mode" = native ]; then
         cd -- "$folder" || exit
-        PATH=$inner/.ep/install/bin:$PATH exec "$@"
+        PATH=$inner/install/bin:$PATH exec "$@"
     fi
-    enter_sysroot "$inner/.ep/install/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin" \
+    enter_sysroot "$inner/install/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin" \
         "$folder" "$@"
 }
 
@@ -72,7 +78,7 @@ has_newer() {
 }
 
 build_and_install() {
-    local inner jobs made_for
+    local inner jobs made_for generated force
     inner=$(inner_top) || exit
     made_for="$mode $inner $(cat "$sysroot/etc/ep-packages" 2>/dev/null)"
     if [ "$(cat "$state/installed" 2>/dev/null)" = "$made_for" ] && ! has_newer "$state/installed"
@@ -82,23 +88,24 @@ build_and_install() {
     [ ! -f "$top/config.status" ] ||
         die "$top itself was configured; run make distclean there first"
     if [ "$(cat "$state/configured" 2>/dev/null)" != "$made_for" ]; then
-        rm -rf "$state/build" "$state/install" "$state/configured" "$state/installed" \
-            "$state/generated"
+        rm -rf "$state/build" "$state/install" "$state/configured" "$state/installed"
     fi
     mkdir -p "$state/build" || die "cannot write to $state"
 
-    # Whoever generated it before may have had other versions of the tools: --force.
-    if [ ! -x "$top/configure" ] || [ ! -f "$state/generated" ]; then
-        step "generating configure" in_env "$inner/autogen.pl" --force || exit
-        : >"$state/generated"
-    elif has_newer "$state/generated" \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \); then
-        step "generating configure" in_env "$inner/autogen.pl" || exit
-        : >"$state/generated"
+    # Beside the sources, so for all states; by whom is in a file.  Whoever generated it before may
+    # have had other versions of the tools: --force.
+    generated=$top/.ep/generated
+    if [ ! -x "$top/configure" ] ||
+        has_newer "$generated" \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \); then
+        force=--force
+        [ ! -x "$top/configure" ] || [ "$(cat "$generated" 2>/dev/null)" != "$made_for" ] || force=
+        step "generating configure" in_env "$inner/autogen.pl" $force || exit
+        printf '%s' "$made_for" >"$generated"
     fi
     # Older than what is about to be read, so that a change in the meantime is not missed.
     printf '%s' "$made_for" >"$state/installed.new"
     if [ ! -f "$state/configured" ] || [ ! -x "$state/build/config.status" ]; then
-        step "configuring" in_build "$inner/configure" -q --prefix="$inner/.ep/install" || exit
+        step "configuring" in_build "$inner/configure" -q --prefix="$(inner_state)/install" || exit
         printf '%s' "$made_for" >"$state/configured"
     fi
     jobs=$(nproc 2>/dev/null || echo 2)
@@ -108,5 +115,5 @@ build_and_install() {
 }
 
 in_build() {
-    in_env_at "$(inner_top)/.ep/build" "$@"
+    in_env_at "$(inner_state)/build" "$@"
 }

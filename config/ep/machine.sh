@@ -8,11 +8,11 @@
 #
 # $HEADER$
 #
-# Does the machine's own Open MPI serve?  Otherwise: can a Debian 13 be made to work in?
+# Does the machine's own Open MPI serve?  Otherwise: can a Debian be made to work in?
 
 # What the machine lacks, as Debian packages: sets $lacks, empty if nothing.
 find_lacks() {
-    local mpicc folder found=no
+    local mpicc folder found=no versions=${EP_OMPI:-([5-9]|[1-9][0-9])}
     lacks=
     lack() { case " $lacks " in *" $1 "*) ;; *) lacks="$lacks${lacks:+ }$1" ;; esac; }
     command -v gcc >/dev/null || command -v clang >/dev/null || lack gcc
@@ -27,7 +27,7 @@ find_lacks() {
     pkg-config --exists hwloc 2>/dev/null || lack libhwloc-dev
     command -v mpirun.openmpi >/dev/null || command -v mpirun >/dev/null || lack openmpi-bin
     for mpicc in mpicc mpicc.openmpi; do
-        $mpicc --showme:version 2>/dev/null | grep -Eq 'Open MPI ([5-9]|[1-9][0-9])\.' || continue
+        $mpicc --showme:version 2>/dev/null | grep -Eq "Open MPI $versions\." || continue
         for folder in $($mpicc --showme:incdirs); do
             [ -f "$folder/ompi/mca/pml/pml.h" ] || [ -f "$folder/openmpi/ompi/mca/pml/pml.h" ] &&
                 found=yes
@@ -46,16 +46,16 @@ choose_mode() {
         *) die "EP_MODE is '$mode', but must be native or sysroot" ;;
     esac
     find_lacks
-    problem="this machine lacks Open MPI 5 or something to build with it; Debian 13 and later:"
-    problem="$problem apt-get install $lacks"
+    problem="this machine lacks Open MPI ${EP_OMPI:-5} or something to build with it; $debian and"
+    problem="$problem later: apt-get install $lacks"
     if [ -z "$lacks" ]; then
         mode=native
     elif [ "$mode" = native ]; then
         die "$problem"
     elif [ "$(id -u)" -ne 0 ]; then
-        die "$problem; elsewhere: run ./ep as root, which makes a Debian 13 of its own"
+        die "$problem; elsewhere: run ./ep as root, which makes a $debian of its own"
     elif ! command -v apt-get >/dev/null && ! command -v debootstrap >/dev/null; then
-        die "$problem; elsewhere: install debootstrap, with which ./ep makes a Debian 13 of its own"
+        die "$problem; elsewhere: install debootstrap, with which ./ep makes a $debian of its own"
     else
         mode=sysroot
     fi

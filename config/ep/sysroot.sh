@@ -8,11 +8,10 @@
 #
 # $HEADER$
 #
-# A Debian 13 inside the project folder, made with debootstrap and entered with chroot.  Everything
-# is mounted in mount namespaces that end with their processes, so nothing is left behind.
+# A Debian inside the project folder, made with debootstrap and entered with chroot: Debian 13, that
+# has Open MPI 5, or sid, which has Open MPI 6.  Everything is mounted in mount namespaces that end
+# with their processes, so nothing is left behind.
 
-sysroot=$state/sysroot
-suite=trixie
 packages=(
     # to build
     autoconf automake gcc libc6-dev libtool m4 make pkgconf
@@ -21,6 +20,15 @@ packages=(
     # to test, and to compare with
     clang gdb libclang-rt-dev perl valgrind libmpich-dev mpich gnuplot-nox
 )
+
+# choose_debian: which one, and in which folder.
+choose_debian() {
+    sysroot=$state/sysroot
+    case ${EP_OMPI-} in
+        6) suite=sid debian="Debian sid" ;;
+        *) suite=trixie debian="Debian 13" ;;
+    esac
+}
 
 # Is the Debian in this folder complete, and with all that is wanted today?
 is_complete() {
@@ -31,9 +39,9 @@ is_complete() {
 make_sysroot() {
     local mirror
     is_complete "$sysroot" && return
-    [ "$(id -u)" -eq 0 ] || die "only root can make a Debian 13 to work in"
+    [ "$(id -u)" -eq 0 ] || die "only root can make a $debian to work in"
     unshare --mount true 2>/dev/null || die "this machine does not let root mount anything (a" \
-        "container?), which a Debian 13 to work in needs; install Open MPI 5 instead"
+        "container?), which a $debian to work in needs; install Open MPI ${EP_OMPI:-5} instead"
     if in_mountinfo "$state"; then
         die "something is mounted in $state: see findmnt, unmount it, then try again"
     fi
@@ -44,11 +52,11 @@ make_sysroot() {
     step "removing an unfinished or older Debian" rm -rf "$sysroot" "$sysroot.part" ||
         die "could not remove it"
     command -v debootstrap >/dev/null || step "installing debootstrap" install_debootstrap ||
-        die "cannot make a Debian 13 without debootstrap"
+        die "cannot make a $debian without debootstrap"
     step "looking for a mirror" find_mirror || die "no mirror"
     mirror=$(cat "$state/mirror")
-    step "making a Debian 13 in .ep/sysroot (a minute or two)" bootstrap "$mirror" ||
-        die "no Debian 13; run ./ep again to try again"
+    step "making a $debian in ${sysroot#"$top/"} (a minute or two)" bootstrap "$mirror" ||
+        die "no $debian; run ./ep again to try again"
     mv "$sysroot.part" "$sysroot" || die "could not rename $sysroot.part"
 }
 
@@ -100,7 +108,7 @@ bootstrap() {
     printf '%s\n' "$suite ${packages[*]}" >"$sysroot.part/etc/ep-packages"
 }
 
-# enter_sysroot PATH FOLDER CMD...: become CMD in the Debian 13, in that folder, with that PATH.
+# enter_sysroot PATH FOLDER CMD...: become CMD in that Debian, in that folder, with that PATH.
 # The project is there under its own path, and under /ep, a path without odd characters.
 enter_sysroot() {
     exec unshare --mount --propagation private bash "$top/config/ep/enter.sh" \
