@@ -40,7 +40,10 @@ AC_DEFUN([EP_CHECK_OMPI], [
     AS_IF([test -n "$MPICC"],
         [_EP_CHECK_OMPI_PROGRAMS
          _EP_CHECK_OMPI_HEADERS
-         _EP_CHECK_OMPI_LIBRARIES])
+         _EP_CHECK_OMPI_LIBRARIES
+         _EP_CHECK_OMPI_HELP])
+    AM_CONDITIONAL([EP_OWN_HELP_TEXTS], [test "$ep_own_help" = 1])
+    AC_SUBST([EP_HELP_LIBS])
     AC_SUBST([MPICC])
     AC_SUBST([MPIRUN])
     AC_SUBST([OMPI_INFO])
@@ -171,6 +174,28 @@ AC_DEFUN([_EP_CHECK_OMPI_HEADERS], [
              OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem $with_ompi_src/$ep_dir"
          done])
     OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem \$(abs_top_srcdir)/config/compat/include"
+])
+
+# Does Open MPI read help files (5.0), or has it its own texts in its library (6.0)?  Where it reads
+# them, everybody calls it through pointers, which have a type.
+AC_DEFUN([_EP_CHECK_OMPI_HELP], [
+    ep_own_help=0
+    EP_HELP_LIBS=
+    AS_IF([test -n "$ep_devel"],
+        [ep_save_CPPFLAGS=$CPPFLAGS
+         CPPFLAGS="$CPPFLAGS -I$ep_devel"
+         AC_MSG_CHECKING([whether Open MPI reads help files])
+         AC_COMPILE_IFELSE(
+             [AC_LANG_PROGRAM([[
+                  #include "opal_config.h"
+                  #include "opal/util/show_help.h"
+              ]], [[opal_show_help_fn_t pointer = opal_show_help; return 0 == pointer;]])],
+             [AC_MSG_RESULT([yes])],
+             [AC_MSG_RESULT([no, ours will be in our libraries])
+              ep_own_help=1
+              EP_HELP_LIBS='$(top_builddir)/opal/mca/btl/ephelp/libephelp.la'])
+         CPPFLAGS=$ep_save_CPPFLAGS])
+    OMPI_CPPFLAGS="$OMPI_CPPFLAGS -DEP_OWN_HELP_TEXTS=$ep_own_help"
 ])
 
 # A libmpi whose functions can be taken over and that loads components at run time.

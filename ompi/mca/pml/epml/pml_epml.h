@@ -30,7 +30,7 @@
 #include "ompi/message/message.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "opal/mca/btl/btl_ep_cancel.h"
-#include "opal/util/show_help.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
 
 BEGIN_C_DECLS
 
@@ -66,7 +66,7 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
 #define EPML_SHOW_HELP(...)                                    \
     do {                                                       \
         MCA_BTL_EP_HOLD_CANCEL();                              \
-        opal_show_help("help-mca-pml-epml.txt", __VA_ARGS__);  \
+        mca_btl_ep_show_help("help-mca-pml-epml.txt", __VA_ARGS__); \
     } while (0)
 
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */

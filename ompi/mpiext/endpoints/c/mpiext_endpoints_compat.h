@@ -56,7 +56,16 @@
     X(ompi_win_allocate_shared)         \
     X(ompi_win_create_dynamic)          \
     X(ompi_file_open)                   \
-    X(ompi_dpm_connect_accept)
+    X(ompi_dpm_connect_accept)          \
+    MPIX_ENDPOINTS_SEAMS_HELP(X)
+
+/** How messages to people are got hold of, so that of many threads that end the job one explains it:
+ * 5.0 calls through pointers (show_help.c), 6.0 a function (seam_help.c). */
+#if EP_OWN_HELP_TEXTS
+#    define MPIX_ENDPOINTS_SEAMS_HELP(X) X(opal_show_help)
+#else
+#    define MPIX_ENDPOINTS_SEAMS_HELP(X)
+#endif
 
 /** Beginnings of the file names of the libraries that hold and call these functions: the MPI
  * library (5.0), and the library below it (6.0). */

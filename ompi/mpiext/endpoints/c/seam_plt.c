@@ -40,6 +40,7 @@
 #include "opal/class/opal_pointer_array.h"
 #include "opal/mca/btl/btl_ep_slots.h"
 #include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
 
 /** Several libraries may call the same function, and each in two ways. */
 #define SLOTS_MAX (4 * MPIX_ENDPOINTS_SEAM_COUNT)

@@ -27,6 +27,7 @@
 #include "btl_epofi_keyed.h"
 
 #include "opal/mca/btl/btl_ep_cancel.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
 #include "opal/mca/threads/mutex.h"
 
 #include <rdma/fabric.h>
@@ -376,7 +377,7 @@ typedef struct mca_btl_epofi_module_t {
 #define EPOFI_SHOW_HELP(...)                                   \
     do {                                                       \
         MCA_BTL_EP_HOLD_CANCEL();                              \
-        opal_show_help("help-btl-epofi.txt", __VA_ARGS__);     \
+        mca_btl_ep_show_help("help-btl-epofi.txt", __VA_ARGS__); \
     } while (0)
 
 /** Guards what modules share: the fabric, the list of modules, what has been said once.  Not taken

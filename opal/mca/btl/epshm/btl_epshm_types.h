@@ -28,13 +28,14 @@
 #include "opal/class/opal_list.h"
 #include "opal/mca/btl/btl_ep_cancel.h"
 #include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
 
 BEGIN_C_DECLS
 
 #define EPSHM_SHOW_HELP(...)                                   \
     do {                                                       \
         MCA_BTL_EP_HOLD_CANCEL();                              \
-        opal_show_help("help-btl-epshm.txt", __VA_ARGS__);     \
+        mca_btl_ep_show_help("help-btl-epshm.txt", __VA_ARGS__); \
     } while (0)
 
 struct mca_btl_epshm_frag_t;
