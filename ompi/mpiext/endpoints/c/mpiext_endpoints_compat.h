@@ -83,6 +83,10 @@ typedef int mpix_endpoints_disp_unit_t;
  * raised. */
 #define MPIX_ENDPOINTS_PLAIN_ACTIVATION (OMPI_MAJOR_VERSION < 6)
 
+/** Do members of one side of an intercommunicator wait for each other in libmpi's activation?  From
+ * 6.0 on they do not: its own PMLs keep what comes for communicators that they do not know yet. */
+#define MPIX_ENDPOINTS_SIDES_MEET (OMPI_MAJOR_VERSION < 6)
+
 /** Processes of this job: vpids from here on name endpoints. */
 static inline uint32_t mpix_endpoints_job_size(void)
 {

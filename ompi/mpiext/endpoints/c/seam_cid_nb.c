@@ -291,10 +291,32 @@ static int cid_activated(ompi_comm_request_t *request)
 }
 
 /** This side is ready. */
-static int cid_activated_local(ompi_comm_request_t *request)
+static int cid_activated_side(ompi_comm_request_t *request)
 {
     cid_note_errors(request);
     return cid_exchange(request);
+}
+
+/** This member is ready.  Where libmpi has not seen to it, its root asks all of this side whether
+ * they are: who hears that the call is through may send to any of them. */
+static int cid_activated_local(ompi_comm_request_t *request)
+{
+#if MPIX_ENDPOINTS_SIDES_MEET
+    return cid_activated_side(request);
+#else
+    mpix_endpoints_cid_t *cid = cid_of(request);
+    ompi_communicator_t *comm = cid->newcomm->c_local_comm;
+    const bool is_root = cid->root == ompi_comm_rank(comm);
+    ompi_request_t *reduction;
+    int rc;
+
+    cid_note_errors(request);
+    rc = comm->c_coll->coll_ireduce(is_root ? MPI_IN_PLACE : cid->words,
+                                    is_root ? cid->words : NULL, CID_WORDS, MPI_UINT64_T,
+                                    MPI_MAX, cid->root, comm, &reduction,
+                                    comm->c_coll->coll_ireduce_module);
+    return cid_then(request, cid_activated_side, &reduction, OMPI_SUCCESS == rc ? 1 : 0, rc);
+#endif
 }
 
 /** Activate an intercommunicator: each side for itself, then the roots exchange. */
