@@ -181,11 +181,12 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
 /**
  * All wait for all, up the tree and down again.
  *
- * @param[in] rc  how this member has fared
+ * @param[in] rc       how this member has fared
+ * @param[in,out] any  something that is so here; then, whether it is at any member
  *
  * @return rc if that is an error, otherwise an error if another member had one
  */
-int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc);
+int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any);
 
 /**
  * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so

@@ -32,8 +32,6 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-#if MPIX_ENDPOINTS_PLAIN_ACTIVATION
-
 /** What libmpi's activation does for a member of an intracommunicator; but its collectives are
  * chosen before the members meet, so that nothing is left that could fail at one of them alone.
  * Those that may serve here do not communicate then (docs/architecture.md, "Collectives"). */
@@ -45,38 +43,32 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
                                         .rank = newcomm->c_local_group->grp_my_rank,
                                         .size = newcomm->c_local_group->grp_proc_count,
                                         .tag = tag};
+    bool shares = mpix_endpoints_compat_shares_node(newcomm);
     int rc = MCA_PML_CALL(add_comm(newcomm));
 
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(newcomm);
     }
-    rc = mpix_endpoints_tree_meet(&tree, rc);
+    rc = mpix_endpoints_tree_meet(&tree, rc, &shares);
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(newcomm);
         *newcomm_p = mpix_endpoints_cid_null();
+        return rc;
     }
-    return rc;
+    mpix_endpoints_compat_activated(newcomm, shares);
+    return OMPI_SUCCESS;
 }
 
 int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
 {
+    bool shares = false;
+
     return OMPI_SUCCESS == rc || MPI_ERR_GROUP == rc || MPI_UNDEFINED == tree->rank
                ? rc
-               : mpix_endpoints_tree_meet(tree, rc);
+               : mpix_endpoints_tree_meet(tree, rc, &shares);
 }
 
-#else
-
-int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
-{
-    /* libmpi's activation has no way to say no. */
-    (void) tree;
-    return rc;
-}
-
-#endif /* MPIX_ENDPOINTS_PLAIN_ACTIVATION */
-
-/** The other modes, and where activation is more than that: through the nonblocking form.  libmpi's
+/** The other modes: through the nonblocking form.  libmpi's
  * own blocking one would park this thread behind the process's progress; this way of waiting can be
  * replaced, and pml/epml has replaced it. */
 static int activate_by_request(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
@@ -99,7 +91,6 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate)(newcomm, comm, bridgecomm, arg0, arg1,
                                                            send_first, mode);
     }
-#if MPIX_ENDPOINTS_PLAIN_ACTIVATION
     if (OMPI_COMM_CID_GROUP == mode) {
         return activate_intra(newcomm, comm, *(const int *) arg0);
     }
@@ -108,7 +99,6 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
                    ? activate_intra(newcomm, comm, mpix_endpoints_activation_tag())
                    : OMPI_SUCCESS; /* nothing to activate, and nobody to wait for */
     }
-#endif
     return activate_by_request(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate);

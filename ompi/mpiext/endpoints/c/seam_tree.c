@@ -27,6 +27,7 @@
 #include "ompi/constants.h"
 
 #define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
+#define CID_ANY MPIX_ENDPOINTS_CID_ID /* where there is no id to tell of */
 #define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
 
 _Static_assert(MPIX_ENDPOINTS_AGREE_WORDS == CID_WORDS, "what agree_send sends");
@@ -109,18 +110,20 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
     return rc;
 }
 
-int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc)
+int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any)
 {
     const int top = parent_bit(tree);
     uint64_t words[CID_WORDS] = {0};
 
     words[CID_STATUS] = status_of(rc);
+    words[CID_ANY] = *any;
     for (int bit = 1; bit < top; bit <<= 1) {
         uint64_t theirs[CID_WORDS] = {0};
 
         if (tree->rank + bit < tree->size) {
             (void) receive(tree, tree->rank + bit, theirs);
             words[CID_STATUS] |= theirs[CID_STATUS];
+            words[CID_ANY] |= theirs[CID_ANY];
         }
     }
     if (0 != tree->rank) {
@@ -130,5 +133,6 @@ int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc)
         words[CID_STATUS] |= status_of(told);
     }
     words[CID_STATUS] |= status_of(tell_children(tree, top, words));
+    *any = 0 != words[CID_ANY];
     return OMPI_SUCCESS == rc ? error_of(words[CID_STATUS]) : rc;
 }
