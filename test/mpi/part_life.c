@@ -161,7 +161,10 @@ static void case_proc_null(MPI_Comm comm, struct ept *t)
         EPT_STATUS(t, &status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
         EPT_OK(t, MPI_Pready_range(0, PARTS - 2, send));
         EPT_OK(t, MPI_Test(&send, &flag, MPI_STATUS_IGNORE));
+#if !defined(OMPI_MAJOR_VERSION) || 6 > OMPI_MAJOR_VERSION
+        /* Open MPI 6 serves MPI_PROC_NULL above all PMLs, and such a send is complete at once. */
         EPT_EQ(t, 0, flag);
+#endif
         EPT_OK(t, MPI_Pready(PARTS - 1, send));
         EPT_OK(t, MPI_Wait(&send, MPI_STATUS_IGNORE));
     }

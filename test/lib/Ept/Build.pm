@@ -151,7 +151,9 @@ sub _mpi_tasks
         example => [qw(epmpicc -fopenmp)],
         tsan => [Ept::Tsan::prefix($build) . '/bin/epmpicc', qw(-DHAVE_EP -fsanitize=thread)],
     );
-    my @cc = (@{ $compilers{$way} }, @C_FLAGS);
+    # What MPI 4.1, or OpenMP 5.1, advises against is tested all the same, as long as it is there.
+    my @cc = (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
+              '-Wno-deprecated-openmp');
     my @own = (@cc, _declared($source, 'CFLAGS'));
     my @objects = ("$build/$way/$program.o");
     my @tasks = (compile_task($objects[0], $source, @own));
