@@ -271,6 +271,14 @@ static void make_dressed(MPI_Comm comm, struct ept *t, MPI_Comm made[2])
     EPT_OK(t, MPI_Comm_dup(made[0], &made[1]));
 }
 
+/* Open MPI 6 puts a new info object in the place of the one that a merged communicator has
+ * (MPI_Intercomm_merge), with all that is in it. */
+#if defined(OMPI_MAJOR_VERSION) && 6 <= OMPI_MAJOR_VERSION
+enum { MERGE_LEAK = 1500 };
+#else
+enum { MERGE_LEAK = 0 };
+#endif
+
 /* Lost by Open MPI, as a run under ob1 shows as well: the topology of a rank that is left out of a
  * grid, the arrays of a graph, the list of remote processes (ompi_comm_get_rprocs). */
 static const struct {
@@ -292,17 +300,19 @@ static const struct {
     {.name = "cart_create, cart_sub", .fn = make_cart, .leak = 160},
     {.name = "graph_create", .fn = make_graph, .leak = 240},
     {.name = "dist_graph_create", .fn = make_dist_graph},
-    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .plain_leak = 400},
+    {.name = "intercomm_create, merge", .fn = make_intercomm, .inter = true, .leak = MERGE_LEAK,
+     .plain_leak = 400},
     {.name = "dup, idup of an intercommunicator", .fn = make_inter_dup, .inter = true,
      .plain_leak = 400},
     {.name = "split, create of an intercommunicator", .fn = make_inter_split, .inter = true,
      .plain_leak = 400},
     {.name = "endpoints that have never met", .fn = make_bridge, .inter = true, .slow = true,
-     .plain_leak = 400},
+     .leak = MERGE_LEAK, .plain_leak = 400},
 #if defined(HAVE_EP)
     {.name = "endpoints of an intercommunicator", .fn = make_from_inter, .inter = true,
      .slow = true},
-    {.name = "processes and endpoints", .fn = make_mixed, .inter = true, .slow = true},
+    {.name = "processes and endpoints", .fn = make_mixed, .inter = true, .slow = true,
+     .leak = MERGE_LEAK},
     {.name = "address spaces", .fn = make_spaces},
 #endif
     {.name = "freed with messages open", .fn = make_pending},

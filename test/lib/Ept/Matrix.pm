@@ -105,6 +105,9 @@ my @TABLE = (
     { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
     { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
 
+    # Open MPI 6 has it.
+    { program => 'newer', configs => [qw(1x4 2x2/tcp 2x2/node)] },
+
     # Communicators: what an endpoint does with them, what they leave behind.
     # comm_bridge: groups that have never met.
     { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 4x2/node 3x3/tcp)] },
