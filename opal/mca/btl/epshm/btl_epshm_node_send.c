@@ -80,7 +80,7 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, const
 {
     const size_t size = header_size + payload_size;
     unsigned char *target;
-    uint64_t position;
+    uint64_t position = 0; /* gcc 16 takes it for unset */
     int rc = reserve(module, peer, size, &position);
 
     if (OPAL_SUCCESS != rc) {
