@@ -52,8 +52,9 @@ in_env_at() {
     shift
     [ -z "${EP_INSIDE-}" ] || exec "$@"
     inner=$(inner_state) || exit
+    EP_INSIDE=$(inner_top) || exit
     # EP_BUILD: where tests and benchmarks keep the programs that they compile.
-    export EP_INSIDE=$(inner_top) EP_BUILD=$inner/programs EP_OMPI
+    export EP_INSIDE EP_BUILD=$inner/programs EP_OMPI
     export PKG_CONFIG_PATH=$inner/install/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     if [ "$(id -u)" -eq 0 ]; then
         # Open MPI asks root to be sure; running ./ep as root is the answer.
