@@ -31,8 +31,8 @@ my $TIMEOUT = 300;
 sub _mirrors
 {
     my ($top) = @_;
-    my $known = Ept::Build::read_file("$top/.ep/mirror");
-    my @mirrors = $known =~ m{^(https?://\S+)}m;
+    my @mirrors = map { Ept::Build::read_file($_) =~ m{^(https?://\S+)}m }
+        "$top/.ep/mirror", "$top/.ep/ompi6/mirror";
     my $result = Ept::Job::run_command([qw(apt-get --print-uris update)], 30);
     my %seen;
 
