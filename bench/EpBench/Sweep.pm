@@ -40,19 +40,27 @@ sub all_sizes {
 my %RANGE = (lat => [0, 4 << 20], rate => [0, 64 << 10], bw => [4 << 10, 4 << 20]);
 my @MEASURES = qw(lat rate bw);
 
+# Is a size in one of the ranges, or are there none?
+sub is_wanted {
+    my ($size, $ranges) = @_;
+    return !$ranges || grep { $_->[0] <= $size && $size <= $_->[1] } @$ranges;
+}
+
 # The jobs of a way; the floor says how far the cores were from each other meanwhile.
 sub parts {
-    my ($way, $scenario, $pairs) = @_;
+    my ($way, $scenario, $pairs, $only, $ranges) = @_;
     return () if 1 != $pairs || $way->{ordinary};
     if ('floor' eq $way->{name}) {
         return 'in' eq $scenario ? { name => 'floor', points => ['lat:8'] } : ();
     }
-    return map {
-        my $measure = $_;
+    my @parts;
+    for my $measure (grep { !$only || $only->{$_} } @MEASURES) {
         my ($least, $most) = @{ $RANGE{$measure} };
-        { name => $measure,
-          points => [map { "$measure:$_" } grep { $least <= $_ && $_ <= $most } all_sizes()] };
-    } @MEASURES;
+        my @points = map { "$measure:$_" }
+            grep { $least <= $_ && $_ <= $most && is_wanted($_, $ranges) } all_sizes();
+        push(@parts, { name => $measure, points => \@points }) if @points;
+    }
+    return @parts;
 }
 
 # The best peer's figure and how many times as good ours is; undef where one is missing.
