@@ -12,7 +12,8 @@
  * @file
  *
  * Model of a lane's ring (btl_epshm_lane.h): one producer, one consumer, four cells, messages
- * of one cell and of two by turns: each cell starts a message and continues one.
+ * of one cell and of two by turns: each cell starts a message and continues one.  With MODEL_BESIDE
+ * every other message is two lines beside the cells, in an area that comes with the first.
  *
  * Who the producer is, and when it changes: places.c.
  */
@@ -38,6 +39,46 @@ static void model_setup(void)
     epshm_lane_attach(&writer, ring);
     handled = 0;
 }
+
+#if defined(MODEL_BESIDE)
+
+/** Bytes of such a message: two lines, of which a word each is looked at. */
+#    define BESIDE (EPSHM_LANE_BESIDE + 8)
+
+static void send_beside(uint64_t number)
+{
+    uint64_t first;
+    const uint64_t count = epshm_lane_cells_beside(writer.mask, writer.tail, BESIDE, &first);
+
+    if (NULL == writer.area) {
+        assert(epshm_lane_make_area(&writer));
+    }
+    MODEL_AWAIT(epshm_lane_has_room(&writer, count));
+    *(uint64_t *) epshm_lane_beside(&writer, first) = number;
+    *(uint64_t *) epshm_lane_beside(&writer, first + 1) = number + 100;
+    epshm_lane_continue(&writer, count);
+    epshm_lane_publish(&writer, count,
+                       (epshm_lane_mark_t){.kind = 6, .tag = (uint8_t) number, .size = BESIDE});
+}
+
+static void receive_beside(uint64_t number)
+{
+    const unsigned char *data;
+    epshm_lane_mark_t mark;
+    uint64_t count;
+
+    epshm_lane_await(ring);
+    MODEL_AWAIT(NULL != epshm_lane_peek(ring, &mark));
+    assert(number == mark.tag && BESIDE == mark.size);
+    data = epshm_lane_find_beside(ring, BESIDE, &count);
+    assert(number == *(const uint64_t *) data);
+    assert(number + 100 == *(const uint64_t *) (data + EPSHM_LANE_BESIDE));
+    ++handled;
+    epshm_lane_pop(ring, count);
+    epshm_lane_expect(ring, count);
+}
+
+#endif
 
 static void send(uint64_t number)
 {
@@ -74,6 +115,16 @@ static void receive(uint64_t number)
 static void model_thread(unsigned int number)
 {
     for (uint64_t i = 0; i < MESSAGES; ++i) {
+#if defined(MODEL_BESIDE)
+        if (1 == i % 2) {
+            if (0 == number) {
+                send_beside(i);
+            } else {
+                receive_beside(i);
+            }
+            continue;
+        }
+#endif
         if (0 == number) {
             send(i);
         } else {

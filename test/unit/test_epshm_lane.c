@@ -190,6 +190,61 @@ static void case_room(void)
     tap_case_done();
 }
 
+/** Messages with bytes beside their cells: in one piece, on a line, nobody else's until they are
+ * taken; those of many sizes follow each other and plain ones over some laps. */
+static void case_beside(void)
+{
+    enum { AHEAD = 4 };
+
+    tap_case("bytes beside the cells: one piece each, none over another");
+    for (size_t b = 0; b < NUM_BASES; ++b) {
+        epshm_lane_ring_t *ring = ring_at(4 * CELLS_MIN, bases[b]);
+        unsigned char tags[AHEAD] = {0};
+        uint64_t random = tap_stream(b), first;
+        size_t sizes[AHEAD] = {0};
+        epshm_lane_writer_t writer;
+
+        epshm_lane_attach(&writer, ring);
+        TAP_CHECK(epshm_lane_make_area(&writer), "no area");
+        for (int i = 0; i < 400; ++i) {
+            const size_t size
+                = 0 == tap_below(&random, 4) ? 0 : 1 + tap_below(&random, EPSHM_LANE_BESIDE_MAX);
+            const uint64_t count
+                = 0 == size ? 1
+                            : epshm_lane_cells_beside(ring->mask, writer.tail, size, &first);
+
+            if (AHEAD <= i) { /* the oldest is taken */
+                const size_t due = sizes[i % AHEAD];
+                epshm_lane_mark_t mark = {0};
+                uint64_t cells = 1;
+
+                TAP_CHECK(NULL != epshm_lane_peek(ring, &mark), "message %d is not there", i);
+                TAP_EQ(due, mark.size);
+                if (0 < due) {
+                    const unsigned char *data = epshm_lane_find_beside(ring, due, &cells);
+
+                    TAP_EQ(0, (uintptr_t) data % EPSHM_LANE_BESIDE);
+                    for (size_t k = 0; k < due; ++k) {
+                        TAP_EQ(tags[i % AHEAD], data[k]);
+                    }
+                }
+                epshm_lane_pop(ring, cells);
+            }
+            TAP_CHECK(epshm_lane_has_room(&writer, count), "no room for %zu bytes", size);
+            sizes[i % AHEAD] = size;
+            tags[i % AHEAD] = (unsigned char) i;
+            if (0 < size) {
+                TAP_CHECK((first & ring->mask) * EPSHM_LANE_BESIDE + size
+                              <= (ring->mask + 1) * EPSHM_LANE_BESIDE, "over the area's end");
+                memset(epshm_lane_beside(&writer, first), i, size);
+            }
+            publish(&writer, count, (epshm_lane_mark_t){.kind = 1, .size = (uint16_t) size});
+        }
+        epshm_lane_destroy(ring);
+    }
+    tap_case_done();
+}
+
 /** kind, tag and size pass through the word, at any position, and change nothing of its lower
  * half. */
 static void case_marks(void)
@@ -486,6 +541,7 @@ int main(int argc, char **argv)
     case_edges();
     case_room();
     case_marks();
+    case_beside();
     case_copy();
     case_words();
     case_half_word_later();

@@ -50,6 +50,7 @@ typedef struct side_t {
 static side_t sides[SLOTS];
 static unsigned int next_instance;
 static bool no_buffers; /**< all messages fit cells */
+static _Atomic uint32_t received_apart; /**< messages that came beside the cells */
 static uint32_t sent[INSTANCES][INSTANCES], received[INSTANCES][INSTANCES]; /**< [from][to] */
 
 typedef struct header_t {
@@ -111,6 +112,15 @@ static void on_bare(void *context, const void *rest, size_t size)
           size - sizeof(header) + 8);
 }
 
+static void on_apart(void *context, const void *rest, const void *data, size_t size)
+{
+    header_t header = {.prefix = PREFIX};
+
+    memcpy((char *) &header + 8, rest, sizeof(header) - 8);
+    check(context, &header, data, size);
+    atomic_fetch_add_explicit(&received_apart, 1, memory_order_relaxed);
+}
+
 static void side_open(int slot)
 {
     side_t *side = &sides[slot];
@@ -125,6 +135,7 @@ static void side_open(int slot)
     side->instance = next_instance++;
     side->module->ep_prefix = PREFIX;
     side->module->ep_receive_bare = on_bare;
+    side->module->ep_receive_loan = on_apart;
 }
 
 static void side_disconnect(int slot, int other)
@@ -345,6 +356,29 @@ static void case_left_full(void)
     TAP_EQ(EPSHM_LANE_TAKEN, state_of(inbox, 0));
     TAP_EQ((uintptr_t) ring, (uintptr_t) lane_ring(inbox, 0));
     TAP_EQ(0, bits_of(inbox)); /* announced again, not read yet */
+    end();
+}
+
+static void case_beside(void)
+{
+    const unsigned char *area;
+
+    tap_case("what is longer than two cells goes beside them, and is dropped with its lane");
+    begin(2);
+    received_apart = 0;
+    send_many(0, 1, EPSHM_LANE_AFTER);
+    take_all(1);
+    TAP_EQ(0, received_apart);
+    for (int i = 0; i < 200; ++i) {
+        send_many(0, 1, 1);
+        take_all(1);
+    }
+    TAP_CHECK(20 < received_apart, "%u messages beside the cells", (unsigned int) received_apart);
+    area = place_of(0, 1)->writer.area;
+    TAP_CHECK(NULL != area, "no area");
+    send_many(0, 1, 10);
+    side_close(1, false); /* with them in it */
+    side_open(1);
     end();
 }
 
@@ -648,6 +682,7 @@ int main(int argc, char **argv)
     case_open();
     case_behind_others();
     case_left_full();
+    case_beside();
     case_compete();
     case_all_taken();
     case_no_announcement();

@@ -142,7 +142,9 @@ typedef int (*mca_btl_ep_lend_fn_t)(struct mca_btl_ep_module_t *module,
 typedef void (*mca_btl_ep_returned_fn_t)(void *context, void *token);
 
 /**
- * Owner's: a message that was lent, as mca_btl_ep_receive_bare_fn_t.
+ * Owner's: a message that was lent, or whose payload does not follow its header; as
+ * mca_btl_ep_receive_bare_fn_t.  Of a module for the node (MCA_BTL_EP_FLAG_NODE) others may write
+ * to both while they are read.
  *
  * @param[in] rest  what follows the prefix of the header
  * @param[in] data  the payload, readable during the call
@@ -273,8 +275,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
     mca_btl_ep_lend_fn_t ep_lend; /**< NULL: nothing can be lent */
-    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try; may
-                                   change with ep_returned */
+    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try */
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;

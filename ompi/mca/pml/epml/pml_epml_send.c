@@ -337,20 +337,15 @@ void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep)
     const mca_btl_ep_module_t *shm = ep->shm;
     const size_t header = sizeof(mca_pml_epml_hdr_match_t);
 
-    ep->lend_min = shm->ep_lend_min;
     ep->immediate_limit = shm->super.btl_eager_limit;
-    if (NULL != shm->ep_lend && ep->immediate_limit - header >= ep->lend_min) {
-        ep->immediate_limit = header + ep->lend_min - 1;
+    if (NULL != shm->ep_lend && ep->immediate_limit - header >= shm->ep_lend_min) {
+        ep->immediate_limit = header + shm->ep_lend_min - 1;
     }
 }
 
 void mca_pml_epml_send_returned(void *context, void *token)
 {
-    mca_pml_epml_ep_t *ep = context;
-
-    if (OPAL_UNLIKELY(ep->lend_min != ep->shm->ep_lend_min)) {
-        mca_pml_epml_send_set_limit(ep);
-    }
+    (void) context;
     sent(token);
 }
 

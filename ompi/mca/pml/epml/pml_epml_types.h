@@ -159,7 +159,6 @@ typedef struct mca_pml_epml_ep_t {
     /* ---- lines of the engine: under the lock ---- */
     _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    size_t lend_min;        /**< data that are lent, by what the transport has found out */
     mca_btl_ep_module_t *link[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
     epml_match_table_t match;
     /** Long messages from other processes of the node: fetched, or second way in fragments. */

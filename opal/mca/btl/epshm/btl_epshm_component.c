@@ -128,13 +128,12 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.eager_limit);
 
-    mca_btl_epshm_component.lend_min = 224;
+    mca_btl_epshm_component.lend_min = 640;
     (void) mca_base_component_var_register(
         version, "lend_min",
         "Bytes of a buffered message from which on the receiver, if it is there, copies them "
-        "straight from the sender's memory; if it does not come at once they are buffered; "
-        "where cores are far from each other, from half of it on (at least 1; a value above "
-        "eager_limit switches it off)",
+        "straight from the sender's memory; if it does not come at once they are buffered (at "
+        "least 1; a value above eager_limit switches it off)",
         MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_LOCAL, &mca_btl_epshm_component.lend_min);
 

@@ -190,6 +190,7 @@ static void drain_lane(epshm_lane_ring_t *ring)
     while (NULL != (cell = epshm_lane_peek(ring, &mark))) {
         const bool is_loan = EPSHM_KIND_LOAN == mark.kind;
         const epshm_loan_state_t state = is_loan ? epshm_loan_borrow(ring) : EPSHM_LOAN_OPEN;
+        uint64_t count;
 
         if (EPSHM_LOAN_RECALLED == state) {
             return;
@@ -200,7 +201,12 @@ static void drain_lane(epshm_lane_ring_t *ring)
             memcpy(&frag, cell->data, sizeof(frag));
             mca_btl_epshm_frag_return(frag);
         }
-        epshm_lane_pop(ring, is_loan ? 1 : epshm_lane_cells_for(mark.size));
+        if (EPSHM_KIND_BESIDE == mark.kind) {
+            (void) epshm_lane_find_beside(ring, mark.size, &count);
+        } else {
+            count = is_loan ? 1 : epshm_lane_cells_for(mark.size);
+        }
+        epshm_lane_pop(ring, count);
     }
 }
 

@@ -23,6 +23,11 @@
  * looks for: what is left in a cell from earlier is therefore never older than one lap, and half a
  * word is enough to tell laps apart.
  *
+ * More than a few cells' bytes go beside them: the ring has an area with a line for each cell, made
+ * for the first of them, and a message has the lines of its cells there, in one piece.  So it takes
+ * the fewest lines there can be, which go out and come in as wide moves, at the same time; and the
+ * cells' own order is that of the area as well.
+ *
  * The producer's side of it is in its own memory (epshm_lane_writer_t); producers may take turns if
  * something else orders them.
  *
@@ -46,6 +51,15 @@
 /** The most cells of one message. */
 #define EPSHM_LANE_CLAIM_MAX 32
 
+/** Bytes of the area beside a cell. */
+#define EPSHM_LANE_BESIDE 64
+
+/** The most lines there that a consumer who waits looks at. */
+#define EPSHM_LANE_EXPECTED_MAX 16
+
+/** The most bytes of one message there. */
+#define EPSHM_LANE_BESIDE_MAX (EPSHM_LANE_CLAIM_MAX * EPSHM_LANE_BESIDE)
+
 /** Cells ahead of the next one whose line is fetched for writing: two lines. */
 #define EPSHM_LANE_AHEAD 4
 
@@ -60,13 +74,18 @@ _Static_assert(32 == sizeof(epshm_lane_cell_t), "two cells to a cache line");
 typedef struct epshm_lane_ring_t {
     /* Line 0: written by the consumer; read by the producer about once a lap. */
     alignas(64) _Atomic uint64_t head; /**< first position not yet consumed */
+    /** Lines beside the message at this position, if it is as the one before it.  The consumer's
+     * alone. */
+    _Atomic uint64_t expected, expected_at;
 
     /* Line 1: constant after epshm_lane_create, but for the tail, which waits here while the ring
-     * has no producer, and for what the producer does when it takes loans back (btl_epshm_loan.h). */
+     * has no producer, for the area, and for what the producer does when it takes loans back
+     * (btl_epshm_loan.h). */
     alignas(64) uint64_t mask; /**< number of cells - 1 */
     uint64_t tail;
     _Atomic uint64_t recalled; /**< loans at positions below it are not to be begun any more */
     _Atomic uint64_t replaced; /**< those below it have a copy in their place */
+    _Atomic(unsigned char *) area; /**< EPSHM_LANE_BESIDE bytes for each cell; NULL: none yet */
 
     /* Line 2: written by the consumer; read by the producer when it takes loans back. */
     alignas(64) _Atomic uint64_t borrowed; /**< position + 1 of the loan that is being read, or was */
@@ -82,6 +101,7 @@ typedef struct epshm_lane_writer_t {
     uint64_t mask;
     uint64_t tail;  /**< first position not yet written */
     uint64_t limit; /**< positions below it may be written; lags behind head + cells */
+    unsigned char *area; /**< the ring's; NULL: none yet */
 } epshm_lane_writer_t;
 
 /** What a message is, in the upper half of its first cell's word. */
@@ -90,6 +110,23 @@ typedef struct epshm_lane_mark_t {
     uint8_t tag;
     uint16_t size; /**< bytes */
 } epshm_lane_mark_t;
+
+/**
+ * A message that starts at position and has size bytes beside its cells, 1 to EPSHM_LANE_BESIDE_MAX.
+ *
+ * @param[out] first_p  position of the cell beside which they begin: they do not wrap around
+ * @return number of its cells, those that are skipped included; less than that of the ring
+ */
+static inline uint64_t epshm_lane_cells_beside(uint64_t mask, uint64_t position, size_t size,
+                                               uint64_t *first_p)
+{
+    const uint64_t count = (size + EPSHM_LANE_BESIDE - 1) / EPSHM_LANE_BESIDE;
+    const uint64_t to_end = mask + 1 - (position & mask);
+    const uint64_t skipped = count <= to_end ? 0 : to_end;
+
+    *first_p = position + skipped;
+    return skipped + count;
+}
 
 /** Number of cells that a message of size bytes takes. */
 static inline uint64_t epshm_lane_cells_for(size_t size)
@@ -118,6 +155,9 @@ static inline epshm_lane_ring_t *epshm_lane_create(size_t cells)
 /** No other thread may be using the ring any more. */
 static inline void epshm_lane_destroy(epshm_lane_ring_t *ring)
 {
+    if (NULL != ring) {
+        free(atomic_load_explicit(&ring->area, memory_order_relaxed));
+    }
     free(ring);
 }
 
@@ -130,6 +170,8 @@ static inline void epshm_lane_attach(epshm_lane_writer_t *writer, epshm_lane_rin
     writer->mask = ring->mask;
     writer->tail = ring->tail;
     writer->limit = ring->tail; /* learnt with the first message */
+    /* Relaxed: as the tail. */
+    writer->area = atomic_load_explicit(&ring->area, memory_order_relaxed);
 }
 
 /** Be the producer no longer. */
@@ -245,7 +287,40 @@ static inline void epshm_lane_continue(epshm_lane_writer_t *writer, uint64_t cou
     }
 }
 
+/** Make the area.  @return false without memory */
+static inline bool epshm_lane_make_area(epshm_lane_writer_t *writer)
+{
+    writer->area = (unsigned char *) aligned_alloc(64, (writer->mask + 1) * EPSHM_LANE_BESIDE);
+    /* Relaxed: ordered by epshm_lane_publish of the first message in it, as the bytes are. */
+    atomic_store_explicit(&writer->ring->area, writer->area, memory_order_relaxed);
+    return NULL != writer->area;
+}
+
+/** Where the bytes beside the cell at this position are.  Producer. */
+static inline unsigned char *epshm_lane_beside(const epshm_lane_writer_t *writer, uint64_t position)
+{
+    return writer->area + (position & writer->mask) * EPSHM_LANE_BESIDE;
+}
+
 /* ---- consumer -------------------------------------------------------------------------------- */
+
+/**
+ * The first message has size bytes beside its cells: where are they?
+ *
+ * @param[out] count_p  its cells
+ */
+static inline const unsigned char *epshm_lane_find_beside(const epshm_lane_ring_t *ring,
+                                                          size_t size, uint64_t *count_p)
+{
+    /* Relaxed: only the consumer writes the head; the area is behind the message's word, which
+     * epshm_lane_peek has acquired. */
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const unsigned char *area = atomic_load_explicit(&ring->area, memory_order_relaxed);
+    uint64_t first;
+
+    *count_p = epshm_lane_cells_beside(ring->mask, head, size, &first);
+    return area + (first & ring->mask) * EPSHM_LANE_BESIDE;
+}
 
 /**
  * The first message, if it is there.
@@ -278,6 +353,41 @@ static inline bool epshm_lane_pending(const epshm_lane_ring_t *ring)
     return (uint32_t) (head + 1)
            == (uint32_t) atomic_load_explicit(&ring->cell[head & ring->mask].word,
                                               memory_order_relaxed);
+}
+
+/** The message before the head had so many cells with bytes beside them. */
+static inline void epshm_lane_expect(epshm_lane_ring_t *ring, uint64_t cells)
+{
+    /* Relaxed: hints. */
+    atomic_store_explicit(&ring->expected,
+                          cells < EPSHM_LANE_EXPECTED_MAX ? cells : EPSHM_LANE_EXPECTED_MAX,
+                          memory_order_relaxed);
+    atomic_store_explicit(&ring->expected_at,
+                          atomic_load_explicit(&ring->head, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
+/**
+ * The lane is empty: fetch what will be beside the next message as well, or its lines could only be
+ * asked for when its cell has come.  Where a line takes 200 ns from core to core 64 bytes rose from
+ * 0.29 us, as 8 bytes, to 0.31 instead of 0.38 so, 512 to 0.36 instead of 0.46; where it takes 50
+ * nothing changed.  A hint; any thread.
+ */
+static inline void epshm_lane_await(const epshm_lane_ring_t *ring)
+{
+    /* Relaxed: nothing is read. */
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const unsigned char *area;
+    uint64_t lines;
+
+    if (head != atomic_load_explicit(&ring->expected_at, memory_order_relaxed)) {
+        return; /* the last one was another kind of message */
+    }
+    lines = atomic_load_explicit(&ring->expected, memory_order_relaxed);
+    area = atomic_load_explicit(&ring->area, memory_order_relaxed);
+    for (uint64_t i = 0; i < lines; ++i) {
+        __builtin_prefetch(area + ((head + i) & ring->mask) * EPSHM_LANE_BESIDE);
+    }
 }
 
 /** Give the cells of the first message back to the producer. */

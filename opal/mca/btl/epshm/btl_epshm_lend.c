@@ -20,8 +20,6 @@
 
 #include "opal_config.h"
 
-#include <time.h>
-
 #include "btl_epshm_types.h"
 
 /** Turns without a loan coming back after which the sender wants its memory: some microseconds,
@@ -38,49 +36,13 @@
 #define EPSHM_LOAN_SHY_FIRST 3
 #define EPSHM_LOAN_SHY_MOST 10
 
-/** One loan in so many is timed, and so many of them make a verdict, by the shortest: a message that
- * is alone on its way and comes back within so many ns has gone to a core nearby.  (140 ns where a
- * line takes 45 from core to core, 450 where it takes 200.) */
-#define EPSHM_LOAN_TIMED 32
-#define EPSHM_LOAN_VERDICT 8
-#define EPSHM_LOAN_NEAR_NS 280
-
-/** What cores that are far from each other pay for each line of a message in cells makes loans the
- * better way for messages that are so many times as short. */
-#define EPSHM_LOAN_FAR 2
-
 /** A loan that is out. */
 struct epshm_loan_t {
     uint64_t position; /**< of its cell in the lane */
     const void *data;
     size_t size;
-    void *token;    /**< the owner's name for it */
-    uint64_t since; /**< ns, if it is timed; 0 */
+    void *token; /**< the owner's name for it */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
-
-/** A message that was alone on its way has come back: from which size on should there be loans? */
-static void learn(mca_btl_epshm_module_t *module, uint64_t ns)
-{
-    if (0 == module->loans_timed || ns < module->loan_fastest) {
-        module->loan_fastest = ns;
-    }
-    if (EPSHM_LOAN_VERDICT == ++module->loans_timed) {
-        const size_t least = mca_btl_epshm_component.lend_min;
-
-        module->loans_timed = 0;
-        module->super.ep_lend_min = EPSHM_LOAN_NEAR_NS > module->loan_fastest
-                                        ? least
-                                        : (least + EPSHM_LOAN_FAR - 1) / EPSHM_LOAN_FAR;
-    }
-}
 
 static inline struct epshm_loan_t *loan_at(const epshm_loans_t *loans, uint64_t number)
 {
@@ -113,9 +75,6 @@ static inline void come_back(mca_btl_epshm_module_t *module, epshm_place_t *plac
     const struct epshm_loan_t *loan = loan_at(loans, loans->first);
     void *token = loan->token;
 
-    if (OPAL_UNLIKELY(0 != loan->since) && loans->first + 1 == loans->last && !loans->recalling) {
-        learn(module, now_ns() - loan->since);
-    }
     if (++loans->first == loans->last) {
         loans->recalling = false;
         set_lending(module, lending(module) & ~bit_of(module, place));
@@ -281,10 +240,7 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
         .position = place->writer.tail,
         .data = payload,
         .size = payload_size,
-        .token = token,
-        .since = loans->first == loans->last && 0 == ++module->loan_count % EPSHM_LOAN_TIMED
-                     ? now_ns()
-                     : 0};
+        .token = token};
     ++loans->last;
     if (0 == (lending(module) & bit_of(module, place))) {
         set_lending(module, lending(module) | bit_of(module, place));

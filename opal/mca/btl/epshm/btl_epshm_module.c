@@ -96,8 +96,6 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
         module->super.ep_lend_min = mca_btl_epshm_component.lend_min;
     }
     module->burst = 0;
-    module->loan_count = 0;
-    module->loans_timed = 0;
     module->loan_turns = 0;
     module->loan_start = 0;
     module->collected = false;

@@ -131,6 +131,19 @@ static __attribute__((noinline)) bool deliver_loan(mca_btl_epshm_module_t *modul
     }
 }
 
+/** A header in the cell, bytes beside it and those that follow; taken out. */
+static __attribute__((noinline)) void deliver_beside(mca_btl_epshm_module_t *module,
+                                                     epshm_lane_ring_t *ring,
+                                                     const epshm_lane_cell_t *cell, size_t size)
+{
+    uint64_t cells;
+    const unsigned char *data = epshm_lane_find_beside(ring, size, &cells);
+
+    module->super.ep_receive_loan(module->super.ep_context, cell->data, data, size);
+    epshm_lane_pop(ring, cells);
+    epshm_lane_expect(ring, cells);
+}
+
 /** @return number of messages */
 static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *ring)
 {
@@ -147,6 +160,8 @@ static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *r
                 break;
             }
             epshm_lane_pop(ring, 1);
+        } else if (EPSHM_KIND_BESIDE == mark.kind) {
+            deliver_beside(module, ring, cell, mark.size);
         } else {
             deliver_other(module, ring, cell, mark);
             epshm_lane_pop(ring, epshm_lane_cells_for(mark.size));
@@ -224,9 +239,12 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
     /* Acquire pairs with the release in mca_btl_epshm_lane_opened: a lane's ring before its bit. */
     for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_acquire); 0 != lanes;
          lanes &= lanes - 1) {
-        if (epshm_lane_pending(lane_ring(inbox, (unsigned int) __builtin_ctz(lanes)))) {
+        const epshm_lane_ring_t *ring = lane_ring(inbox, (unsigned int) __builtin_ctz(lanes));
+
+        if (epshm_lane_pending(ring)) {
             return true;
         }
+        epshm_lane_await(ring);
     }
     /* Relaxed: a hint. */
     return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share)

@@ -47,7 +47,8 @@ enum {
     EPSHM_KIND_FRAG = 2,   /**< the address of a fragment follows */
     EPSHM_KIND_LANE = 3,   /**< from now on the sender uses the lane with the number in size */
     EPSHM_KIND_BARE = 4,   /**< the bytes follow but for the first 8, which are ep_prefix */
-    EPSHM_KIND_LOAN = 5    /**< so many bytes are lent: an epshm_loan_cell_t follows */
+    EPSHM_KIND_LOAN = 5,   /**< so many bytes are lent: an epshm_loan_cell_t follows */
+    EPSHM_KIND_BESIDE = 6  /**< so many bytes are beside the cells; the header follows, as bare */
 };
 
 /** First bytes of every message in the ring. */
@@ -166,9 +167,6 @@ typedef struct mca_btl_epshm_module_t {
     /** Long copies from an inbox's side: first way with its help, second alone. */
     ep_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
-    uint32_t loan_count;      /**< loans that went out alone, and of those that were timed: */
-    uint32_t loans_timed;     /**< how many since the last verdict */
-    uint64_t loan_fastest;    /**< ns until it came back, the least of them */
     uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
     uint64_t loan_start;      /**< when the first of them was, by ep_pace_clock */
     bool collected;           /**< the last turn only saw loans come back */
