@@ -92,7 +92,13 @@ static void send_by_area(epshm_pipe_out_t *out, uint64_t number, uint64_t value)
     MODEL_AWAIT(EPSHM_PIPE_MESSAGE == epshm_pipe_reserve(out, AREA, &position));
     *(uint64_t *) epshm_pipe_area_at(out, position) = value;
     MODEL_AWAIT(EPSHM_PIPE_MESSAGE == epshm_pipe_room(out, 1));
-    epshm_pipe_send_bulk(out, position, AREA, 7);
+    if (0 == value % 2) { /* of the two that there are, one */
+        uint64_t rest[2] = {value, value + 1};
+
+        epshm_pipe_send_apart(out, position, (const unsigned char *) rest, AREA, 7);
+    } else {
+        epshm_pipe_send_bulk(out, position, AREA, 7);
+    }
 }
 
 static void produce(uint64_t number)
@@ -129,6 +135,9 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
         MODEL_AWAIT(EPSHM_PIPE_MESSAGE == epshm_pipe_peek(in, room, &message));
         assert(7 == message.tag);
         assert(*(const uint64_t *) message.data == 10 * number + i);
+        assert((4 == i) == (NULL != message.rest));
+        assert(NULL == message.rest
+               || *((const uint64_t *) message.rest + 1) == 10 * number + i + 1);
         epshm_pipe_done(in, &message);
     }
     MODEL_AWAIT(epshm_pipe_is_over(in));

@@ -41,8 +41,8 @@
 
 enum { TAG = 1, NEVER = 2, LARGE = 1 << 20 };
 
-/* As in a message of one byte: an envelope, a header, the byte. */
-enum { ENVELOPE_SIZE = 4, KIND = 8, NUMBER = 12, CONTEXT = 16, KIND_FIN = 5, FIN_SIZE = 16 };
+/* As in a message of one byte with a whole header: an envelope, the header, the byte. */
+enum { SIZE = 4, KIND = 8, NUMBER = 12, CONTEXT = 16, KIND_EAGER = 1, KIND_FIN = 5, FIN_SIZE = 16 };
 
 static const char *how = "";
 static uint64_t seed = 1;
@@ -118,20 +118,28 @@ static bool is(const char *name)
     return 0 == strcmp(how, name);
 }
 
-/** A message as the last one, but for some of its header. */
+/** A message as the last one, with what that has left out of its header, but for some of it. */
 static void write_nonsense(unsigned char *data, const unsigned char *before)
 {
     const uint64_t context = UINT64_C(1) << 61;
-    const uint32_t number = UINT32_MAX >> 1, size = FIN_SIZE;
+    const uint32_t number = UINT32_MAX >> 1;
+    uint32_t size = CONTEXT - KIND + EPSHM_PIPE_REST + 1;
 
-    memcpy(data, before, EPSHM_PIPE_CELL_PAYLOAD);
+    CHECK(EPSHM_PIPE_BARE == before[0], "the last message has a whole header");
+    memcpy(data, before, KIND);
+    data[0] = EPSHM_PIPE_INLINE;
+    memcpy(&data[SIZE], &size, sizeof(size));
+    memset(&data[KIND], 0, CONTEXT - KIND);
+    data[KIND] = KIND_EAGER;
+    memcpy(&data[CONTEXT], &before[sizeof(epshm_pipe_envelope_t)], EPSHM_PIPE_REST + 1);
     if (is("kind")) {
         data[KIND] = 200;
     } else if (is("context")) {
         memcpy(&data[CONTEXT], &context, sizeof(context));
     } else {
         data[KIND] = KIND_FIN;
-        memcpy(&data[ENVELOPE_SIZE], &size, sizeof(size));
+        size = FIN_SIZE;
+        memcpy(&data[SIZE], &size, sizeof(size));
         memcpy(&data[NUMBER], &number, sizeof(number));
     }
 }

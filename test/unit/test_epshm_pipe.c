@@ -82,6 +82,39 @@ static void fill(unsigned char *data, size_t size, uint64_t number)
     }
 }
 
+/** Every other message that can be is sent with its first bytes as a header's rest. */
+static bool splits;
+
+/** Send one message with the first EPSHM_PIPE_REST bytes of data in front, as
+ * btl_epshm_node_send.c does with usual headers.  @return as epshm_pipe_room */
+static int send_split(epshm_pipe_out_t *out, const unsigned char *data, size_t size)
+{
+    const size_t behind = size - EPSHM_PIPE_REST;
+    const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_BARE,
+                                            .tag = 3,
+                                            .size = (uint32_t) behind};
+    uint64_t position;
+    int rc = epshm_pipe_room(out, 1);
+
+    if (EPSHM_PIPE_MESSAGE == rc && EPSHM_PIPE_BARE_MAX >= behind) {
+        unsigned char *cell = epshm_pipe_out_cell(out, 0)->data;
+
+        memcpy(cell, &envelope, sizeof(envelope));
+        epshm_pipe_write_rest(cell + sizeof(envelope), data);
+        memcpy(cell + sizeof(envelope) + EPSHM_PIPE_REST, data + EPSHM_PIPE_REST, behind);
+        epshm_pipe_publish(out, 1);
+        return rc;
+    }
+    if (EPSHM_PIPE_MESSAGE == rc) {
+        rc = epshm_pipe_reserve(out, behind, &position);
+    }
+    if (EPSHM_PIPE_MESSAGE == rc) {
+        memcpy(epshm_pipe_area_at(out, position), data + EPSHM_PIPE_REST, behind);
+        epshm_pipe_send_apart(out, position, data, (uint32_t) behind, 3);
+    }
+    return rc;
+}
+
 /** Send one message, as btl_epshm_node_send.c does.  @return as epshm_pipe_room */
 static int send(epshm_pipe_out_t *out, const unsigned char *data, size_t size)
 {
@@ -91,6 +124,9 @@ static int send(epshm_pipe_out_t *out, const unsigned char *data, size_t size)
     uint64_t position;
     int rc;
 
+    if (splits && EPSHM_PIPE_REST <= size && 0 != out->tail % 2) {
+        return send_split(out, data, size);
+    }
     if (size <= EPSHM_PIPE_INLINE_MAX) {
         rc = epshm_pipe_room(out, epshm_pipe_cells_for(size));
         if (EPSHM_PIPE_MESSAGE == rc) {
@@ -113,14 +149,17 @@ static int send(epshm_pipe_out_t *out, const unsigned char *data, size_t size)
 
 static void check(const epshm_pipe_message_t *message, size_t size, uint64_t number)
 {
-    const unsigned char *data = message->data;
+    const size_t front = NULL != message->rest ? EPSHM_PIPE_REST : 0;
+    const unsigned char *data = message->data, *rest = message->rest;
 
-    TAP_EQ(size, message->size);
+    TAP_EQ(size, front + message->size);
     TAP_EQ(3, message->tag);
-    for (size_t i = 0; size == message->size && i < size; ++i) {
-        if (pattern(number, i) != data[i]) {
+    for (size_t i = 0; size == front + message->size && i < size; ++i) {
+        const unsigned char got = i < front ? rest[i] : data[i - front];
+
+        if (pattern(number, i) != got) {
             TAP_CHECK(false, "message %llu, byte %zu of %zu: expected %u, got %u",
-                      (unsigned long long) number, i, size, pattern(number, i), data[i]);
+                      (unsigned long long) number, i, size, pattern(number, i), got);
             return;
         }
     }
@@ -433,6 +472,7 @@ static const struct {
     {"used beyond the mapping", false, offsetof(told_t, used), SEGMENT + 1},
     {"pipe beyond what is used", false, offsetof(told_t, used), 128},
     {"kind", true, offsetof(told_t, kind), 9},
+    {"bare, too long", true, offsetof(told_t, kind), EPSHM_PIPE_BARE},
     {"inline, too long", true, offsetof(told_t, inline_size), 441},
     {"inline, far too long", true, offsetof(told_t, inline_size), UINT32_MAX},
     {"no area", true, offsetof(told_t, area), 0},
@@ -603,6 +643,46 @@ static void case_backwards(void)
             epshm_pipe_done(&in, &message);
         }
     }
+    segment_free(&segment);
+    tap_case_done();
+}
+
+/** Laps of a small area, with messages of which some are apart from their headers. */
+static void case_split(void)
+{
+    static const size_t sizes[] = {16, 17, 48, 49, 80, 600, 4000, 64, 4096, 15, 1040, 2000, 3000};
+    const size_t count = sizeof(sizes) / sizeof(sizes[0]);
+    segment_t segment = segment_new();
+    unsigned char data[4096], room[ROOM];
+    epshm_pipe_message_t message;
+    int bare = 0, apart = 0;
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+
+    tap_case("headers in the cell, data behind them or in the area");
+    splits = true;
+    make(&segment, 16, 4096, &out, &in);
+    for (uint64_t number = 0; number < 300; ++number) {
+        const size_t size = sizes[number % count];
+
+        fill(data, size, number);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, size));
+        TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
+        check(&message, size, number);
+        if (NULL != message.rest) {
+            TAP_EQ(1, message.cells);
+            bare += EPSHM_PIPE_BARE_MAX >= message.size;
+            apart += EPSHM_PIPE_BARE_MAX < message.size;
+            TAP_CHECK(EPSHM_PIPE_BARE_MAX >= message.size
+                          || 0 == (uintptr_t) message.data % EPSHM_PIPE_LINE,
+                      "%u bytes do not begin on a line", message.size);
+        }
+        epshm_pipe_done(&in, &message);
+        TAP_EQ(in.area_head % 4096, in.area_place);
+        TAP_EQ(out.area_tail % 4096, out.area_place);
+    }
+    TAP_CHECK(10 < bare && 10 < apart, "%d bare, %d apart", bare, apart);
+    splits = false;
     segment_free(&segment);
     tap_case_done();
 }
@@ -780,6 +860,8 @@ int main(int argc, char **argv)
     case_offsets();
     case_sound();
     case_backwards();
+    case_split();
+    splits = true; /* from here on */
 #if !defined(__SANITIZE_THREAD__)
     case_scribbled();
 #endif

@@ -600,3 +600,18 @@ void mca_pml_epml_arrived_loan(void *context, const void *rest, const void *data
 {
     arrived_plain(context, rest, data, size);
 }
+
+void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *data, size_t size)
+{
+    mca_pml_epml_ep_t *ep = context;
+    mca_pml_epml_hdr_bare_t bare;
+
+    copy_once(&bare, rest, sizeof(bare));
+    if (is_sound(ep, &ep->link[EPML_LINK_NODE]->super,
+                 &(const mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
+                                                   .context = bare.context,
+                                                   .source = bare.source,
+                                                   .tag = bare.tag})) {
+        arrived_plain(ep, &bare, data, size);
+    }
+}

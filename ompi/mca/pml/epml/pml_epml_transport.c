@@ -144,7 +144,9 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
     if (OMPI_SUCCESS == rc) {
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
         (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
-        (*module_p)->ep_receive_loan = mca_pml_epml_arrived_loan;
+        (*module_p)->ep_receive_loan = 0 == (flags & MCA_BTL_EP_FLAG_NODE)
+                                           ? mca_pml_epml_arrived_loan
+                                           : mca_pml_epml_arrived_on_node;
         (*module_p)->ep_returned = mca_pml_epml_send_returned;
         (*module_p)->ep_lost = mca_pml_epml_lost_upcall;
         (*module_p)->ep_lost_sender = mca_pml_epml_lost_sender;

@@ -131,10 +131,11 @@ typedef struct epshm_retired_t {
     epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
 } epshm_retired_t;
 
-/** Largest message, header included, that is as fast in the cells as in the area: four cells. */
+/** Largest message with an unusual header, header included, that is as fast in the cells as in the
+ * area: four cells.  Others are faster there as soon as one cell does not do. */
 #define EPSHM_NODE_CELLS_BEST 216
 
-/** Messages between that and what the cells hold for which an area is taken. */
+/** Messages between that and what the cells hold after which an area is taken. */
 #define EPSHM_NODE_AREA_AFTER 64
 
 /** A BTL endpoint of the node side: the way to one module of another process. */

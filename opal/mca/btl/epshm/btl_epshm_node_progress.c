@@ -97,7 +97,12 @@ static inline int drain(epshm_node_module_t *module, uint32_t index)
         if (OPAL_UNLIKELY(MCA_BTL_EP_TAG != message.tag)) {
             return -1;
         }
-        deliver(module, &message);
+        if (OPAL_LIKELY(NULL != message.rest)) {
+            module->super.ep_receive_loan(module->super.ep_context, message.rest, message.data,
+                                          message.size);
+        } else {
+            deliver(module, &message);
+        }
         if (OPAL_UNLIKELY(module->super.ep_nonsense)) {
             module->super.ep_nonsense = false;
             return -1;
@@ -106,6 +111,9 @@ static inline int drain(epshm_node_module_t *module, uint32_t index)
         if (NODE_BATCH == ++count) {
             break;
         }
+    }
+    if (0 == count) {
+        epshm_pipe_await(in);
     }
     return OPAL_UNLIKELY(EPSHM_PIPE_BROKEN == rc) ? -1 : count;
 }

@@ -67,8 +67,13 @@ enum {
 /** What the first cell of a message says. */
 enum {
     EPSHM_PIPE_INLINE = 1, /**< size bytes follow in the cells */
-    EPSHM_PIPE_BULK = 2    /**< size bytes are in the area, at the position that follows */
+    EPSHM_PIPE_BULK = 2,   /**< size bytes are in the area, at the position that follows */
+    EPSHM_PIPE_BARE = 3,   /**< EPSHM_PIPE_REST bytes of header follow, then size bytes in the cell */
+    EPSHM_PIPE_APART = 4   /**< as _BULK, with that much of header behind the position */
 };
+
+/** Bytes of a header without what all headers begin with. */
+#define EPSHM_PIPE_REST 16
 
 /** The first bytes of every message. */
 typedef struct epshm_pipe_envelope_t {
@@ -84,6 +89,9 @@ _Static_assert(sizeof(uint64_t) == sizeof(epshm_pipe_envelope_t), "it is read at
 #define EPSHM_PIPE_INLINE_MAX \
     (EPSHM_PIPE_CELLS_MAX * EPSHM_PIPE_CELL_PAYLOAD - sizeof(epshm_pipe_envelope_t))
 #define EPSHM_PIPE_ONE_CELL_MAX (EPSHM_PIPE_CELL_PAYLOAD - sizeof(epshm_pipe_envelope_t))
+
+/** The most bytes behind such a header in one cell. */
+#define EPSHM_PIPE_BARE_MAX (EPSHM_PIPE_ONE_CELL_MAX - EPSHM_PIPE_REST)
 
 typedef struct epshm_pipe_cell_t {
     /** Position + 1 of the message that starts here, written last; stale in cells that continue a
@@ -129,6 +137,7 @@ typedef struct epshm_pipe_out_t {
     unsigned char *area; /**< NULL: none yet */
     uint64_t area_size;
     uint64_t area_tail;  /**< as tail and limit, in bytes */
+    uint64_t area_place; /**< area_tail modulo area_size: a division takes as long as 50 bytes */
     uint64_t area_limit;
     uint64_t area_seen;  /**< the consumer's area_head when last looked at */
 } epshm_pipe_out_t;
@@ -145,15 +154,21 @@ typedef struct epshm_pipe_in_t {
     const unsigned char *area;    /**< NULL: not used yet */
     uint64_t area_size;
     uint64_t area_head;
+    uint64_t area_place; /**< area_head modulo area_size */
+    uint64_t expected;   /**< bytes in the area of the next message, if it is as the last one */
 } epshm_pipe_in_t;
+
+/** The most of them that a consumer who waits looks at. */
+#define EPSHM_PIPE_EXPECTED_MAX (16 * EPSHM_PIPE_LINE)
 
 /** A message that has arrived. */
 typedef struct epshm_pipe_message_t {
     void *data; /**< in the pipe, or the caller's room */
+    const void *rest; /**< EPSHM_PIPE_REST bytes of its header, in the pipe; NULL: data has it all */
     uint32_t size;
     uint8_t tag;
     uint64_t cells;     /**< that it takes */
-    uint64_t area_head; /**< of the pipe when it is through */
+    uint64_t area_head, area_place; /**< of the pipe when it is through */
 } epshm_pipe_message_t;
 
 /** Bytes of a pipe with so many cells. */
@@ -172,6 +187,16 @@ static inline uint64_t epshm_pipe_cells_for(size_t size)
 static inline uint64_t epshm_pipe_area_for(uint64_t size)
 {
     return (size + EPSHM_PIPE_LINE - 1) & ~(uint64_t) (EPSHM_PIPE_LINE - 1);
+}
+
+/** A value out of memory that the producer may write to at any time.  It is checked, and then it is
+ * used: the compiler must not read it again in between, and for all it knows this has changed it. */
+static inline uint64_t epshm_pipe_once(uint64_t value)
+{
+#if !defined(MODEL_CHECKER) /* it takes what an instruction of its own leaves for anything */
+    __asm__("" : "+r"(value));
+#endif
+    return value;
 }
 
 /* ---- the producer's side --------------------------------------------------------------------- */
@@ -300,6 +325,19 @@ static inline void epshm_pipe_write(epshm_pipe_out_t *out, size_t offset, const 
     }
 }
 
+/** Copy EPSHM_PIPE_REST bytes of a header: word by word, as they have just been written; a wider load
+ * would have to wait until those stores have left the store buffer. */
+static inline void epshm_pipe_write_rest(unsigned char *target, const unsigned char *rest)
+{
+    uint64_t first, second;
+
+    memcpy(&first, rest, sizeof(first));
+    first = epshm_pipe_once(first); /* or the compiler makes one load of two */
+    memcpy(&second, rest + sizeof(first), sizeof(second));
+    memcpy(target, &first, sizeof(first));
+    memcpy(target + sizeof(first), &second, sizeof(second));
+}
+
 /**
  * Reserve one piece of the area.  It is sent by epshm_pipe_send_bulk, before the next is reserved,
  * or forgotten.
@@ -312,7 +350,7 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
 {
     const uint64_t need = epshm_pipe_area_for(size);
     uint64_t position = out->area_tail;
-    const uint64_t to_end = out->area_size - position % out->area_size;
+    const uint64_t to_end = out->area_size - out->area_place;
 
     /* Pieces do not wrap around; what is left at the end is skipped. */
     if (need > to_end) {
@@ -342,7 +380,18 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
 
 static inline unsigned char *epshm_pipe_area_at(const epshm_pipe_out_t *out, uint64_t position)
 {
-    return out->area + position % out->area_size;
+    /* What is skipped is what was left behind the last one. */
+    return out->area + (position == out->area_tail ? out->area_place : 0);
+}
+
+/** A reserved piece is used up. */
+static inline void epshm_pipe_area_used(epshm_pipe_out_t *out, uint64_t position, uint64_t size)
+{
+    const uint64_t length = epshm_pipe_area_for(size);
+    const uint64_t behind = (position == out->area_tail ? out->area_place : 0) + length;
+
+    out->area_place = behind == out->area_size ? 0 : behind;
+    out->area_tail = position + length;
 }
 
 /** Send a reserved piece that has been filled.  epshm_pipe_room(out, 1) has been asked. */
@@ -354,7 +403,24 @@ static inline void epshm_pipe_send_bulk(epshm_pipe_out_t *out, uint64_t position
 
     memcpy(data, &envelope, sizeof(envelope));
     memcpy(data + sizeof(envelope), &position, sizeof(position));
-    out->area_tail = position + epshm_pipe_area_for(size);
+    epshm_pipe_area_used(out, position, size);
+    epshm_pipe_publish(out, 1);
+}
+
+/** Likewise, with the header in the cell: what is in the area begins on a line, and is as few of them
+ * as can be.
+ *
+ * @param[in] rest  EPSHM_PIPE_REST bytes, of words that have just been written */
+static inline void epshm_pipe_send_apart(epshm_pipe_out_t *out, uint64_t position,
+                                         const unsigned char *rest, uint32_t size, uint8_t tag)
+{
+    const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_APART, .tag = tag, .size = size};
+    unsigned char *data = epshm_pipe_out_cell(out, 0)->data;
+
+    memcpy(data, &envelope, sizeof(envelope));
+    memcpy(data + sizeof(envelope), &position, sizeof(position));
+    epshm_pipe_write_rest(data + sizeof(envelope) + sizeof(position), rest);
+    epshm_pipe_area_used(out, position, size);
     epshm_pipe_publish(out, 1);
 }
 
@@ -373,14 +439,6 @@ static inline void epshm_pipe_give_up(epshm_pipe_out_t *out)
 }
 
 /* ---- the consumer's side --------------------------------------------------------------------- */
-
-/** A value out of memory that the producer may write to at any time.  It is checked, and then it is
- * used: the compiler must not read it again in between, and for all it knows this has changed it. */
-static inline uint64_t epshm_pipe_once(uint64_t value)
-{
-    __asm__("" : "+r"(value));
-    return value;
-}
 
 /**
  * Look at a pipe that somebody says to be at offset of a segment; nothing is believed.
@@ -472,9 +530,10 @@ static inline bool epshm_pipe_find_area(epshm_pipe_in_t *in)
 
 /** All messages but those of one cell.  Parameters as epshm_pipe_peek. */
 static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cell_t *cell,
-                                       unsigned char *room, epshm_pipe_message_t *message)
+                                       bool is_apart, unsigned char *room,
+                                       epshm_pipe_message_t *message)
 {
-    uint64_t position;
+    uint64_t position, place;
 
     if (0 != message->cells) { /* inline, several cells */
         if (EPSHM_PIPE_CELLS_MAX < message->cells) {
@@ -492,13 +551,22 @@ static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cel
     /* Whole, not further ahead than what may have been skipped at the area's end, and in order: one
      * that goes back is far ahead, too. */
     if (position - in->area_head > in->area_size
-        || 0 != position % EPSHM_PIPE_LINE || message->size > in->area_size
-        || position % in->area_size > in->area_size - message->size) {
+        || 0 != position % EPSHM_PIPE_LINE || message->size > in->area_size) {
         return EPSHM_PIPE_BROKEN;
     }
+    place = in->area_place + (position - in->area_head);
+    place -= place < in->area_size ? 0 : in->area_size;
+    if (place > in->area_size - message->size) {
+        return EPSHM_PIPE_BROKEN;
+    }
+    message->rest = is_apart ? cell->data + sizeof(epshm_pipe_envelope_t)
+                                   + sizeof(position)
+                             : NULL;
     message->cells = 1;
-    message->data = (void *) (in->area + position % in->area_size);
+    message->data = (void *) (in->area + place);
     message->area_head = position + epshm_pipe_area_for(message->size);
+    place += epshm_pipe_area_for(message->size);
+    message->area_place = place < in->area_size ? place : 0;
     return EPSHM_PIPE_MESSAGE;
 }
 
@@ -527,16 +595,24 @@ static inline int epshm_pipe_peek(epshm_pipe_in_t *in, unsigned char *room,
     message->size = envelope.size;
     message->tag = envelope.tag;
     message->area_head = in->area_head;
+    if (EPSHM_PIPE_BARE == envelope.kind) {
+        message->cells = 1;
+        message->rest = cell->data + sizeof(envelope);
+        message->data = cell->data + sizeof(envelope) + EPSHM_PIPE_REST;
+        return EPSHM_PIPE_BARE_MAX >= envelope.size ? EPSHM_PIPE_MESSAGE : EPSHM_PIPE_BROKEN;
+    }
+    message->rest = NULL;
     if (EPSHM_PIPE_INLINE == envelope.kind && EPSHM_PIPE_ONE_CELL_MAX >= envelope.size) {
         message->cells = 1;
         message->data = cell->data + sizeof(envelope);
         return EPSHM_PIPE_MESSAGE;
     }
-    if (EPSHM_PIPE_INLINE != envelope.kind && EPSHM_PIPE_BULK != envelope.kind) {
+    if (EPSHM_PIPE_INLINE != envelope.kind && EPSHM_PIPE_BULK != envelope.kind
+        && EPSHM_PIPE_APART != envelope.kind) {
         return EPSHM_PIPE_BROKEN;
     }
     message->cells = EPSHM_PIPE_INLINE == envelope.kind ? epshm_pipe_cells_for(envelope.size) : 0;
-    return epshm_pipe_peek_long(in, cell, room, message);
+    return epshm_pipe_peek_long(in, cell, EPSHM_PIPE_APART == envelope.kind, room, message);
 }
 
 /** The message has been read: its room goes back.
@@ -545,12 +621,28 @@ static inline int epshm_pipe_peek(epshm_pipe_in_t *in, unsigned char *room,
  * epshm_pipe_refresh and epshm_pipe_reserve. */
 static inline void epshm_pipe_done(epshm_pipe_in_t *in, const epshm_pipe_message_t *message)
 {
+    in->expected = 0;
     if (message->area_head != in->area_head) {
+        in->expected = message->size < EPSHM_PIPE_EXPECTED_MAX ? message->size
+                                                               : EPSHM_PIPE_EXPECTED_MAX;
         in->area_head = message->area_head;
+        in->area_place = message->area_place;
         atomic_store_explicit(&in->pipe->area_head, in->area_head, memory_order_release);
     }
     in->head += message->cells;
     atomic_store_explicit(&in->pipe->head, in->head, memory_order_release);
+}
+
+/** There is nothing: fetch the lines in the area of what will come next as well, which could else
+ * only be asked for when its cell has come.  See epshm_lane_await. */
+static inline void epshm_pipe_await(const epshm_pipe_in_t *in)
+{
+    const uint64_t most = in->area_size - in->area_place;
+    const uint64_t bytes = in->expected < most ? in->expected : most;
+
+    for (uint64_t i = 0; i < bytes; i += EPSHM_PIPE_LINE) {
+        __builtin_prefetch(in->area + in->area_place + i);
+    }
 }
 
 /** Has the producer gone, and has all been read that it sent? */
