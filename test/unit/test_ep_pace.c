@@ -68,12 +68,48 @@ static void case_cost(void)
     unsigned int others;
 
     tap_case("little is spent on trials");
-    others = run(&pace, 10, 200, 1000, &random);
+    others = run(&pace, 10, 200, 290, &random);
     TAP_EQ(EP_PACE_TRIAL, others);
-    (void) run(&pace, 40000, 200, 1000, &random);
-    others = run(&pace, 10 * EP_PACE_MOST, 200, 1000, &random);
+    (void) run(&pace, 40000, 200, 290, &random);
+    others = run(&pace, 10 * EP_PACE_MOST, 200, 290, &random);
     TAP_CHECK(others <= 10 * EP_PACE_TRIAL_MOST && 9 * EP_PACE_TRIAL_MOST <= others,
               "%u of %u turns the slow way", others, 10 * EP_PACE_MOST);
+    tap_case_done();
+}
+
+/** Few messages, of which hardly any may be the slow way's. */
+static void case_clear(void)
+{
+    uint64_t random = tap_stream(4);
+    ep_pace_t pace = {.turn = 0};
+    unsigned int others;
+
+    tap_case("a way that is clearly slower is given up soon");
+    disturbed = false;
+    others = run(&pace, 1000, 200, 500, &random);
+    TAP_EQ(3 * EP_PACE_HOPELESS, others); /* at first, after 64 turns, after 512 */
+    pace = (ep_pace_t){.turn = 0};
+    others = run(&pace, 1000, 200, 320, &random);
+    TAP_EQ(EP_PACE_TRIAL + 2 * EP_PACE_SLOW, others);
+    TAP_CHECK(!pace.other, "the slower way is taken");
+    disturbed = true;
+    tap_case_done();
+}
+
+/** The first turns of all may take long, whichever way they go. */
+static void case_warming(void)
+{
+    ep_pace_t pace = {.turn = 0};
+
+    tap_case("what has to warm up first is not held against the way that comes first");
+    for (unsigned int i = 0; i < 2 * EP_PACE_TRIAL; ++i) {
+        const bool other = ep_pace_choose(&pace);
+        const uint64_t ticks = (other ? 300 : 200) + (i < EP_PACE_TRIAL - 1 ? 2000 / (i + 1) : 0);
+
+        TAP_EQ(EP_PACE_TRIAL <= i, other);
+        ep_pace_note(&pace, other, 1000 * ticks, 1000);
+    }
+    TAP_CHECK(!pace.other, "the slower way is taken");
     tap_case_done();
 }
 
@@ -94,6 +130,8 @@ int main(int argc, char **argv)
     tap_begin(argc, argv, "test_ep_pace", 60);
     case_choice();
     case_cost();
+    case_clear();
+    case_warming();
     case_equal();
     return tap_end();
 }

@@ -17,7 +17,7 @@
  * moves them, a thread is not bound), and on the size.  So it is tried: some turns of the way that
  * is thought the better one are measured, then some of the other.
  * Trials become longer and rarer: the first costs five turns of the slower way, later ones a
- * hundredth of all turns at most.
+ * hundredth of all turns at most; and a way that is clearly the slower one is not tried to the end.
  *
  * Not atomic: something else orders those who use one.  Standalone.  Tests:
  * test/unit/test_ep_pace.c.
@@ -35,6 +35,12 @@
  * its traces, lines in another cache, in buffers that come again after many turns. */
 #define EP_PACE_TRIAL 5
 #define EP_PACE_TRIAL_MOST 80
+
+/** Turns of the worse way in a trial after which it is over if the fastest of them took more than
+ * twice the other's mean, and likewise if more than one and a half times.  A program may have no
+ * more than some dozens of messages of a few MiB. */
+#define EP_PACE_HOPELESS 5
+#define EP_PACE_SLOW 20
 
 /** Turns between trials, at first and at most. */
 #define EP_PACE_FIRST 64
@@ -88,8 +94,10 @@ static inline bool ep_pace_measures(const ep_pace_t *pace)
 /** Both have been tried. */
 static inline void ep_pace_decide(ep_pace_t *pace)
 {
+    /* The first turns of all are slow in themselves (pages, caches), so that the fastest counts. */
+    const uint64_t *const took = 0 == pace->interval ? pace->best : pace->sum;
     /* Not for a hair's breadth, or the two would change places again and again. */
-    const bool change = pace->sum[1] + pace->sum[1] / 16 < pace->sum[0];
+    const bool change = took[1] + took[1] / 16 < took[0];
 
     if (change) {
         pace->other = !pace->other;
@@ -104,6 +112,15 @@ static inline void ep_pace_decide(ep_pace_t *pace)
     pace->trial = EP_PACE_FIRST == pace->interval ? 3 * EP_PACE_TRIAL
                                                      : EP_PACE_TRIAL_MOST - EP_PACE_TRIAL;
     pace->turn = 0;
+}
+
+/** So many turns of the worse way: is it clear that it is that? */
+static inline bool ep_pace_is_clear(const ep_pace_t *pace, uint32_t turns)
+{
+    const uint64_t mean = pace->sum[0] / ep_pace_trial(pace);
+
+    return (EP_PACE_HOPELESS == turns && pace->best[1] > 2 * mean)
+           || (EP_PACE_SLOW == turns && pace->best[1] > mean + mean / 2);
 }
 
 /** A measured turn: its time counts as at most so many times the best one's, since somebody else may
@@ -129,6 +146,11 @@ static inline void ep_pace_measured(ep_pace_t *pace, uint64_t ticks, size_t unit
     }
     pace->sum[way] += now < EP_PACE_CLIP * pace->best[way] ? now
                                                            : EP_PACE_CLIP * pace->best[way];
+    if (1 == way && ep_pace_is_clear(pace, in_trial + 1)) {
+        pace->sum[1] = pace->sum[0]; /* what it took in fewer turns would pass for less */
+        ep_pace_decide(pace);
+        return;
+    }
     if (pace->turn + 1 == pace->interval + 2 * trial) {
         ep_pace_decide(pace);
         return;
