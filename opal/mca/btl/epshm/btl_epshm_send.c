@@ -98,8 +98,9 @@ static void write_behind_first(epshm_lane_writer_t *writer, const unsigned char 
     }
 }
 
-/** The most bytes that go in the cells behind a bare header, two cells: with more there would be
- * more lines than beside them. */
+/** The most bytes of a stream's messages that go in the cells behind a bare header, two cells: with
+ * more there would be more lines than beside them.  For a single message one cell is the best:
+ * where a line takes 210 ns from core to core 32 bytes took 0.40 us in two, 0.30 beside. */
 #define EPSHM_CELLS_BEST (2 * EPSHM_LANE_PAYLOAD - EPSHM_USUAL_HEADER + sizeof(uint64_t))
 
 /** A message with a bare header: that in a cell, the payload in one piece beside it.  256 bytes took
@@ -142,7 +143,7 @@ send_cells(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer, bool bar
     const uint64_t count = epshm_lane_cells_for(size);
     size_t left;
 
-    if (bare && EPSHM_CELLS_BEST < payload_size) {
+    if (bare && (EPSHM_CELLS_BEST < payload_size || EPSHM_BURST >= module->burst)) {
         const int rc = send_beside(module, writer, header, payload, payload_size);
 
         if (OPAL_LIKELY(OPAL_ERR_NOT_AVAILABLE != rc)) {
