@@ -112,7 +112,8 @@ typedef struct epshm_lane_mark_t {
 } epshm_lane_mark_t;
 
 /**
- * A message that starts at position and has size bytes beside its cells, 1 to EPSHM_LANE_BESIDE_MAX.
+ * A message that starts at position and has size bytes beside its cells, at least 1 and at most
+ * EPSHM_LANE_BESIDE_MAX.
  *
  * @param[out] first_p  position of the cell beside which they begin: they do not wrap around
  * @return number of its cells, those that are skipped included; less than that of the ring

@@ -68,7 +68,7 @@ enum {
 enum {
     EPSHM_PIPE_INLINE = 1, /**< size bytes follow in the cells */
     EPSHM_PIPE_BULK = 2,   /**< size bytes are in the area, at the position that follows */
-    EPSHM_PIPE_BARE = 3,   /**< EPSHM_PIPE_REST bytes of header follow, then size bytes in the cell */
+    EPSHM_PIPE_BARE = 3,   /**< EPSHM_PIPE_REST bytes of header follow, then size bytes */
     EPSHM_PIPE_APART = 4   /**< as _BULK, with that much of header behind the position */
 };
 
