@@ -596,6 +596,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE_STOCK_DEFECT(t, case_persistent_bsend,
                           "ob1 sends wrong data from the second start of a buffered request");
     EPT_CASE(t, case_many);
-    EPT_CASE(t, case_many_keys);
+    if (t->endpoints) {
+        EPT_CASE(t, case_many_keys);
+    } else {
+        ept_skip(t, "case_many_keys", "of 9000 synchronous sends at a time some never end in ob1");
+    }
     return 0;
 }
