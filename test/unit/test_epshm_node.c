@@ -425,6 +425,57 @@ static void case_no_room(const pair_t *pair)
     side_close(&side);
 }
 
+/** As send_one, but never by a descriptor, for which an area is taken. */
+static int send_whole(side_t *side, uint64_t number, size_t size)
+{
+    unsigned char data[1024];
+
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = pattern(number, i);
+    }
+    return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
+                                 size - size / 2, MCA_BTL_EP_TAG);
+}
+
+/** Where there is no memory for areas but for those who need them, messages that would only be faster
+ * there go in cells, and whoever sends them does not ask for it again and again. */
+static void case_wanted_area(const pair_t *pair)
+{
+    enum { COUNT = 1000 };
+    side_t side = {.received = 0};
+    epshm_node_peer_t *peer;
+    epshm_block_t block;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        peer = (epshm_node_peer_t *) side.peer;
+        while (mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes, 2,
+                                         &block)) {
+        }
+        for (uint64_t number = 0; number < COUNT; ++number) {
+            while (OPAL_SUCCESS != send_whole(&side, number, 300)) {
+                sched_yield();
+            }
+        }
+        TAP_CHECK(NULL == peer->out.area, "an area was taken");
+        TAP_CHECK(0 > peer->medium, "it would be asked for after %d messages", peer->medium);
+        while (OPAL_SUCCESS != send_whole(&side, COUNT, 600)) { /* this one needs it */
+            sched_yield();
+        }
+        TAP_CHECK(NULL != peer->out.area, "no area");
+    }
+    while (0 == pair->rank && COUNT >= side.received) {
+        side_turn(&side);
+    }
+    meet(pair);
+    if (1 == pair->rank) {
+        side_disconnect(&side);
+    }
+    side_close(&side);
+}
+
 /** Addresses that are none. */
 static void case_addresses(const pair_t *pair)
 {
@@ -507,6 +558,8 @@ int main(int argc, char **argv)
     run_pair("a late word in a door that nobody has", case_left, false);
     run_pair("addresses that are none", case_addresses, false);
     run_pair("what had arrived through six hundred pipes", case_drain, false);
+    segment_size = 1 << 20;
+    run_pair("an area that would only be faster", case_wanted_area, false);
     segment_size = 524288;
     run_pair("no memory left", case_no_room, false);
     return pairs_end();

@@ -135,8 +135,10 @@ typedef struct epshm_retired_t {
  * area: four cells.  Others are faster there as soon as one cell does not do. */
 #define EPSHM_NODE_CELLS_BEST 216
 
-/** Messages between that and what the cells hold after which an area is taken. */
+/** Messages that go in cells and would be better off in an area, after which one is taken, and so many
+ * times as many where there was none to be had. */
 #define EPSHM_NODE_AREA_AFTER 64
+#define EPSHM_NODE_AREA_PAUSE 64
 
 /** A BTL endpoint of the node side: the way to one module of another process. */
 typedef struct epshm_node_peer_t {
@@ -148,7 +150,7 @@ typedef struct epshm_node_peer_t {
     epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
     mca_btl_ep_module_t *module;  /**< whose */
     uint32_t refused;             /**< sends that found no room */
-    uint32_t medium;              /**< messages that an area would have been better for */
+    int32_t medium;               /**< messages that an area would have been better for */
     bool gone;                    /**< nothing is sent any more */
     bool lost;                    /**< and the owner knows that it is not as usual */
 } epshm_node_peer_t;
@@ -298,6 +300,10 @@ int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);
 
 /** Have an area for long messages.  @return OPAL_SUCCESS or OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
+
+/** Have an area, if one can be had without taking what those need who cannot do without: silently.
+ * @return is there one? */
+bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer);
 
 /** Bytes of a fragment between processes, header included. */
 size_t mca_btl_epshm_node_max_send_size(void);

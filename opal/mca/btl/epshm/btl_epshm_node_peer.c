@@ -102,8 +102,7 @@ static void announce(epshm_node_peer_t *peer)
             return;
         }
         atomic_store_explicit(&peer->out.pipe->next, last, memory_order_relaxed);
-        /* Release pairs with the acquire in mca_btl_epshm_node_answer_door: the pipe is complete
-         * before its word.  Others' pushes in between keep their order: this is a
+        /* Release pairs with the acquire in answer_door: the pipe is complete before its word.  Others' pushes in between keep their order: this is a
          * read-modify-write. */
     } while (!atomic_compare_exchange_weak_explicit(&door->last, &last, word, memory_order_release,
                                                     memory_order_relaxed));
@@ -230,6 +229,21 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
     }
     epshm_pipe_add_area(&peer->out, block->memory, block->offset, block->size);
     return OPAL_SUCCESS;
+}
+
+bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer)
+{
+    epshm_block_t *block = &peer->last_will->area_block;
+
+    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes, 2,
+                                   block)) {
+        *block = (epshm_block_t){.size = 0};
+        /* To ask takes the lock of the whole process. */
+        peer->medium = -EPSHM_NODE_AREA_PAUSE * EPSHM_NODE_AREA_AFTER;
+        return false;
+    }
+    epshm_pipe_add_area(&peer->out, block->memory, block->offset, block->size);
+    return true;
 }
 
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,

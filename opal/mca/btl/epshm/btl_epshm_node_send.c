@@ -71,7 +71,8 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
 static inline bool prefers_area(epshm_node_peer_t *peer, bool bare, size_t size)
 {
     return (bare || EPSHM_NODE_CELLS_BEST < size)
-           && (NULL != peer->out.area || EPSHM_NODE_AREA_AFTER < ++peer->medium);
+           && (NULL != peer->out.area
+               || (EPSHM_NODE_AREA_AFTER < ++peer->medium && mca_btl_epshm_node_want_area(peer)));
 }
 
 static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool bare,
@@ -107,15 +108,15 @@ static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
 {
     const size_t size = header_size + payload_size;
     const bool bare = epshm_is_bare(&module->super, header, header_size, tag);
+    const bool in_cells = EPSHM_PIPE_INLINE_MAX >= size;
+    int rc;
 
-    if (size > EPSHM_PIPE_INLINE_MAX) {
-        return send_area(module, peer, bare, header, header_size, payload, payload_size, tag);
-    }
-    /* What the area has no room for, or no memory, goes in the cells. */
-    if (prefers_area(peer, bare, size)
-        && OPAL_SUCCESS
-               == send_area(module, peer, bare, header, header_size, payload, payload_size, tag)) {
-        return OPAL_SUCCESS;
+    if (!in_cells || prefers_area(peer, bare, size)) {
+        rc = send_area(module, peer, bare, header, header_size, payload, payload_size, tag);
+        /* What the area has no room for goes in the cells. */
+        if (OPAL_LIKELY(!in_cells || OPAL_ERR_OUT_OF_RESOURCE != rc)) {
+            return rc;
+        }
     }
     return send_cells(peer, header, header_size, payload, payload_size, tag);
 }
