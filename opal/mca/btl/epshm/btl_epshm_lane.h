@@ -74,8 +74,8 @@ _Static_assert(32 == sizeof(epshm_lane_cell_t), "two cells to a cache line");
 typedef struct epshm_lane_ring_t {
     /* Line 0: written by the consumer; read by the producer about once a lap. */
     alignas(64) _Atomic uint64_t head; /**< first position not yet consumed */
-    /** Lines beside the message at this position, if it is as the one before it.  The consumer's
-     * alone. */
+    /** Lines beside the message at this position, if it is as the one before it.  Written by the
+     * consumer; whoever looks whether there is something reads them. */
     _Atomic uint64_t expected, expected_at;
 
     /* Line 1: constant after epshm_lane_create, but for the tail, which waits here while the ring
@@ -356,12 +356,12 @@ static inline bool epshm_lane_pending(const epshm_lane_ring_t *ring)
                                               memory_order_relaxed);
 }
 
-/** The message before the head had so many cells with bytes beside them. */
-static inline void epshm_lane_expect(epshm_lane_ring_t *ring, uint64_t cells)
+/** The message before the head had so many lines beside its cells. */
+static inline void epshm_lane_expect(epshm_lane_ring_t *ring, uint64_t lines)
 {
     /* Relaxed: hints. */
     atomic_store_explicit(&ring->expected,
-                          cells < EPSHM_LANE_EXPECTED_MAX ? cells : EPSHM_LANE_EXPECTED_MAX,
+                          lines < EPSHM_LANE_EXPECTED_MAX ? lines : EPSHM_LANE_EXPECTED_MAX,
                           memory_order_relaxed);
     atomic_store_explicit(&ring->expected_at,
                           atomic_load_explicit(&ring->head, memory_order_relaxed),
@@ -386,7 +386,7 @@ static inline void epshm_lane_await(const epshm_lane_ring_t *ring)
     }
     lines = atomic_load_explicit(&ring->expected, memory_order_relaxed);
     area = atomic_load_explicit(&ring->area, memory_order_relaxed);
-    for (uint64_t i = 0; i < lines; ++i) {
+    for (uint64_t i = 0; NULL != area && i < lines; ++i) { /* another thread may not see it yet */
         __builtin_prefetch(area + ((head + i) & ring->mask) * EPSHM_LANE_BESIDE);
     }
 }

@@ -112,7 +112,7 @@ static inline int drain(epshm_node_module_t *module, uint32_t index)
             break;
         }
     }
-    if (0 == count) {
+    if (0 == count && NODE_HOT > index) {
         epshm_pipe_await(in);
     }
     return OPAL_UNLIKELY(EPSHM_PIPE_BROKEN == rc) ? -1 : count;

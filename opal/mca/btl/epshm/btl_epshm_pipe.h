@@ -77,7 +77,7 @@ enum {
 
 /** The first bytes of every message. */
 typedef struct epshm_pipe_envelope_t {
-    uint8_t kind; /**< EPSHM_PIPE_INLINE, EPSHM_PIPE_BULK */
+    uint8_t kind; /**< EPSHM_PIPE_INLINE, ... */
     uint8_t tag;
     uint16_t unused;
     uint32_t size; /**< bytes */

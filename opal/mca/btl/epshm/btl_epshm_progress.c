@@ -141,7 +141,7 @@ static __attribute__((noinline)) void deliver_beside(mca_btl_epshm_module_t *mod
 
     module->super.ep_receive_loan(module->super.ep_context, cell->data, data, size);
     epshm_lane_pop(ring, cells);
-    epshm_lane_expect(ring, cells);
+    epshm_lane_expect(ring, (size + EPSHM_LANE_BESIDE - 1) / EPSHM_LANE_BESIDE);
 }
 
 /** @return number of messages */
