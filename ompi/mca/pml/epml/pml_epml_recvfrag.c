@@ -177,7 +177,6 @@ static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, c
     const mca_pml_epml_hdr_common_t *common = message;
 
     switch (common->kind) {
-    case EPML_HDR_EAGER:
     case EPML_HDR_RNDV:
     case EPML_HDR_PART_INIT:
         return true; /* is_sound will tell */
@@ -209,7 +208,6 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
         return true;
     }
     switch (common->kind) {
-    case EPML_HDR_EAGER:
     case EPML_HDR_RNDV:
     case EPML_HDR_PART_INIT:
         return true; /* as above */
