@@ -22,6 +22,7 @@
 #include "opal/mca/btl/epofi/btl_epofi_greet.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -236,43 +237,164 @@ static void case_silent(const pair_t *pair)
     side_close(&side);
 }
 
-/** Somebody else listens where one has gone: he gets a greeting, which he can do nothing with, and
- * what libfabric says about itself, but no message. */
-static void case_impostor(const pair_t *pair)
+/** A port of the test's, and the address of a member that is said to listen there. */
+static int listen_as(const side_t *side, uint64_t number, int backlog,
+                     mca_btl_epofi_address_t *address)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
                                .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof(here);
-    unsigned char said[sizeof(mca_btl_epofi_greeting_t) + HELLO + 1];
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    TAP_EQ(0, bind(listener, (struct sockaddr *) &here, size));
+    TAP_EQ(0, listen(listener, backlog));
+    TAP_EQ(0, getsockname(listener, (struct sockaddr *) &here, &size));
+    *address = *own(side);
+    address->id += number;
+    address->secret.word[0] += number;
+    memcpy(address->bytes, &here, sizeof(here));
+    return listener;
+}
+
+static struct mca_btl_base_endpoint_t *connect_to(side_t *side, mca_btl_epofi_address_t *address)
+{
+    struct mca_btl_base_endpoint_t *peer = NULL;
+
+    TAP_EQ(OPAL_SUCCESS, side->module->ep_connect(side->module, address,
+                                                  EPOFI_ADDRESS_FIXED + address->length, &peer));
+    return peer;
+}
+
+/** Begin to connect: nothing can be sent yet. */
+static void begin(side_t *side)
+{
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
+           side->module->ep_send(side->module, side->peer, "12345678", 8, NULL, 0,
+                                 MCA_BTL_EP_TAG));
+}
+
+/** What a module says on a connection that it has made: a greeting, and libfabric's request. */
+static void expect_greeting(side_t *side, int fd, const mca_btl_epofi_secret_t *secret,
+                            mca_btl_epofi_greeting_t *greeting)
+{
+    unsigned char said[sizeof(*greeting) + HELLO + 1] = {0};
+
+    TAP_EQ(sizeof(said) - 1, hear(side, fd, said, sizeof(said), 1000));
+    memcpy(greeting, said, sizeof(*greeting));
+    TAP_CHECK(mca_btl_epofi_greeting_is_right(secret, greeting), "it has not greeted");
+}
+
+/** Somebody else listens where one has gone: he gets a greeting, which he can do nothing with, and
+ * what libfabric says about itself, but no message. */
+static void case_impostor(const pair_t *pair)
+{
     mca_btl_epofi_address_t address;
     mca_btl_epofi_greeting_t greeting;
     mca_btl_epofi_answer_t answer;
     side_t side = {0};
-    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
-    ssize_t got;
+    int listener, fd;
+    char nothing;
 
     (void) pair;
     side_open(&side);
-    TAP_EQ(0, bind(listener, (struct sockaddr *) &here, size));
-    TAP_EQ(0, listen(listener, 4));
-    TAP_EQ(0, getsockname(listener, (struct sockaddr *) &here, &size));
-    address = *own(&side); /* as if of another one, with a secret of its own */
-    ++address.id;
-    ++address.secret.word[0];
-    memcpy(address.bytes, &here, sizeof(here));
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, &address,
-                                                 EPOFI_ADDRESS_FIXED + address.length, &side.peer));
-    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
-           side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
+    listener = listen_as(&side, 1, 4, &address);
+    side.peer = connect_to(&side, &address);
+    begin(&side);
     fd = accept(listener, NULL, NULL);
-    got = hear(&side, fd, said, sizeof(said), 1000);
-    TAP_EQ(sizeof(said) - 1, got);
-    memcpy(&greeting, said, sizeof(greeting));
-    TAP_CHECK(mca_btl_epofi_greeting_is_right(&address.secret, &greeting), "it has not greeted");
+    expect_greeting(&side, fd, &address.secret, &greeting);
     answer = mca_btl_epofi_answer_make(&own(&side)->secret, greeting.nonce); /* not that secret */
     say(fd, &answer, sizeof(answer));
-    TAP_EQ(-1, hear(&side, fd, said, sizeof(said), 10000));
+    TAP_EQ(-1, hear(&side, fd, &nothing, 1, 10000));
     close(fd);
+    close(listener);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+static uint16_t port_of(int fd, int (*name)(int, struct sockaddr *, socklen_t *))
+{
+    struct sockaddr_in address = {0};
+    socklen_t size = sizeof(address);
+
+    (void) name(fd, (struct sockaddr *) &address, &size);
+    return address.sin_port;
+}
+
+/** The peer is given up while its connection is being made, which takes until it is retried, as its
+ * listener has no room before: it is greeted all the same when it stands. */
+static void case_forgotten(const pair_t *pair)
+{
+    mca_btl_epofi_address_t address;
+    mca_btl_epofi_greeting_t greeting;
+    side_t side = {0};
+    int listener, fd = -1, fillers[2];
+    uint64_t start_ns;
+
+    (void) pair;
+    side_open(&side);
+    listener = listen_as(&side, 1, 0, &address);
+    for (int i = 0; i < 2; ++i) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void) connect(fillers[i], (struct sockaddr *) address.bytes, address.length);
+    }
+    side.peer = connect_to(&side, &address);
+    begin(&side);
+    side_disconnect(&side);
+    TAP_CHECK(NULL == mca_btl_epofi_pair_find(module_of(&side), address.id)->endpoint,
+              "it is still known");
+    (void) fcntl(listener, F_SETFL, O_NONBLOCK);
+    start_ns = mca_btl_epofi_now();
+    while (0 > fd && mca_btl_epofi_now() - start_ns < UINT64_C(4000000000)) {
+        (void) side_progress(&side);
+        fd = accept(listener, NULL, NULL);
+        for (int i = 0; i < 2 && 0 <= fd; ++i) {
+            if (port_of(fd, getpeername) == port_of(fillers[i], getsockname)) {
+                close(fd);
+                fd = -1;
+            }
+        }
+    }
+    expect_greeting(&side, fd, &address.secret, &greeting);
+    close(fd);
+    close(fillers[0]);
+    close(fillers[1]);
+    close(listener);
+    side_close(&side);
+}
+
+/** One has gone, and another one has got its port.  That the first one is told something more, in
+ * vain, does not take the second one's secret away. */
+static void case_same_port(const pair_t *pair)
+{
+    mca_btl_epofi_address_t first, second;
+    mca_btl_epofi_greeting_t greeting;
+    struct mca_btl_base_endpoint_t *again;
+    side_t side = {0};
+    int listener, fd;
+
+    (void) pair;
+    side_open(&side);
+    listener = listen_as(&side, 1, 4, &first);
+    second = first;
+    ++second.id;
+    ++second.secret.word[0];
+    side.peer = connect_to(&side, &first);
+    side_disconnect(&side);
+    side.peer = connect_to(&side, &second);
+    again = mca_btl_epofi_endpoint_again(module_of(&side),
+                                         mca_btl_epofi_pair_find(module_of(&side), first.id));
+    for (int i = 0; i < 2; ++i) {
+        begin(&side);
+        fd = accept(listener, NULL, NULL);
+        expect_greeting(&side, fd, &second.secret, &greeting);
+        close(fd);
+        for (int turn = 0; turn < 100; ++turn) {
+            (void) side_progress(&side);
+        }
+        if (0 == i) {
+            mca_btl_epofi_endpoint_retire(again);
+        }
+    }
     close(listener);
     side_disconnect(&side);
     side_close(&side);
@@ -412,6 +534,8 @@ int main(int argc, char **argv)
     run_single("greetings cut short", case_cut);
     run_single("silence", case_silent);
     run_single("an impostor", case_impostor);
+    run_single("a peer forgotten while it is connected to", case_forgotten);
+    run_single("two peers at one port", case_same_port);
     run_single("others who use libfabric", case_others);
     run_single("modules of several threads", case_threads);
     return tap_end();

@@ -150,7 +150,7 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
         *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
         goto err_free_endpoint;
     }
-    if (OPAL_SUCCESS != mca_btl_epofi_gate_add(module->fi.gate, &endpoint->name)) {
+    if (OPAL_SUCCESS != mca_btl_epofi_gate_add(module->fi.gate, endpoint)) {
         goto err_remove_address;
     }
     endpoint->pair->endpoint = endpoint;
@@ -219,7 +219,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     *link = endpoint->next;
     endpoint->pair->endpoint = NULL;
     endpoint->pair->given_up |= endpoint->failed;
-    mca_btl_epofi_gate_remove(module->fi.gate, &endpoint->name);
+    mca_btl_epofi_gate_remove(module->fi.gate, endpoint);
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
     mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);

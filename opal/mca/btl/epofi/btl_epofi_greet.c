@@ -27,9 +27,9 @@
  *
  * A gate is what a module has for that: its listener with the connections that are held, and the
  * secrets of those whom it may connect to.  All calls within libfabric come from
- * btl_epofi_sockets.c, which knows whose a socket is.  A gate is used by whoever drives its module, one call at a time;
- * that a connection has been held for too long is found by any thread (sweep), which shuts it down,
- * and the gate does the rest when it sees that.
+ * btl_epofi_sockets.c, which knows whose a socket is.  A gate is used by whoever drives its module,
+ * one call at a time; that a connection has been held for too long is found by any thread (sweep),
+ * which shuts it down, and the gate does the rest when it sees that.
  *
  * Tests: test/unit/test_epofi_greet.c, test/mpi/strangers.c.  docs/security.md says what it is for.
  */
@@ -75,7 +75,7 @@ struct mca_btl_epofi_gate_t {
     uint32_t count;
     uint32_t room;
     uint64_t refused;
-    opal_hash_table_t known; /**< addresses of those who want to be greeted, by listener_key_t */
+    opal_hash_table_t known; /**< endpoints, by listener_key_t */
 };
 
 /** What makes a listener, of an address: no more of it is compared. */
@@ -89,7 +89,9 @@ _Static_assert(20 == sizeof(listener_key_t), "compared as bytes");
 
 struct mca_btl_epofi_caller_t {
     listener_key_t to;
-    int set; /**< the epoll set in which libfabric has the connection; -1: none yet */
+    bool ours;  /**< a module of ours connects */
+    bool known; /**< whom it leads to, so there is ... */
+    mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
     bool said;
     bool heard;
     uint32_t got; /**< bytes of the answer */
@@ -210,29 +212,42 @@ uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
 
 /* ---- whom it knows --------------------------------------------------------------------------- */
 
-int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *address)
+static struct mca_btl_base_endpoint_t *known_at(mca_btl_epofi_gate_t *gate,
+                                                const listener_key_t *key)
 {
-    listener_key_t key;
-
-    if (NULL == gate || 0 == (address->flags & EPOFI_ADDRESS_GREETED)) {
-        return OPAL_SUCCESS;
-    }
-    /* Where one listened before who is gone: nobody needs his secret any more. */
-    key_of(address->bytes, &key);
-    return opal_hash_table_set_value_ptr(&gate->known, &key, sizeof(key), address);
-}
-
-void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_address_t *address)
-{
-    listener_key_t key;
     void *known;
 
-    if (NULL == gate || 0 == (address->flags & EPOFI_ADDRESS_GREETED)) {
+    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->known, key, sizeof(*key), &known)
+               ? known
+               : NULL;
+}
+
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, struct mca_btl_base_endpoint_t *endpoint)
+{
+    const struct mca_btl_base_endpoint_t *other;
+    listener_key_t key;
+
+    if (NULL == gate) {
+        return OPAL_SUCCESS;
+    }
+    key_of(endpoint->name.bytes, &key);
+    other = known_at(gate, &key);
+    if (NULL != other && other->pair->order > endpoint->pair->order) {
+        return OPAL_SUCCESS; /* who is told that it was given up, although it is gone */
+    }
+    return opal_hash_table_set_value_ptr(&gate->known, &key, sizeof(key), endpoint);
+}
+
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate,
+                               const struct mca_btl_base_endpoint_t *endpoint)
+{
+    listener_key_t key;
+
+    if (NULL == gate) {
         return;
     }
-    key_of(address->bytes, &key);
-    if (OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->known, &key, sizeof(key), &known)
-        && known == address) {
+    key_of(endpoint->name.bytes, &key);
+    if (endpoint == known_at(gate, &key)) {
         (void) opal_hash_table_remove_value_ptr(&gate->known, &key, sizeof(key));
     }
 }
@@ -387,36 +402,33 @@ mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
 
     if (NULL != caller) {
         key_of(address, &caller->to);
-        caller->set = -1;
     }
     return caller;
 }
 
-void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, int set)
+void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate)
 {
-    caller->set = set;
+    const struct mca_btl_base_endpoint_t *peer = NULL == gate ? NULL
+                                                              : known_at(gate, &caller->to);
+
+    caller->ours = NULL != gate;
+    caller->known = NULL != peer;
+    if (NULL != peer) {
+        caller->secret = peer->name.secret;
+    }
 }
 
-int mca_btl_epofi_caller_set(const mca_btl_epofi_caller_t *caller)
-{
-    return caller->set;
-}
-
-int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate, int fd)
+int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
 {
     mca_btl_epofi_greeting_t greeting;
-    const mca_btl_epofi_address_t *peer;
-    void *known;
 
-    if (OPAL_SUCCESS
-        != opal_hash_table_get_value_ptr(&gate->known, &caller->to, sizeof(caller->to), &known)) {
+    if (!caller->ours) {
         return -1;
     }
-    peer = known;
-    if (OPAL_SUCCESS != mca_btl_epofi_greeting_make(&peer->secret, &greeting)) {
+    if (!caller->known || OPAL_SUCCESS != mca_btl_epofi_greeting_make(&caller->secret, &greeting)) {
         return ECONNABORTED;
     }
-    caller->right = mca_btl_epofi_answer_make(&peer->secret, greeting.nonce);
+    caller->right = mca_btl_epofi_answer_make(&caller->secret, greeting.nonce);
     caller->said = true;
     /* Nothing has been sent yet, so there is room.  It goes with libfabric's request. */
     if (sizeof(greeting)

@@ -122,11 +122,16 @@ bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate);
 /** Close it, after all that it was for; or before, and nobody greets any more.  May be NULL. */
 void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate);
 
-/** Whoever is at this address is greeted, if the address says so; no effect without a gate.
- * @param[in] address  stays where it is until it is removed
- * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE */
-int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, mca_btl_epofi_address_t *address);
-void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_address_t *address);
+/**
+ * This peer is greeted; no effect without a gate.  Of two at one host and port the one that was met
+ * first is gone, and nobody needs its secret.  A connection that has begun keeps the secret that
+ * was there then.
+ *
+ * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
+ */
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, struct mca_btl_base_endpoint_t *endpoint);
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate,
+                               const struct mca_btl_base_endpoint_t *endpoint);
 
 /** Connections that were not let in, because of what was said on them. */
 uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
@@ -150,12 +155,13 @@ typedef struct mca_btl_epofi_caller_t mca_btl_epofi_caller_t;
 /** @return NULL: no memory.  Freed with free. */
 mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address);
 
-/** libfabric watches it by this epoll set: so it is known whose it is.  -1: not yet */
-void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, int set);
-int mca_btl_epofi_caller_set(const mca_btl_epofi_caller_t *caller);
+/** libfabric watches it from now on, by the epoll set of this gate's module; NULL: by somebody
+ * else's.  Whom it leads to is known now, and may be forgotten before it stands. */
+void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate);
 
-/** The connection stands: greet.  @return 0; an errno; -1: whom it leads to is not to be greeted */
-int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate, int fd);
+/** The connection stands: greet.  @return 0; an errno, also if it is a module's and nobody knew
+ * whom it leads to; -1: it is no module's of ours */
+int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd);
 
 /** Has it greeted, so that an answer is to come? */
 bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller);

@@ -96,6 +96,7 @@ static mca_btl_epofi_pair_t *pair_new(mca_btl_epofi_module_t *module, uint64_t i
         .id = id,
         .proof = mca_btl_epofi_keyed(&own->secret, id),
         .expected = 1,
+        .order = module->pairs.used,
         .out = {.magic = EPOFI_WIRE_MAGIC, .version = EPOFI_WIRE_VERSION, .sender = own->id},
     };
     enter(&module->pairs, pair);

@@ -516,7 +516,7 @@ static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
             mca_btl_epofi_gate_watched(gate, set, event);
             atomic_store_explicit(&greets, true, memory_order_relaxed);
         } else if (NULL != caller) {
-            mca_btl_epofi_caller_watched(caller, set);
+            mca_btl_epofi_caller_watched(caller, gate_of(set));
         }
     } else if (NULL != gate && EPOLL_CTL_DEL == operation) {
         mca_btl_epofi_gate_unwatched(gate);
@@ -530,17 +530,15 @@ static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 static int greet(int fd)
 {
     mca_btl_epofi_caller_t *caller = caller_of(fd);
-    mca_btl_epofi_gate_t *gate;
     int error;
 
     if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
         return 0;
     }
-    gate = gate_of(mca_btl_epofi_caller_set(caller));
-    error = NULL == gate ? -1 : mca_btl_epofi_caller_greet(caller, gate, fd);
+    error = mca_btl_epofi_caller_greet(caller, fd);
     if (mca_btl_epofi_caller_awaits(caller)) {
         (void) atomic_fetch_add_explicit(&awaited, 1, memory_order_relaxed);
-    } else {
+    } else if (0 > error) {
         forget_caller(entry_of(fd, false)); /* it has nothing to do with us */
     }
     return 0 > error ? 0 : error;

@@ -170,6 +170,7 @@ typedef struct mca_btl_epofi_pair_t {
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */
     uint32_t next_look;     /**< the module's look at which to ask again */
+    uint32_t order;         /**< so many pairs were there before */
     unsigned char *address; /**< the other module's, once it has been connected to, ... */
     size_t address_length;  /**< ... and its length, bytes */
 } mca_btl_epofi_pair_t;
