@@ -525,6 +525,21 @@ static void case_threads(const pair_t *pair)
     }
 }
 
+/** Over a provider that uses libfabric's tcp in a way of its own nobody greets, and all connect. */
+static void case_layered(const pair_t *pair)
+{
+    side_t side = {0};
+
+    side_open(&side);
+    TAP_CHECK(NULL == module_of(&side)->fi.gate, "connections are greeted");
+    side_connect(pair, &side);
+    TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
+    side_wait(&side, 1);
+    pair_barrier(pair, &side);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi_greet", 60);
@@ -538,5 +553,8 @@ int main(int argc, char **argv)
     run_single("two peers at one port", case_same_port);
     run_single("others who use libfabric", case_others);
     run_single("modules of several threads", case_threads);
+    provider = "tcp;ofi_rxm";
+    seconds_per_case = 10;
+    run_pair("no greetings", case_layered);
     return tap_end();
 }
