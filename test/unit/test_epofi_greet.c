@@ -192,6 +192,44 @@ static void case_cut(const pair_t *pair)
     side_close(&side);
 }
 
+static int descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 1024; ++fd) {
+        count += 0 <= fcntl(fd, F_GETFD);
+    }
+    return count;
+}
+
+/** One that greets and ends before libfabric's request: its descriptor is not kept. */
+static void case_brief(const pair_t *pair)
+{
+    enum { COUNT = 8 };
+    mca_btl_epofi_greeting_t greeting;
+    side_t side = {0};
+    int before;
+
+    (void) pair;
+    side_open(&side);
+    before = descriptors();
+    for (int i = 0; i < COUNT; ++i) {
+        int fd = dial(&side);
+
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
+        say(fd, &greeting, sizeof(greeting));
+        if (0 == i % 2) {
+            expect_answer(&side, fd, &greeting);
+        }
+        close(fd);
+        for (int turn = 0; turn < 100; ++turn) {
+            (void) side_progress(&side);
+        }
+    }
+    TAP_EQ(before, descriptors());
+    side_close(&side);
+}
+
 /** Many who say nothing, or half a greeting: they are closed, at the latest when there are too
  * many; and who greets gets through all the time. */
 static void case_silent(const pair_t *pair)
@@ -547,6 +585,7 @@ int main(int argc, char **argv)
     run_single("right greetings", case_right);
     run_single("wrong greetings", case_wrong);
     run_single("greetings cut short", case_cut);
+    run_single("greeted, and gone", case_brief);
     run_single("silence", case_silent);
     run_single("an impostor", case_impostor);
     run_single("a peer forgotten while it is connected to", case_forgotten);

@@ -573,19 +573,22 @@ static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
     got = recv(fd, buffer, length, flags);
     if (0 < got) {
         forget_caller(entry_of(fd, false));
-    } else if (0 == got) {
-        /* libfabric looks at errno whatever comes back, and would wait if it was EAGAIN. */
-        errno = ECONNRESET;
-        got = -1;
     }
     return got;
 }
 
 static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
 {
-    return OPAL_LIKELY(0 == atomic_load_explicit(&awaited, memory_order_relaxed))
-               ? recv(fd, buffer, length, flags)
-               : recv_awaited(fd, buffer, length, flags);
+    const ssize_t got = OPAL_LIKELY(0 == atomic_load_explicit(&awaited, memory_order_relaxed))
+                            ? recv(fd, buffer, length, flags)
+                            : recv_awaited(fd, buffer, length, flags);
+
+    if (OPAL_UNLIKELY(0 == got)) {
+        /* Where it reads what is said first, libfabric looks at errno whatever comes back: if that
+         * happened to be EAGAIN, it would come back to a new connection no more, nor close it. */
+        errno = ECONNRESET;
+    }
+    return got;
 }
 
 /** What recv may have been compiled to. */
