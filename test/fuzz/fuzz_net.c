@@ -223,6 +223,18 @@ static int net_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t 
     return rc;
 }
 
+static int net_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
+                      const void *message, size_t size, mca_btl_base_tag_t tag)
+{
+    struct mca_btl_base_endpoint_t *endpoint;
+    const int rc = net_connect(module, address, length, &endpoint);
+
+    if (OPAL_SUCCESS == rc) {
+        (void) net_send(module, endpoint, message, size, NULL, 0, tag);
+    }
+    return rc;
+}
+
 static mca_btl_base_descriptor_t *net_prepare_src(mca_btl_base_module_t *btl,
                                                   struct mca_btl_base_endpoint_t *endpoint,
                                                   opal_convertor_t *convertor, uint8_t order,
@@ -397,7 +409,8 @@ void fuzz_net_init(void)
         .ep_pending = net_pending,
         .ep_connect = net_connect,
         .ep_disconnect = net_disconnect,
-        .ep_send = net_send};
+        .ep_send = net_send,
+        .ep_answer = net_answer};
 }
 
 void fuzz_net_reset(void)

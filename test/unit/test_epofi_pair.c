@@ -341,21 +341,46 @@ static void case_last_forgotten(const pair_t *pair)
     last_missing(pair, true);
 }
 
+/** Say something to a peer that is not connected to. */
+static void answer(side_t *side, const mca_btl_epofi_pair_t *known)
+{
+    const uint64_t before = known->out.sequence;
+
+    while (before == known->out.sequence) {
+        TAP_EQ(OPAL_SUCCESS, side->module->ep_answer(side->module, known->address,
+                                                     known->address_length, "12345678", 8,
+                                                     MCA_BTL_EP_TAG));
+        (void) side_progress(side);
+    }
+    while (0 < module_of(side)->inflight) {
+        (void) side_progress(side);
+    }
+    TAP_CHECK(NULL == known->endpoint, "it is connected to");
+}
+
 /** A peer has been given up, and then forgotten; nothing is lost on the way, and the peer could not
- * be told.  It learns of it when it asks. */
-static void case_given_up(const pair_t *pair)
+ * be told.  It learns of it when it asks, also if it has been answered something before. */
+static void given_up(const pair_t *pair, bool answered)
 {
     side_t side = {0};
+    const mca_btl_epofi_pair_t *known;
     uint64_t start_ns;
 
     mca_btl_epofi_component.confirm = 0;
     start(pair, &side);
+    known = pair_of(&side);
     pair_barrier(pair, &side);
     if (0 == pair->rank) {
         side.module->ep_abandon(side.module, side.peer);
         side_disconnect(&side);
+        if (answered) {
+            answer(&side, known);
+        }
     }
     pair_barrier(pair, &side);
+    if (1 == pair->rank && answered) {
+        side_wait(&side, 1);
+    }
     if (1 == pair->rank) {
         start_ns = mca_btl_epofi_now();
         while (0 == losses && mca_btl_epofi_now() - start_ns < 5000000000u) {
@@ -371,6 +396,16 @@ static void case_given_up(const pair_t *pair)
         TAP_CHECK(side.module->ep_worn, "the module would be used again");
     }
     end(&side);
+}
+
+static void case_given_up(const pair_t *pair)
+{
+    given_up(pair, false);
+}
+
+static void case_given_up_answered(const pair_t *pair)
+{
+    given_up(pair, true);
 }
 
 /** Nobody waits: the sender asks by itself. */
@@ -639,6 +674,7 @@ int main(int argc, char **argv)
     run_pair("the last message is missing", case_last_missing);
     run_pair("the last message is missing, its sender gone", case_last_forgotten);
     run_pair("given up, and forgotten", case_given_up);
+    run_pair("given up, forgotten, and answered", case_given_up_answered);
     run_pair("questions of the sender", case_confirmed);
     run_pair("questions that are not answered", case_unanswered);
     run_single("questions to many who are silent", case_many_quiet);

@@ -94,6 +94,19 @@ typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
                                            struct mca_btl_base_endpoint_t *endpoint);
 
 /**
+ * Send a message to somebody of whom the owner knows nothing any more, if there is room: as
+ * ep_connect, ep_send and ep_disconnect, but the peer is not taken up again by that.  If the module
+ * has given it up, it is still told so when it asks.  NULL: such peers cannot write here.
+ *
+ * @param[in] address  as for ep_connect
+ *
+ * @return OPAL_SUCCESS: sent, or there was no room; or an error of ep_connect's
+ */
+typedef int (*mca_btl_ep_answer_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
+                                      size_t length, const void *message, size_t size,
+                                      mca_btl_base_tag_t tag);
+
+/**
  * Send header and payload, both contiguous, at once or not at all: btl_sendi without a convertor.
  *
  * Both are copied before it returns; header_size + payload_size must not exceed btl_eager_limit.
@@ -274,6 +287,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_connect_fn_t ep_connect;
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
+    mca_btl_ep_answer_fn_t ep_answer; /**< may be NULL */
     mca_btl_ep_lend_fn_t ep_lend; /**< NULL: nothing can be lent */
     size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try */
     mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */

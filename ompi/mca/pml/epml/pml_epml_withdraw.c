@@ -146,17 +146,14 @@ static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hd
                                                     .request = hdr->common.request},
                                          .status = OMPI_ERR_UNREACH};
     const size_t length = hdr->common.handle_size;
-    struct mca_btl_base_endpoint_t *endpoint;
 
     /* It must be his own. */
-    if (sizeof(module->ep_source) > length
-        || 0 != memcmp(&module->ep_source, address, sizeof(module->ep_source))
-        || OPAL_SUCCESS != module->ep_connect(module, address, length, &endpoint)) {
-        return false;
-    }
-    (void) module->ep_send(module, endpoint, &fin, sizeof(fin), NULL, 0, MCA_BTL_EP_TAG);
-    module->ep_disconnect(module, endpoint);
-    return true;
+    return sizeof(module->ep_source) <= length
+           && 0 == memcmp(&module->ep_source, address, sizeof(module->ep_source))
+           && NULL != module->ep_answer
+           && OPAL_SUCCESS
+                  == module->ep_answer(module, address, length, &fin, sizeof(fin),
+                                       MCA_BTL_EP_TAG);
 }
 
 void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size)

@@ -176,12 +176,10 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_modul
     return endpoint_new(module, &address, &rc);
 }
 
-int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
-                          struct mca_btl_base_endpoint_t **endpoint_p)
+/** The endpoint of whoever has this address, which may come off the wire. */
+static int endpoint_at(mca_btl_epofi_module_t *module, const void *blob, size_t length,
+                       struct mca_btl_base_endpoint_t **endpoint_p)
 {
-    MCA_BTL_EP_HOLD_CANCEL();
-    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
-    struct mca_btl_base_endpoint_t *endpoint;
     const mca_btl_epofi_pair_t *pair;
     mca_btl_epofi_address_t address;
     int rc = address_check(module, blob, length, &address);
@@ -191,17 +189,45 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
     }
     pair = mca_btl_epofi_pair_find(module, address.id);
     if (NULL != pair && NULL != pair->endpoint) {
-        endpoint = pair->endpoint;
-    } else {
-        mca_btl_epofi_parking_connect(module, blob, length);
-        endpoint = endpoint_new(module, &address, &rc);
-        if (NULL == endpoint) {
-            return rc;
-        }
+        *endpoint_p = pair->endpoint;
+        return OPAL_SUCCESS;
+    }
+    mca_btl_epofi_parking_connect(module, blob, length);
+    *endpoint_p = endpoint_new(module, &address, &rc);
+    return rc;
+}
+
+int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
+                          struct mca_btl_base_endpoint_t **endpoint_p)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    struct mca_btl_base_endpoint_t *endpoint;
+    int rc = endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length, &endpoint);
+
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    if (0 == endpoint->references++) {
         endpoint->pair->given_up = false; /* by the module's owner before this one */
     }
-    ++endpoint->references;
     *endpoint_p = endpoint;
+    return OPAL_SUCCESS;
+}
+
+int mca_btl_epofi_answer(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
+                         const void *message, size_t size, mca_btl_base_tag_t tag)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    struct mca_btl_base_endpoint_t *endpoint;
+    int rc = endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length, &endpoint);
+
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    (void) mca_btl_epofi_ep_send(ep_module, endpoint, message, size, NULL, 0, tag);
+    if (0 == endpoint->references) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
     return OPAL_SUCCESS;
 }
 

@@ -450,6 +450,10 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *module, const void *address, size
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 
+/** See mca_btl_ep_answer_fn_t. */
+int mca_btl_epofi_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
+                         const void *message, size_t size, mca_btl_base_tag_t tag);
+
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
 
