@@ -58,6 +58,10 @@
 /** When there are that many, silence is borne for so long only. */
 #define HASTE_NS (UINT64_C(1) * 1000000000)
 
+/** ... and then they are all looked at so often at most, while nothing is said on any of them:
+ * others that wait have libfabric ask at each turn, and a look is a system call over all. */
+#define FULL_LOOK_NS (UINT64_C(1) * 1000000)
+
 /** A connection that libfabric does not know of yet. */
 typedef struct held_t {
     int fd;
@@ -75,6 +79,7 @@ struct mca_btl_epofi_gate_t {
     uint32_t count;
     uint32_t room;
     uint64_t refused;
+    uint64_t next_look_ns; /**< when there are too many: not before */
     opal_hash_table_t known; /**< endpoints, by listener_key_t */
 };
 
@@ -267,6 +272,20 @@ static void refuse(mca_btl_epofi_gate_t *gate, int fd, const char *why)
     }
 }
 
+/** There are too many: the oldest has to go.  If it has said nothing it may be of the job: a
+ * process that computes after it has begun to connect, and connects again when it goes on. */
+static void drop_oldest(mca_btl_epofi_gate_t *gate, uint64_t now)
+{
+    const held_t *oldest = &gate->held[0];
+
+    if (0 < oldest->got) {
+        refuse(gate, oldest->fd, "there are too many that say half a greeting, and no more");
+    } else {
+        mca_btl_epofi_sockets_say_silent(oldest->fd, (now - oldest->since_ns) / 1000000u);
+    }
+    mca_btl_epofi_sockets_close(let_go(gate, 0));
+}
+
 /** Room for one more?  The oldest has to go when there are too many, unless it is new itself. */
 static bool make_room(mca_btl_epofi_gate_t *gate)
 {
@@ -274,11 +293,12 @@ static bool make_room(mca_btl_epofi_gate_t *gate)
     held_t *held;
 
     if (HELD_MOST == gate->count) {
-        if (mca_btl_epofi_now() - gate->held[0].since_ns < HASTE_NS) {
+        const uint64_t now = mca_btl_epofi_now();
+
+        if (now - gate->held[0].since_ns < HASTE_NS) {
             return false;
         }
-        refuse(gate, gate->held[0].fd, "there are too many that say nothing");
-        mca_btl_epofi_sockets_close(let_go(gate, 0));
+        drop_oldest(gate, now);
     }
     if (gate->count < gate->room) {
         return true;
@@ -346,7 +366,7 @@ static bool answer(const mca_btl_epofi_gate_t *gate, const held_t *held)
 }
 
 /** Look at those that are held.  @return one that has greeted, which is held no more; -1: none */
-static int look(mca_btl_epofi_gate_t *gate)
+static int look_at_all(mca_btl_epofi_gate_t *gate)
 {
     struct pollfd polls[HELD_MOST];
     const uint32_t count = gate->count;
@@ -374,6 +394,20 @@ static int look(mca_btl_epofi_gate_t *gate)
         }
     }
     return -1;
+}
+
+static int look(mca_btl_epofi_gate_t *gate)
+{
+    const bool full = HELD_MOST == gate->count;
+    const uint64_t now = full ? mca_btl_epofi_now() : 0;
+    int fd;
+
+    if (full && now < gate->next_look_ns) {
+        return -1;
+    }
+    fd = look_at_all(gate);
+    gate->next_look_ns = full && 0 > fd ? now + FULL_LOOK_NS : 0;
+    return fd;
 }
 
 int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)

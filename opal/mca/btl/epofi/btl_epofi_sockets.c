@@ -259,8 +259,7 @@ const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
     return text;
 }
 
-/** Say that a connection has been closed on which nobody has talked, the first time. */
-static void say_silent(int fd, uint64_t ms)
+void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char text[EPOFI_HOST_TEXT];
@@ -296,7 +295,7 @@ static void sweep(uint64_t now, uint64_t patience_ns)
                                                            memory_order_relaxed,
                                                            memory_order_relaxed);
         } else if (now - since > patience_ns) {
-            say_silent(fd, (now - since) / 1000000u);
+            mca_btl_epofi_sockets_say_silent(fd, (now - since) / 1000000u);
             /* libfabric, or the gate, sees that it has ended, and closes it. */
             (void) shutdown(fd, SHUT_RDWR);
         } else {

@@ -757,6 +757,9 @@ void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listene
 /** Who is at the other end, for people.  @return text */
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT]);
 
+/** A connection is closed on which nobody has talked for so long, ms: say so, the first time. */
+void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms);
+
 /** Close connections on which nobody talks, if it is time to look.  Slow path; any thread. */
 void mca_btl_epofi_sockets_look(void);
 
