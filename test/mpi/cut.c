@@ -18,6 +18,8 @@
 
 /* EPT-LIBS: -ldl */
 
+#define _GNU_SOURCE /* RTLD_NEXT */
+
 #include "fault.h"
 
 #include <netinet/in.h>
@@ -270,6 +272,83 @@ static void left_create(void)
     leave(duplicate);
 }
 
+/** Rank 1 has given up something that rank 2 takes part in. */
+static void await_rank_1(void)
+{
+    MPI_Recv(NULL, 0, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static bool is_late; /**< in the middle of a creation */
+
+/** In front of libmpi's: what a member does by itself before it meets the others. */
+int mca_coll_base_comm_select(MPI_Comm newcomm);
+
+int mca_coll_base_comm_select(MPI_Comm newcomm)
+{
+    static int (*next)(MPI_Comm);
+
+    if (NULL == next) {
+        *(void **) &next = dlsym(RTLD_NEXT, "mca_coll_base_comm_select");
+    }
+    if (is_late) {
+        is_late = false;
+        await_rank_1();
+    }
+    return next(newcomm);
+}
+
+/** Ranks 1 and 2 make a communicator without rank 0, and rank 1 waits for the other one when it
+ * loses rank 0, and fails.  Rank 2 has lost nobody, and finds all messages that it wants.
+ *
+ * @param[in] early  rank 2 hears that rank 1 has left the communicator before it has it itself */
+static void leave_part(bool early)
+{
+    const double start = MPI_Wtime();
+    const int ranks[3] = {0, 2, 1};
+    MPI_Comm side = MPI_COMM_NULL;
+    MPI_Group all, some;
+    int rc, flag;
+
+    MPI_Comm_group(comm, &all);
+    MPI_Group_incl(all, 0 == rank ? 1 : 2, ranks + (0 < rank), &some);
+    is_late = 2 == rank && !early;
+    if (2 == rank && early) {
+        await_rank_1();
+        for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
+            EXPECT(MPI_SUCCESS, MPI_Iprobe(1, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+        }
+    }
+    rc = MPI_Comm_create(comm, some, &side);
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+    if (2 > rank) {
+        order("send", 1, "half");
+        halves();
+    }
+    if (1 == rank) {
+        EXPECT(MPI_ERR_PROC_FAILED, rc);
+        MPI_Send(NULL, 0, MPI_CHAR, 2, 3, MPI_COMM_WORLD);
+    } else if (MPI_SUCCESS == rc) {
+        EXPECT(2 == rank ? MPI_ERR_PROC_FAILED : MPI_SUCCESS, MPI_Barrier(side));
+        MPI_Comm_free(&side);
+    } else {
+        EXPECT(MPI_ERR_PROC_FAILED, rc);
+        CHECK(2 == rank, "rank 0 needs nobody");
+    }
+    tell_time(start);
+    judge();
+}
+
+static void left_part(void)
+{
+    leave_part(false);
+}
+
+static void left_early(void)
+{
+    leave_part(true);
+}
+
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /** Use up all descriptors.  @return the limit that there was */
@@ -410,7 +489,8 @@ static const struct fault_case cuts[] = {
     CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), 
     CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),
     CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent), CASE(swallow_received),
-    CASE(swallow_fetched), CASE(left_collective), CASE(left_create), CASE(silent),
+    CASE(swallow_fetched), CASE(left_collective), CASE(left_create),
+    CASE(left_part), CASE(left_early), CASE(silent),
     {"files_receiver", files_receiver, true, false},
     {"files_sender", files_sender, true, false},
     {"files_back", files_back, true, false},

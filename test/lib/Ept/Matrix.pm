@@ -558,7 +558,7 @@ my @TABLE = (
                fin_fetched fin_part_start)),
         (map { [$_, $BOTH_SIDES, 0] }
             qw(fin_fetch fin_part half swallow_received swallow_fetched left_collective
-               left_create)),
+               left_create left_part left_early)),
         # Descriptors.
         [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
         [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],

@@ -19,7 +19,7 @@
  * through.
  *
  * Called by the extension's seam_cid.c and seam_activate.c; test/mpi/comm_group_tag.c,
- * test/mpi/comm_nomem.c.
+ * test/mpi/comm_nomem.c, test/mpi/cut.c (left_part, left_early).
  */
 
 #include "ompi_config.h"
@@ -139,4 +139,25 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
             mca_pml_epml_turned(&waiter, ep, events);
         } while (0 == events && 0 != waiter.idle % 64); /* another thread may have taken it in */
     }
+}
+
+void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(newcomm);
+    mca_pml_epml_waiter_t waiter = {0};
+
+    while (NULL != comm) {
+        bool told;
+
+        mca_pml_epml_lock(comm->ep);
+        mca_pml_epml_leave_tell(comm);
+        told = comm->left_told;
+        mca_pml_epml_unlock(comm->ep);
+        if (told) {
+            break;
+        }
+        /* Without memory, as above. */
+        mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+    }
+    mca_pml_epml_wait_over(&waiter);
 }

@@ -549,6 +549,16 @@ static void clean_up(creation_t *creation)
     free(creation->card_counts);
 }
 
+/** Others may have agreed that all is well: they are not to wait for this member's endpoints. */
+static void leave_handles(const creation_t *creation, ompi_communicator_t **handles)
+{
+    for (int i = 0; i < creation->num_ep; ++i) {
+        if (NULL != handles[i]) {
+            mca_pml_epml_comm_leave(handles[i]);
+        }
+    }
+}
+
 /** Free the handles made so far. */
 static void free_handles(const creation_t *creation, ompi_communicator_t **handles)
 {
@@ -593,6 +603,9 @@ static int build(creation_t *creation, ompi_communicator_t **handles, bool *agai
     outcome[1] = OMPI_ERR_UNREACH == rc;
     agreed = mca_pml_epml_meeting_max(&creation->meeting, outcome, 2, NULL);
     if (OMPI_SUCCESS != agreed) {
+        if (0 == outcome[0]) {
+            leave_handles(creation, handles);
+        }
         outcome[0] = 1;
         rc = OMPI_SUCCESS == rc ? agreed : rc;
     }
@@ -684,5 +697,6 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_assign = mca_pml_epml_comm_assign,
     .agree_send = mca_pml_epml_agree_send,
     .agree_recv = mca_pml_epml_agree_recv,
+    .comm_leave = mca_pml_epml_comm_leave,
     .intercomm_create = mca_pml_epml_intercomm_create,
 };

@@ -399,6 +399,9 @@ static int build(bridging_t *bridging, ompi_communicator_t **newcomm, bool *agai
     outcome[0] = OMPI_SUCCESS != rc && OMPI_ERR_UNREACH != rc;
     outcome[1] = OMPI_ERR_UNREACH == rc;
     if (OMPI_SUCCESS != mca_pml_epml_meeting_max(&bridging->meeting, outcome, 2, NULL)) {
+        if (NULL != *newcomm) {
+            mca_pml_epml_comm_leave(*newcomm); /* others may have agreed that all is well */
+        }
         outcome[0] = 1;
     }
     if (0 == outcome[0] && 0 == outcome[1]) {

@@ -20,10 +20,14 @@
  * everybody; and it gets past members that are lost on the way.  What follows is as if the member
  * that heard it had lost somebody, for collectives alone: it reaches everybody still.
  *
+ * A creation fails at one member and not at another, where the last words between them are not heard
+ * any more.  Who has a communicator by then leaves it, before it frees it.  The others may not have
+ * come so far: what is said of a communicator that is not here is kept until it is.
+ *
  * Of a death that the launcher tells of everybody hears anyway.
  *
- * Called by pml_epml_lost.c, under the endpoint's lock.  Tests: test/mpi/cut.c (left_collective,
- * left_create).
+ * Called by pml_epml_lost.c, under the endpoint's lock.  Tests: test/mpi/cut.c (left_);
+ * test/unit/test_epml_leave.c.
  */
 
 #include "ompi_config.h"
@@ -33,43 +37,57 @@
 
 #include "ompi/constants.h"
 
-/** @return false: there was no memory for it */
-static bool tell_one(const mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer)
+/** @param[in,out] nth  of those who are to be told; the first ones have been
+ * @return false: there was no memory for it */
+static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer, uint32_t *nth)
 {
     const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
                                          .context = comm->context,
                                          .uid = comm->ep->uid};
 
-    return mca_pml_epml_lost_is(comm->ep, peer)
-           || OMPI_ERR_OUT_OF_RESOURCE
-                  != mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr));
+    if ((*nth)++ < comm->left_count) {
+        return true;
+    }
+    if (!mca_pml_epml_lost_is(comm->ep, peer)
+        && OMPI_ERR_OUT_OF_RESOURCE
+               == mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr))) {
+        return false;
+    }
+    ++comm->left_count;
+    return true;
 }
 
-/** Those behind a rank in a list, as it were a ring.  @return likewise */
-static bool tell_some(const mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *peers,
-                      uint32_t rank)
+/** Those behind a rank in a list, as it were a ring.  @param, return likewise */
+static bool tell_some(mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *peers, uint32_t rank,
+                      uint32_t *nth)
 {
     const uint32_t count = (uint32_t) peers->count;
-    bool all = true;
 
     for (uint32_t step = 1; step < count; step <<= 1) {
-        all = tell_one(comm, peers->peer[(rank + step) % count]) && all;
+        if (!tell_one(comm, peers->peer[(rank + step) % count], nth)) {
+            return false;
+        }
     }
-    return all;
+    return true;
 }
 
-bool mca_pml_epml_leave_tell(const mca_pml_epml_comm_t *comm)
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
 {
     const uint32_t rank = (uint32_t) comm->rank;
-    bool all = tell_some(comm, comm->local, rank);
+    uint32_t nth = 0;
+    bool all;
 
-    if (comm->local != comm->peers && 0 < comm->peers->count) {
+    if (comm->left_told) {
+        return;
+    }
+    all = tell_some(comm, comm->local, rank, &nth);
+    if (all && comm->local != comm->peers && 0 < comm->peers->count) {
         const uint32_t opposite = rank % (uint32_t) comm->peers->count;
 
-        all = tell_one(comm, comm->peers->peer[opposite]) && all;
-        all = tell_some(comm, comm->peers, opposite) && all;
+        all = tell_one(comm, comm->peers->peer[opposite], &nth)
+              && tell_some(comm, comm->peers, opposite, &nth);
     }
-    return all;
+    comm->left_told = all;
 }
 
 static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
@@ -82,18 +100,63 @@ static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
     return false;
 }
 
+/** A member has left a communicator; now, or before it was here. */
+static void hear(mca_pml_epml_comm_t *comm)
+{
+    if (!comm->left) {
+        comm->left = true;
+        comm->ep->lost_seen = EPML_LOST_LOOK;
+        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
+         * pass for a sign that all is well. */
+        comm->ep->ask_soon = true;
+    }
+}
+
+/** Who says it shows when there are members.  Two may: one of them might be wrong. */
+#define EARLY_SAME 2
+
+static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
+{
+    int same = 0;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        if (hdr->context == ep->early[i].context) {
+            same += hdr->uid == ep->early[i].uid ? EARLY_SAME : 1;
+        }
+    }
+    if (EARLY_SAME > same && 0 != hdr->context) {
+        ep->early[ep->early_next].context = hdr->context;
+        ep->early[ep->early_next].uid = hdr->uid;
+        ep->early_next = (ep->early_next + 1) % EPML_LEFT_EARLY;
+    }
+}
+
 void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
 
-    if (NULL == comm
-        || (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid))) {
+    if (NULL == comm) {
         ++ep->dropped; /* it has been freed here, most likely */
-    } else if (!comm->left) {
-        comm->left = true;
-        ep->lost_seen = EPML_LOST_LOOK;
-        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
-         * pass for a sign that all is well. */
-        ep->ask_soon = true;
+        keep(ep, hdr); /* no id comes twice, so it does no harm */
+    } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
+        ++ep->dropped;
+    } else {
+        hear(comm);
+    }
+}
+
+void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        const uint64_t uid = ep->early[i].uid;
+
+        if (comm->context == ep->early[i].context) {
+            ep->early[i].context = 0;
+            if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
+                hear(comm);
+            }
+        }
     }
 }

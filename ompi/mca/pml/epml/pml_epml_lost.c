@@ -283,6 +283,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
     if (ep->lost_any) { /* be it nobody whom the endpoint has known so far */
         ep->lost_seen = EPML_LOST_LOOK;
     }
+    mca_pml_epml_leave_attach(comm);
 }
 
 /* ---- consequences ---------------------------------------------------------------------------- */
@@ -375,8 +376,8 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
         if (comm->local != comm->peers && 0 <= cut_all(ep, comm->local, &untold)) {
             comm->lost_member = true;
         }
-        if (untold && !comm->left_told) {
-            comm->left_told = mca_pml_epml_leave_tell(comm);
+        if (untold) {
+            mca_pml_epml_leave_tell(comm);
             ep->lost_seen = comm->left_told ? ep->lost_seen : EPML_LOST_LOOK;
         }
         any = any || comm->lost_member;

@@ -417,11 +417,14 @@ void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message
 /* ---- pml_epml_leave.c ------------------------------------------------------------------------ */
 
 /** Tell some members of a communicator, who tell others, that its collectives cannot succeed.
- * Under the lock.  @return false: not all, for want of memory; try again */
-bool mca_pml_epml_leave_tell(const mca_pml_epml_comm_t *comm);
+ * Under the lock.  Until left_told is set some have not been told, for want of memory: try again. */
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
 
 /** A member says so.  Under the lock. */
 void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr);
+
+/** It may have said so before this new communicator was here.  Under the lock. */
+void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm);
 
 /* ---- pml_epml_recvfrag.c --------------------------------------------------------------------- */
 

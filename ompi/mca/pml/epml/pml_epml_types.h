@@ -148,6 +148,9 @@ typedef struct mca_pml_epml_unexpected_t {
 /** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 4
 
+/** Communicators of which members may speak before they are here, or half as many. */
+#define EPML_LEFT_EARLY 32
+
 /** An endpoint. */
 typedef struct mca_pml_epml_ep_t {
     /* ---- lines of the lock: written by whoever works on the endpoint ---- */
@@ -198,6 +201,12 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
     bool ask_soon;      /**< do not wait for pml_epml_ask: others have lost somebody */
     bool lost_any;      /**< somebody is lost: new communicators may have lost members */
+    /** What members of communicators have said that are not here yet, or no more; the oldest goes. */
+    struct {
+        uint64_t context; /**< 0: nothing */
+        uint64_t uid;     /**< who said it */
+    } early[EPML_LEFT_EARLY];
+    uint32_t early_next;
     bool broken[EPML_LINKS]; /**< the link's module has failed: everybody beyond it is lost */
     uint32_t quiet;     /**< turns in which no other process sent anything */
     uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
@@ -245,6 +254,7 @@ typedef struct mca_pml_epml_comm_t {
                         * likewise */
     bool left;         /**< a member has said that it has lost another one; likewise */
     bool left_told;    /**< this one has told others of either; likewise */
+    uint32_t left_count; /**< so many of them so far; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
     bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
@@ -614,9 +624,10 @@ int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
 int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
                              mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local);
 
-/** See agree_send and agree_recv in mpix_endpoints_pml_t. */
+/** See agree_send, agree_recv and comm_leave in mpix_endpoints_pml_t. */
 int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
 int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
+void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm);
 
 /** The communicator of ep with this context, or that of its agreements, or NULL.  Under ep's
  * lock. */

@@ -32,7 +32,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 3
+#define MPIX_ENDPOINTS_LINK_ABI 4
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -117,6 +117,13 @@ typedef struct mpix_endpoints_pml_t {
      * @return OMPI_SUCCESS, or an error: it will not come
      */
     int (*agree_recv)(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
+
+    /**
+     * A new communicator, after comm_assign, is about to be freed, because its members' agreement
+     * has failed here; elsewhere it may have succeeded.  Tell them, so that nobody waits in it:
+     * its collectives fail.  Without memory it waits for some.
+     */
+    void (*comm_leave)(ompi_communicator_t *newcomm);
 
     /**
      * MPI_Intercomm_create, for any two communicators; collective over both.

@@ -45,12 +45,17 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
                                         .tag = tag};
     bool shares = mpix_endpoints_compat_shares_node(newcomm);
     int rc = MCA_PML_CALL(add_comm(newcomm));
+    bool is_ready;
 
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_base_comm_select(newcomm);
     }
+    is_ready = OMPI_SUCCESS == rc;
     rc = mpix_endpoints_tree_meet(&tree, rc, &shares);
     if (OMPI_SUCCESS != rc) {
+        if (is_ready) { /* else nobody has got it */
+            mpix_endpoints_table()->comm_leave(newcomm);
+        }
         OBJ_RELEASE(newcomm);
         *newcomm_p = mpix_endpoints_cid_null();
         return rc;

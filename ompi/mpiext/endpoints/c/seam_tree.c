@@ -16,7 +16,9 @@
  *
  * Every member sends and receives all messages of the tree whatever has gone wrong, with itself or
  * with others, and says so in them.  So everybody gets an error if anybody does, nobody waits, and
- * none of these messages is left over for the next agreement.
+ * none of these messages is left over for the next agreement.  But for the last ones, to the
+ * children: whoever has lost a member of comm, be it none of newcomm's, does not wait for them.  It
+ * says then that it leaves newcomm, in which the others may believe (comm_leave).
  */
 
 #include "ompi_config.h"

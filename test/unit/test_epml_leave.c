@@ -1,0 +1,204 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Test of ompi/mca/pml/epml/pml_epml_leave.c: who is told that a communicator has been left, each
+ * once, whenever the memory ends; what is said of one that is not here yet.
+ */
+
+#include "tap.h"
+
+#include "ompi/mca/pml/epml/pml_epml_leave.c"
+
+#define MEMBERS 21
+#define UID 100 /* of the first member */
+
+static mca_pml_epml_ep_t ep;
+static mca_pml_epml_peer_t members[2 * MEMBERS];
+static mca_pml_epml_peers_t *side[2];
+static mca_pml_epml_comm_t comm;
+
+static int told[2 * MEMBERS];
+static int room;                /**< how many can be told until the memory ends */
+static const void *lost;        /**< a member, or NULL */
+static bool is_here;            /**< the communicator */
+
+/* ---- what is below --------------------------------------------------------------------------- */
+
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *peer)
+{
+    TAP_CHECK(&ep == where, "another endpoint");
+    return lost == peer;
+}
+
+int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer,
+                              const void *message, size_t size)
+{
+    const mca_pml_epml_hdr_left_t *hdr = message;
+
+    TAP_CHECK(&ep == from && sizeof(*hdr) == size && EPML_HDR_LEFT == hdr->common.kind
+                  && comm.context == hdr->context && ep.uid == hdr->uid,
+              "another message");
+    if (0 == room) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    --room;
+    ++told[peer - members];
+    return OMPI_SUCCESS;
+}
+
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *where, uint64_t context)
+{
+    TAP_CHECK(&ep == where, "another endpoint");
+    return is_here && context == comm.context ? &comm : NULL;
+}
+
+/* ---- the test -------------------------------------------------------------------------------- */
+
+/** A new communicator of member 3, between two groups or of one. */
+static void begin(bool is_inter)
+{
+    static uint64_t context = 1000;
+
+    comm = (mca_pml_epml_comm_t){.ep = &ep, .context = ++context, .rank = 3, .is_inter = is_inter,
+                                 .peers = side[is_inter], .local = side[0], .lost_peer = -1};
+    memset(told, 0, sizeof(told));
+    ep.ask_soon = false;
+    ep.lost_seen = 0;
+    lost = NULL;
+    is_here = false;
+}
+
+/** All in turn are told once, however often it takes. */
+static void test_tell(bool is_inter, int step)
+{
+    int calls = 0, wrong = 0, sum = 0;
+
+    begin(is_inter);
+    lost = &members[3 + 4];
+    while (!comm.left_told && 100 > calls++) {
+        room = step;
+        mca_pml_epml_leave_tell(&comm);
+    }
+    for (int i = 0; i < MEMBERS; ++i) {
+        const int behind = (i - 3 + MEMBERS) % MEMBERS;
+        const bool is_next = 0 < behind && 0 == (behind & (behind - 1));
+
+        wrong += (is_next && 4 != behind ? 1 : 0) != told[i];
+        wrong += (is_inter && (is_next || 0 == behind) ? 1 : 0) != told[MEMBERS + i];
+        sum += told[i] + told[MEMBERS + i];
+    }
+    TAP_CHECK(0 == wrong, "%d of %d members are told, or not, as they should not be", wrong,
+              2 * MEMBERS);
+    TAP_EQ(is_inter ? 10 : 4, sum);
+    TAP_CHECK(comm.left_told && calls == (sum + step - 1) / step, "%d calls", calls);
+    room = 100;
+    mca_pml_epml_leave_tell(&comm);
+    TAP_EQ(100, room);
+}
+
+static void arrive(uint64_t context, uint64_t uid)
+{
+    const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
+                                         .context = context,
+                                         .uid = uid};
+
+    mca_pml_epml_leave_arrived(&ep, &hdr);
+}
+
+static void check_left(bool expected, const char *what)
+{
+    TAP_CHECK(expected == comm.left && expected == ep.ask_soon
+                  && (expected ? EPML_LOST_LOOK : 0) == ep.lost_seen,
+              "%s: left %d", what, comm.left);
+}
+
+static void attach(void)
+{
+    mca_pml_epml_leave_attach(&comm);
+    is_here = true;
+}
+
+/** A word that comes before its communicator. */
+static void test_early(void)
+{
+    begin(false);
+    arrive(comm.context, UID + 5);
+    attach();
+    check_left(true, "a member's word");
+
+    begin(true);
+    arrive(comm.context, UID + MEMBERS);
+    attach();
+    check_left(true, "the word of one of the other group");
+
+    begin(false);
+    arrive(comm.context, UID + MEMBERS);
+    arrive(comm.context + 100, UID + 5);
+    attach();
+    check_left(false, "a stranger's, and of another communicator");
+    arrive(comm.context, UID + MEMBERS);
+    check_left(false, "a stranger's, later");
+    arrive(comm.context, UID + 5);
+    check_left(true, "a member's, later");
+
+    begin(false);
+    arrive(comm.context, UID + MEMBERS);
+    arrive(comm.context, UID + 5);
+    attach();
+    check_left(true, "a member's behind a stranger's");
+}
+
+/** How many others may come in between. */
+static void test_many(void)
+{
+    for (int others = EPML_LEFT_EARLY - 1; others <= EPML_LEFT_EARLY; ++others) {
+        begin(false);
+        arrive(comm.context, UID + 5);
+        for (int i = 0; i < 3 * others; ++i) {
+            arrive(1u << 20 | (uint32_t) (100 * others + i / 3), UID + 5); /* three times each */
+        }
+        attach();
+        check_left(EPML_LEFT_EARLY > others, "a member's before many others");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epml_leave", 60);
+    for (int i = 0; i < 2; ++i) {
+        side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->peer[0]));
+        side[i]->count = MEMBERS;
+        for (int j = 0; j < MEMBERS; ++j) {
+            members[i * MEMBERS + j].uid = (uint64_t) (UID + i * MEMBERS + j);
+            side[i]->peer[j] = &members[i * MEMBERS + j];
+        }
+    }
+    ep.uid = UID + 3;
+
+    tap_case("each is told once, wherever the memory ends");
+    for (int step = 1; step <= 10; ++step) {
+        test_tell(false, step);
+        test_tell(true, step);
+    }
+    tap_case_done();
+    tap_case("words that come before their communicator");
+    test_early();
+    tap_case_done();
+    tap_case("how many of them are kept");
+    test_many();
+    tap_case_done();
+
+    free(side[0]);
+    free(side[1]);
+    return tap_end();
+}
