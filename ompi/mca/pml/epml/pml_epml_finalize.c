@@ -62,11 +62,11 @@ static void on_fence(pmix_status_t status, void *context)
 
 /* ---- the launcher's books -------------------------------------------------------------------- */
 
-/** A question to the launcher, whose answer comes in PMIx's thread. */
+/** Questions to the launcher, whose answers come in PMIx's thread. */
 static struct {
     opal_mutex_t lock;
     bool open;          /**< there is somebody to take an answer */
-    atomic_bool asking; /**< one may still come */
+    atomic_uint asking; /**< so many may still come */
 } books = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** The processes of a table that have ended as they should not have. */
@@ -97,10 +97,10 @@ static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, vo
         release(release_context);
     }
     /* Release: the component is not used any more; partner: the acquire in look_over. */
-    atomic_store_explicit(&books.asking, false, memory_order_release);
+    atomic_fetch_sub_explicit(&books.asking, 1, memory_order_release);
 }
 
-/** The question, always the same; PMIx's while it is asked. */
+/** The question, always the same; PMIx reads it while it is asked. */
 static pmix_query_t question;
 
 static void ask_launcher(void)
@@ -113,35 +113,42 @@ static void ask_launcher(void)
         question = (pmix_query_t){.keys = keys, .qualifiers = &job, .nqual = 1};
     }
     /* Relaxed: PMIx hands the question to its thread in order. */
-    atomic_store_explicit(&books.asking, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&books.asking, 1, memory_order_relaxed);
     if (PMIX_SUCCESS != PMIx_Query_info_nb(&question, 1, on_answer, NULL)) {
-        atomic_store_explicit(&books.asking, false, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&books.asking, 1, memory_order_relaxed);
     }
 }
 
+/** The most doublings of the time between two questions. */
+#define DOUBLE_MOST 6
+
 /** Microseconds between two questions.  Each of n processes asks for n lines; the launcher is not to
- * have more than one in a microsecond to write. */
+ * have more than one in a microsecond to write.  Where it has not answered one it may be that it
+ * never will, or that it needs more time. */
 static uint64_t ask_interval(void)
 {
     const uint64_t count = ompi_process_info.num_procs;
+    /* Relaxed: nothing is read after it. */
+    const unsigned int open = atomic_load_explicit(&books.asking, memory_order_relaxed);
 
-    return mca_pml_epml_component.ask * UINT64_C(1000) + count * count;
+    return (mca_pml_epml_component.ask * UINT64_C(1000) + count * count)
+           << (open < DOUBLE_MOST ? open : DOUBLE_MOST);
 }
 
 /** @return is there still an answer to come? */
 static bool look_over(void)
 {
-    bool asking;
+    unsigned int asking;
 
     opal_mutex_lock(&books.lock);
     books.open = false;
     opal_mutex_unlock(&books.lock);
     asking = atomic_load_explicit(&books.asking, memory_order_acquire);
-    for (int naps = 0; asking && naps < ANSWER_NAPS; ++naps) {
+    for (int naps = 0; 0 < asking && naps < ANSWER_NAPS; ++naps) {
         (void) usleep(NAP_US);
         asking = atomic_load_explicit(&books.asking, memory_order_acquire);
     }
-    return asking;
+    return 0 < asking;
 }
 
 /* ---- the fence ------------------------------------------------------------------------------- */
@@ -190,8 +197,7 @@ static bool wait_for_fence(void)
             continue;
         }
         quiet += step;
-        if (0 < mca_pml_epml_component.ask && quiet >= ask_interval()
-            && !atomic_load_explicit(&books.asking, memory_order_relaxed)) {
+        if (0 < mca_pml_epml_component.ask && quiet >= ask_interval()) {
             quiet = 0;
             ask_launcher();
         }
