@@ -383,6 +383,54 @@ static void case_all(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&dup));
 }
 
+/* A line that begins so must go on so somewhere; looks at the first one. */
+static bool line_has(const char *text, const char *begin, const char *rest)
+{
+    const char *line = strstr(text, begin), *found;
+
+    if (NULL == line) {
+        return false;
+    }
+    found = strstr(line, rest);
+    return NULL != found && found < line + strcspn(line, "\n");
+}
+
+/* A thread is in MPI_Recv: its request is open like any other's. */
+static void case_blocking(MPI_Comm comm, struct ept *t)
+{
+    char name[MPI_MAX_OBJECT_NAME], line[MPI_MAX_OBJECT_NAME + 32];
+    int got = -1;
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Barrier(dup));
+    /* The first looks at the second, the others are not in MPI. */
+    snprintf(name, sizeof(name), "blocked %d", 0 == t->local ? t->rank + 1 : t->rank);
+    EPT_OK(t, MPI_Comm_set_name(dup, name));
+    ept_local_barrier(t);
+    if (1 == t->local) {
+        EPT_OK(t, MPI_Recv(&got, 1, MPI_INT, t->rank - 1, 55, dup, MPI_STATUS_IGNORE));
+        EPT_EQ(t, t->rank, got);
+    } else if (0 == t->local && 1 < t->nlocal) {
+        char *text = dump(t, comm, ALL);
+        const int to = t->rank + 1;
+
+        snprintf(line, sizeof(line), "in \"%s\", tag 55", name);
+        while (0 == lines_with(text, "%s", line)) {
+            free(text);
+            text = dump(t, comm, ALL);
+        }
+        LINES(t, 1, text, " 1 requests open, 0 unexpected messages");
+        LINES(t, t->nlocal - 1, text, " 0 requests open, 0 unexpected messages");
+        snprintf(line, sizeof(line), "communicator \"%s\": rank %d ", name, to);
+        EPT_CHECK(t, line_has(text, line, " 1 requests and matched messages"), "%s", text);
+        free(text);
+        EPT_OK(t, MPI_Send(&to, 1, MPI_INT, to, 55, dup));
+    }
+    ept_local_barrier(t);
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
 /* The dump is taken while others are at work on their endpoints. */
 static void case_under_way(MPI_Comm comm, struct ept *t)
 {
@@ -522,6 +570,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         ept_skip(t, "case_backlog", "needs few send buffers");
     }
     EPT_CASE(t, case_all);
+    EPT_CASE(t, case_blocking);
     EPT_CASE(t, case_under_way);
     return 0;
 }

@@ -190,6 +190,12 @@ static void part_send_line(const mca_pml_epml_part_t *part)
                                                      : "");
 }
 
+static const mca_pml_epml_pending_t *pending_of(const epml_backlog_thing_t *thing)
+{
+    return (const mca_pml_epml_pending_t *) ((const char *) thing
+                                             - offsetof(mca_pml_epml_pending_t, thing));
+}
+
 static void dump_sends(const view_t *view)
 {
     line("  pending sends:");
@@ -209,10 +215,7 @@ static void dump_sends(const view_t *view)
         unsigned int place = 0, control = 0;
 
         for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
-            const mca_pml_epml_request_t *request
-                = ((const mca_pml_epml_pending_t *) ((const char *) thing
-                                                     - offsetof(mca_pml_epml_pending_t, thing)))
-                      ->request;
+            const mca_pml_epml_request_t *request = pending_of(thing)->request;
 
             ++place;
             control += NULL == request;
@@ -312,6 +315,59 @@ static void dump_unexpected(const view_t *view)
     }
 }
 
+/* ---- requests of blocking calls -------------------------------------------------------------- */
+
+static bool is_blocking(const mca_pml_epml_request_t *request, const mca_pml_epml_comm_t *comm)
+{
+    return request->blocking && (NULL == comm || comm == request->comm);
+}
+
+static uint64_t blocking_in_queue(const epml_match_queue_t *queue, const mca_pml_epml_comm_t *comm)
+{
+    uint64_t count = 0;
+
+    for (const epml_match_posted_t *posted = queue->posted_first; NULL != posted;
+         posted = posted->next) {
+        count += is_blocking((const mca_pml_epml_request_t *) ((const char *) posted
+                                                               - offsetof(mca_pml_epml_request_t,
+                                                                          posted)),
+                             comm);
+    }
+    return count;
+}
+
+/** Requests of blocking calls, which hold no reference on their communicator and are not counted on
+ * their way: each is where the three queues above find it, in one place.
+ * @param[in] comm  NULL: of all communicators */
+static uint64_t blocking_open(const mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *comm)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < ep->match.buckets; ++i) {
+        for (const epml_match_queue_t *queue = *epml_match_bucket(&ep->match, i); NULL != queue;
+             queue = queue->chain) {
+            count += blocking_in_queue(queue, comm);
+        }
+    }
+    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+
+        /* Relaxed: as in numbered. */
+        count += NULL != request && is_blocking(request, comm)
+                 && !atomic_load_explicit(&request->done, memory_order_relaxed);
+    }
+    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
+         backlog = backlog->next_queue) {
+        for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
+            const mca_pml_epml_request_t *request = pending_of(thing)->request;
+
+            count += NULL != request && EPML_NUMBER_NONE == request->number
+                     && is_blocking(request, comm);
+        }
+    }
+    return count;
+}
+
 /* ---- an endpoint ----------------------------------------------------------------------------- */
 
 static void dump_comm_line(const mca_pml_epml_comm_t *comm)
@@ -319,7 +375,8 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
     line("  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
          "hold it",
          name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
-         (unsigned long long) comm->context, (unsigned long long) comm->active);
+         (unsigned long long) comm->context,
+         (unsigned long long) (comm->active + blocking_open(comm->ep, comm)));
 }
 
 /** All communicators of an endpoint, a line each if wanted.
@@ -372,7 +429,7 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
          "%llu taken out by matched probes, %llu messages dropped",
          (void *) ep, OMPI_PROC_MY_NAME->vpid,
          NULL == ep->self ? OMPI_PROC_MY_NAME->vpid : ep->self->proc->super.proc_name.vpid,
-         (unsigned long long) (walk_comms(ep, false) - ep->taken_out),
+         (unsigned long long) (walk_comms(ep, false) - ep->taken_out + blocking_open(ep, NULL)),
          (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->taken_out,
          (unsigned long long) ep->dropped);
     dump_comms(&view);
