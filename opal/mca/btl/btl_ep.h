@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 4
+#define MCA_BTL_EP_ABI 5
 
 /** The longest address blob that a module may publish, in bytes. */
 #define MCA_BTL_EP_ADDRESS_MAX 256
@@ -247,6 +247,18 @@ typedef void (*mca_btl_ep_describe_fn_t)(struct mca_btl_ep_module_t *module,
  */
 typedef void (*mca_btl_ep_meet_fn_t)(struct mca_btl_ep_module_t *module, uint64_t source);
 
+/** What a module has sent and thrown away since it was made. */
+typedef struct mca_btl_ep_counts_t {
+    uint64_t messages; /**< sent, fragments and the transport's own included */
+    uint64_t bytes;    /**< of them: headers, but for the transport's own, and payload */
+    uint64_t dropped;  /**< messages that arrived and were thrown away by the transport */
+} mca_btl_ep_counts_t;
+
+/** Count.  Slow: a transport counts nothing for it on a short message's way, but works it out of
+ * what it keeps anyway. */
+typedef void (*mca_btl_ep_count_fn_t)(const struct mca_btl_ep_module_t *module,
+                                      mca_btl_ep_counts_t *counts);
+
 /**
  * A BTL module that serves one MPI endpoint.
  *
@@ -295,6 +307,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_refuse_fn_t ep_refuse;
     mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
     mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: turns of ep_progress do it, as far as they do */
+    mca_btl_ep_count_fn_t ep_count;     /**< NULL: it does not count */
 
     /* Set by the owner after ep_create, or NULL. */
     mca_btl_ep_lost_fn_t ep_lost;

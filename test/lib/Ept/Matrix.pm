@@ -194,6 +194,7 @@ my @TABLE = (
       mca => 'btl_epofi_get_chunk 65536' }, # or it is all there after one test
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
+    { program => 'variables', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0 },
     { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 1x8 2x2 4x2/tcp)] },
     { program => 'p2p_sendrecv', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--case used_request', plain => 0, timeout => 240 },

@@ -48,6 +48,7 @@ bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_pe
 static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                    mca_pml_epml_pending_t *pending)
 {
+    ++ep->backlogged;
     if (epml_backlog_append(&ep->backlogs, peer, peer->slot, &pending->thing)) {
         mca_pml_epml_peer_retain(peer);
         /* Relaxed: a hint to the threads that turn the endpoint. */

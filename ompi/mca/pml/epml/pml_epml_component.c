@@ -128,6 +128,8 @@ static int component_register(void)
         "(those that use nothing but point-to-point messages)",
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_6,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_pml_epml_component.coll_components);
+
+    mca_pml_epml_counts_register(version);
     return OMPI_SUCCESS;
 }
 

@@ -74,6 +74,9 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     }
     if (NULL == ep->link[link]) {
         ep->link[link] = module;
+        if (EPML_LINK_NET == link) {
+            mca_pml_epml_counts_begin(ep, module);
+        }
         module = NULL;
         /* Relaxed: a hint to those who progress it. */
         atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
@@ -179,6 +182,7 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 
 void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
 {
+    mca_pml_epml_counts_account(ep);
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
     for (uint32_t i = 0; i < ep->connection_size; ++i) {

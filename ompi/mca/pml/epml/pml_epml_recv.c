@@ -427,6 +427,8 @@ static int get_more(mca_pml_epml_request_t *request)
         }
         rc = OMPI_SUCCESS;
         request->sent += size;
+        request->ep->fetched[NULL != request->source->shm ? EPML_LINKS : request->source->link]
+            += size;
     }
     request->get_starting = false;
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {

@@ -62,6 +62,7 @@ static struct {
     int count;      /**< those of them that are not gone */
     int reserved;   /**< by creations under way */
     int node_count; /**< endpoints of this node at the last creation */
+    uint64_t ended; /**< endpoints that have been taken out of the list */
 } registry = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** Are our functions in their places? */
@@ -175,6 +176,8 @@ static bool unlist(mca_pml_epml_ep_t *ep)
         ep->next->prev = ep->prev;
     }
     --registry.listed;
+    ++registry.ended;
+    mca_pml_epml_counts_account(ep);
     if (NULL != ep->backlogs.first) {
         ep->next = registry.dying;
         registry.dying = ep;
@@ -200,6 +203,58 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
     }
     opal_mutex_unlock(&registry.lock);
     return owned;
+}
+
+void mca_pml_epml_visit(mca_pml_epml_ep_t *ep)
+{
+    for (int tries = 1; !mca_pml_epml_try_visit(ep); ++tries) {
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+    }
+}
+
+bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
+                               void (*visit)(mca_pml_epml_ep_t *ep, void *context),
+                               void *context)
+{
+    mca_pml_epml_ep_t *ep;
+    uint64_t ended;
+    bool all;
+
+    opal_mutex_lock(&registry.lock);
+    begin(context);
+    ended = registry.ended;
+    ep = registry.first;
+    if (NULL != ep) {
+        ++ep->visitors;
+    }
+    while (NULL != ep) {
+        mca_pml_epml_ep_t *next;
+        bool owned;
+
+        opal_mutex_unlock(&registry.lock);
+        mca_pml_epml_visit(ep);
+        visit(ep, context);
+        mca_pml_epml_unlock(ep);
+        opal_mutex_lock(&registry.lock);
+        next = ep->next;
+        if (NULL != next) {
+            ++next->visitors; /* so that it is there when we come to it */
+        }
+        --ep->visitors;
+        owned = ep->gone && 0 == ep->visitors && unlist(ep);
+        if (OPAL_UNLIKELY(owned)) {
+            opal_mutex_unlock(&registry.lock);
+            mca_pml_epml_ep_destroy(ep);
+            opal_mutex_lock(&registry.lock);
+        }
+        ep = next;
+    }
+    all = ended == registry.ended;
+    opal_mutex_unlock(&registry.lock);
+    return all;
 }
 
 bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep))
@@ -350,6 +405,7 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
     if (!mca_pml_epml_try_visit(ep)) {
         return -1;
     }
+    ++ep->helps;
     ep->slice = scan->slice;
     events = mca_pml_epml_ep_progress_locked(ep);
     scan->slice = ep->slice;

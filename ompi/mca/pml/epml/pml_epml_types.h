@@ -28,6 +28,7 @@
 #include "pml_epml.h"
 #include "pml_epml_backlog.h"
 #include "pml_epml_biased_lock.h"
+#include "pml_epml_counts.h"
 #include "pml_epml_hdr.h"
 #include "pml_epml_match.h"
 #include "pml_epml_numbers.h"
@@ -224,6 +225,13 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
     uint32_t visitors;           /**< threads whose process-wide progress is at it; likewise */
     bool gone;                   /**< the last reference went meanwhile; likewise */
+    /* Counts, under the lock: see pml_epml_counts.c. */
+    uint64_t backlogged;         /**< things put in a backlog */
+    uint64_t fetched[EPML_LINKS + 1]; /**< bytes read from senders' memory, by link; last: inside */
+    uint64_t helps;              /**< turns by threads that were not its own */
+    mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
+    mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
+                                      * mca_pml_epml_counts_account */
     mca_pml_epml_peer_t *self;
     struct mca_pml_epml_ep_t *next, *prev; /**< registry */
 } mca_pml_epml_ep_t;
@@ -330,6 +338,20 @@ void mca_pml_epml_ep_unreserve(int count);
 
 /** Endpoints of this node, this process included, as a creation has just found it. */
 void mca_pml_epml_ep_note_node(int endpoints_on_node);
+
+/**
+ * Call a function with each endpoint of the process that has communicators, under its lock, which
+ * is waited for.  Any thread that has not the lock of an endpoint.
+ *
+ * @param[in] begin  called first, while none can come to its end
+ * @return false: one came to its end meanwhile, and may have been left out
+ */
+bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
+                               void (*visit)(mca_pml_epml_ep_t *ep, void *context),
+                               void *context);
+
+/** Wait for an endpoint's lock, as a visitor.  Likewise. */
+void mca_pml_epml_visit(mca_pml_epml_ep_t *ep);
 
 /** Call a function with each endpoint of the process, the dying ones included, without waiting for
  * the lock of the list.  Any thread.  @return false: somebody else has that lock */

@@ -270,6 +270,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_send = mca_btl_epofi_ep_send;
     module->super.ep_answer = mca_btl_epofi_answer;
     module->super.ep_ask = mca_btl_epofi_ask;
+    module->super.ep_count = mca_btl_epofi_count;
     module->super.ep_abandon = mca_btl_epofi_abandon;
 }
 

@@ -240,3 +240,17 @@ void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t
     pair->expected = 0;
     mca_btl_epofi_pair_lose(module, pair, detail);
 }
+
+void mca_btl_epofi_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
+{
+    const mca_btl_epofi_module_t *module = (const mca_btl_epofi_module_t *) ep_module;
+    const mca_btl_epofi_pairs_t *pairs = &module->pairs;
+
+    *counts = (mca_btl_ep_counts_t){.dropped = module->dropped};
+    for (uint32_t i = 0; i <= pairs->mask; ++i) {
+        if (NULL != pairs->slots[i].pair) {
+            counts->messages += pairs->slots[i].pair->out.sequence;
+            counts->bytes += pairs->slots[i].pair->sent_bytes;
+        }
+    }
+}

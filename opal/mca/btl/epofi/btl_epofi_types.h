@@ -164,6 +164,7 @@ typedef struct mca_btl_epofi_pair_t {
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
     bool given_up; /**< the last endpoint failed, and may be gone: who asks is told */
+    uint64_t sent_bytes; /**< of our messages, without this header */
     /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
      * side has said that it has it, or it is such a question itself. */
     uint64_t settled;
@@ -535,6 +536,9 @@ void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t
 void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
                              const char *detail);
 
+/** See mca_btl_ep_count_fn_t. */
+void mca_btl_epofi_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
+
 /** The pair of an id, or NULL. */
 static inline mca_btl_epofi_pair_t *mca_btl_epofi_pair_find(const mca_btl_epofi_module_t *module,
                                                             uint64_t id)
@@ -549,13 +553,14 @@ static inline mca_btl_epofi_pair_t *mca_btl_epofi_pair_find(const mca_btl_epofi_
 }
 
 /** Write the header of the next message of a pair.  It counts once it is sent. */
-static inline void mca_btl_epofi_wire_init(const mca_btl_epofi_pair_t *pair, void *buffer,
+static inline void mca_btl_epofi_wire_init(mca_btl_epofi_pair_t *pair, void *buffer,
                                            mca_btl_base_tag_t tag, size_t length)
 {
-    mca_btl_epofi_wire_t wire = pair->out;
+    mca_btl_epofi_wire_t wire;
 
+    pair->out.length = (uint32_t) length;
+    wire = pair->out;
     wire.tag = tag;
-    wire.length = (uint32_t) length;
     ++wire.sequence;
     memcpy(buffer, &wire, sizeof(wire));
 }
@@ -564,6 +569,7 @@ static inline void mca_btl_epofi_wire_init(const mca_btl_epofi_pair_t *pair, voi
 static inline void mca_btl_epofi_pair_sent(mca_btl_epofi_pair_t *pair)
 {
     ++pair->out.sequence;
+    pair->sent_bytes += pair->out.length;
 }
 
 /* ---- btl_epofi_ask.c ------------------------------------------------------------------------- */

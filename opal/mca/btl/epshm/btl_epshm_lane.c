@@ -70,6 +70,7 @@ static epshm_lane_t *reserve(struct mca_btl_base_endpoint_t *inbox)
 static void leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     (void) mca_btl_epshm_loans_end(module, place);
+    module->unusual.messages += place->writer.tail - place->first;
     epshm_lane_detach(&place->writer);
     /* Release pairs with the acquire in mca_btl_epshm_lane_check: our messages before our leave. */
     atomic_store_explicit(&place->lane->state, EPSHM_LANE_LEFT, memory_order_release);
@@ -117,6 +118,7 @@ static bool open_lane(epshm_place_t *place, struct mca_btl_base_endpoint_t *inbo
     place->inbox = inbox;
     place->lane = lane;
     epshm_lane_attach(&place->writer, atomic_load_explicit(&lane->ring, memory_order_relaxed));
+    place->first = place->writer.tail;
     return true;
 }
 
@@ -196,4 +198,18 @@ void mca_btl_epshm_lane_check(struct mca_btl_base_endpoint_t *inbox, unsigned in
                           memory_order_release);
     /* Release pairs with the acquire in reserve: our reads before the next sender's writes. */
     atomic_store_explicit(&lane->state, EPSHM_LANE_FREE, memory_order_release);
+}
+
+void mca_btl_epshm_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
+{
+    const mca_btl_epshm_module_t *module = (const mca_btl_epshm_module_t *) ep_module;
+    uint64_t messages = module->unusual.messages;
+
+    for (int i = 0; i < EPSHM_LANE_PLACES; ++i) {
+        const epshm_place_t *place = &module->place[i];
+
+        messages += NULL != place->inbox ? place->writer.tail - place->first : 0;
+    }
+    *counts = (mca_btl_ep_counts_t){
+        .messages = messages, .bytes = EPSHM_USUAL_MESSAGE * messages + module->unusual.bytes};
 }

@@ -234,6 +234,7 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (OPAL_UNLIKELY(loans->last - loans->first == mca_btl_epshm_component.lane_cells)) {
         (void) collect(module, place);
     }
+    epshm_count_unusual(&module->unusual, 1, header_size + payload_size);
     memcpy(cell.header, (const unsigned char *) header + sizeof(first), sizeof(cell.header));
     memcpy(epshm_lane_cell(&place->writer, 0)->data, &cell, sizeof(cell));
     *loan_at(loans, loans->last) = (struct epshm_loan_t){

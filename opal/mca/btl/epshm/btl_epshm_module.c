@@ -74,6 +74,7 @@ static const mca_btl_ep_module_t module_template = {
     .ep_connect = connect_peer,
     .ep_disconnect = disconnect_peer,
     .ep_send = mca_btl_epshm_ep_send,
+    .ep_count = mca_btl_epshm_count,
     .ep_address_length = sizeof(mca_btl_epshm_address_t),
 };
 
@@ -96,6 +97,7 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
         module->super.ep_lend_min = mca_btl_epshm_component.lend_min;
     }
     module->burst = 0;
+    module->unusual = (epshm_unusual_t){0, 0};
     module->loan_turns = 0;
     module->loan_start = 0;
     module->collected = false;

@@ -143,6 +143,7 @@ typedef struct epshm_retired_t {
 /** A BTL endpoint of the node side: the way to one module of another process. */
 typedef struct epshm_node_peer_t {
     epshm_pipe_out_t out;
+    epshm_unusual_t unusual;
     epshm_neighbour_t *neighbour;
     struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
     epshm_door_t *door;           /**< its */
@@ -190,6 +191,7 @@ typedef struct epshm_node_module_t {
     uint32_t demote;     /**< the next place at the front to give to another */
     uint32_t turns;
     uint32_t asked;      /**< the next one to ask whether its sender has gone */
+    epshm_unusual_t unusual; /**< messages to those that have been disconnected included */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 
@@ -294,6 +296,8 @@ static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)
     return epshm_pipe_is_refused(peer->out.pipe)
            || EPSHM_DOOR_BROKEN == atomic_load_explicit(&peer->door->last, memory_order_relaxed);
 }
+
+void mca_btl_epshm_node_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
 /** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
 int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);

@@ -87,6 +87,7 @@ static const mca_btl_ep_module_t module_template = {
     .ep_refuse = mca_btl_epshm_node_refuse,
     .ep_is_left = mca_btl_epshm_node_is_left,
     .ep_drain = mca_btl_epshm_node_drain,
+    .ep_count = mca_btl_epshm_node_count,
     .ep_address_length = sizeof(epshm_node_address_t),
 };
 

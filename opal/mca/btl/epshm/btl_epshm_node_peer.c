@@ -201,12 +201,37 @@ err_free_peer:
     return rc;
 }
 
-void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
+/** Add what was sent to a peer. */
+static void count_peer(epshm_unusual_t *sum, const epshm_node_peer_t *peer)
+{
+    sum->messages += peer->out.tail + peer->unusual.messages;
+    sum->bytes += peer->unusual.bytes;
+}
+
+void mca_btl_epshm_node_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
+{
+    const epshm_node_module_t *module = (const epshm_node_module_t *) ep_module;
+    const epshm_node_peer_t *peer = module->peers;
+    epshm_unusual_t sum = module->unusual;
+
+    if (NULL != peer) {
+        do {
+            count_peer(&sum, peer);
+            peer = peer->next;
+        } while (module->peers != peer);
+    }
+    *counts = (mca_btl_ep_counts_t){.messages = sum.messages,
+                                    .bytes = EPSHM_USUAL_MESSAGE * sum.messages + sum.bytes};
+}
+
+void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *ep_module,
                                    struct mca_btl_base_endpoint_t *endpoint)
 {
+    epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
 
-    peer_leave((epshm_node_module_t *) module, peer);
+    count_peer(&module->unusual, peer);
+    peer_leave(module, peer);
     if (!peer->lost) { /* or it is still to see that */
         epshm_pipe_close(&peer->out);
     }

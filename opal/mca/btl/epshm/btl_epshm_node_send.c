@@ -38,6 +38,7 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_refused(peer, rc);
     }
+    epshm_count_unusual(&peer->unusual, cells, size);
     epshm_pipe_write(&peer->out, 0, &envelope, sizeof(envelope));
     epshm_pipe_write(&peer->out, sizeof(envelope), header, header_size);
     epshm_pipe_write(&peer->out, sizeof(envelope) + header_size, payload, payload_size);
@@ -87,6 +88,7 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool 
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
+    epshm_count_unusual(&peer->unusual, 1, header_size + payload_size);
     target = epshm_pipe_area_at(&peer->out, position);
     if (bare) {
         memcpy(target, payload, payload_size);
@@ -142,6 +144,7 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     if (OPAL_LIKELY(sizeof(uint64_t) == payload_size)) {
         memcpy(data, payload, sizeof(uint64_t));
     } else {
+        epshm_count_unusual(&peer->unusual, 1, EPSHM_USUAL_HEADER + payload_size);
         epshm_copy_small(data, payload, payload_size);
     }
     epshm_pipe_publish(&peer->out, 1);
@@ -170,6 +173,7 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_refused(peer, rc);
     }
+    epshm_count_unusual(&peer->unusual, 1, size);
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
     memcpy(data,
            &(epshm_pipe_envelope_t){.kind = EPSHM_PIPE_INLINE, .tag = tag, .size = (uint32_t) size},
@@ -275,6 +279,7 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
             return rc;
         }
     } else {
+        epshm_count_unusual(&peer->unusual, 1, frag->segment.seg_len);
         epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) frag->segment.seg_len, tag);
     }
     frag->peer = NULL;

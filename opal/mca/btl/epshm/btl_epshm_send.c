@@ -44,9 +44,9 @@ static inline void drain_stores(const mca_btl_epshm_module_t *module)
 #endif
 }
 
-/** Hand a fragment over to the peer; it comes back through its pool. */
+/** Hand a fragment of size bytes over to the peer; it comes back through its pool. */
 static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                     mca_btl_epshm_frag_t *frag, mca_btl_base_tag_t tag)
+                     mca_btl_epshm_frag_t *frag, size_t size, mca_btl_base_tag_t tag)
 {
     const epshm_envelope_t envelope = {.kind = EPSHM_KIND_FRAG, .tag = tag};
     epshm_place_t *place = mca_btl_epshm_place(module, endpoint);
@@ -60,6 +60,7 @@ static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoin
             return OPAL_ERR_OUT_OF_RESOURCE;
         }
         drain_stores(module);
+        epshm_count_unusual(&module->unusual, 1, size);
         memcpy(epshm_lane_cell(&place->writer, 0)->data, &frag, sizeof(frag));
         epshm_lane_publish(&place->writer, 1, mark);
         ++module->burst;
@@ -68,6 +69,7 @@ static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoin
     if (!epshm_ring_claim(&endpoint->ring, 1, &position)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    epshm_count_unusual(&module->unusual, 0, size); /* no cells of a lane */
     cell = epshm_ring_cell(&endpoint->ring, position);
     memcpy(cell->data, &envelope, sizeof(envelope));
     memcpy(cell->data + sizeof(envelope), &frag, sizeof(frag));
@@ -120,6 +122,7 @@ static int send_beside(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writ
     if (!epshm_lane_has_room(writer, count)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    epshm_count_unusual(&module->unusual, count, EPSHM_USUAL_HEADER + payload_size);
     memcpy(epshm_lane_beside(writer, first), payload, payload_size);
     epshm_lane_continue(writer, count);
     drain_stores(module);
@@ -153,6 +156,7 @@ send_cells(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer, bool bar
     if (!epshm_lane_has_room(writer, count)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    epshm_count_unusual(&module->unusual, count, header_size + payload_size);
     if (bare) {
         header += sizeof(uint64_t);
         header_size -= sizeof(uint64_t);
@@ -218,7 +222,7 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
     }
     memcpy(frag->data, header, header_size);
     memcpy(frag->data + header_size, payload, payload_size);
-    rc = push_frag(module, endpoint, frag, tag);
+    rc = push_frag(module, endpoint, frag, header_size + payload_size, tag);
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         mca_btl_epshm_frag_free(frag);
     }
@@ -249,8 +253,11 @@ static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t 
     memcpy(data + 8, &third, sizeof(third));
     if (OPAL_LIKELY(sizeof(uint64_t) == payload_size)) {
         memcpy(data + 16, payload, sizeof(uint64_t));
-    } else if (0 < payload_size) {
-        memcpy(data + 16, payload, payload_size);
+    } else {
+        epshm_count_unusual(&module->unusual, 1, EPSHM_USUAL_HEADER + payload_size);
+        if (0 < payload_size) {
+            memcpy(data + 16, payload, payload_size);
+        }
     }
     epshm_lane_publish(writer, 1,
                        (epshm_lane_mark_t){.kind = EPSHM_KIND_BARE,
@@ -263,7 +270,8 @@ static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t 
 }
 
 /** A short message through the ring that all senders share. */
-static __attribute__((noinline)) int send_shared(struct mca_btl_base_endpoint_t *endpoint,
+static __attribute__((noinline)) int send_shared(mca_btl_epshm_module_t *module,
+                                                 struct mca_btl_base_endpoint_t *endpoint,
                                                  const void *header, size_t header_size,
                                                  const void *payload, size_t payload_size,
                                                  mca_btl_base_tag_t tag)
@@ -277,6 +285,7 @@ static __attribute__((noinline)) int send_shared(struct mca_btl_base_endpoint_t 
                                         &position))) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    epshm_count_unusual(&module->unusual, 0, size); /* no cells of a lane */
     if (sizeof(envelope) + size <= EPSHM_CELL_PAYLOAD) {
         unsigned char *data = epshm_ring_cell(&endpoint->ring, position)->data;
 
@@ -309,7 +318,7 @@ int mca_btl_epshm_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (OPAL_LIKELY(endpoint == place->inbox) || mca_btl_epshm_lane_consider(module, endpoint)) {
         return send_lane(module, &place->writer, header, header_size, payload, payload_size, tag);
     }
-    return send_shared(endpoint, header, header_size, payload, payload_size, tag);
+    return send_shared(module, endpoint, header, header_size, payload, payload_size, tag);
 }
 
 /** Of either side: what differs is in the module's table. */
@@ -418,7 +427,7 @@ int mca_btl_epshm_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
         return OPAL_ERR_UNREACH;
     }
     rc = push_frag((mca_btl_epshm_module_t *) btl, endpoint, (mca_btl_epshm_frag_t *) descriptor,
-                   tag);
+                   descriptor->des_segments->seg_len, tag);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }

@@ -142,10 +142,32 @@ typedef struct epshm_loans_t {
     uint32_t failures;         /**< loans lately that had to be taken back, more or less */
 } epshm_loans_t;
 
+/**
+ * What was sent that is not a usual message: one of 8 bytes behind a bare header, in one cell of a
+ * lane or pipe.  With the cells that have been written, which the producer's side knows anyway, it
+ * tells messages and bytes, and usual messages cost nothing.  Modulo 2^64: differences may be below
+ * zero.
+ */
+typedef struct epshm_unusual_t {
+    uint64_t messages; /**< less cells */
+    uint64_t bytes;    /**< less what as many usual messages have */
+} epshm_unusual_t;
+
+/** Bytes of a usual message, its header included. */
+#define EPSHM_USUAL_MESSAGE 32
+
+/** A message of size bytes, header included, is going out in so many cells. */
+static inline void epshm_count_unusual(epshm_unusual_t *unusual, uint64_t cells, size_t size)
+{
+    unusual->messages += 1 - cells;
+    unusual->bytes += size - EPSHM_USUAL_MESSAGE;
+}
+
 /** A module's lane to an inbox, and who else would like the place. */
 typedef struct epshm_place_t {
     struct mca_btl_base_endpoint_t *inbox; /**< NULL: no lane; a reference of ours */
     epshm_lane_writer_t writer;
+    uint64_t first; /**< the writer's tail when it got the lane */
     epshm_lane_t *lane;
     const struct mca_btl_base_endpoint_t *rival; /**< compared, never followed */
     uint32_t rival_messages;
@@ -163,6 +185,7 @@ typedef struct mca_btl_epshm_module_t {
     struct mca_btl_base_endpoint_t *inbox;
     struct mca_btl_epshm_pool_t *pool;
     uint32_t burst; /**< messages sent since the endpoint was last progressed */
+    epshm_unusual_t unusual; /**< messages of lanes that were given up included */
     epshm_place_t place[EPSHM_LANE_PLACES];
     /** Long copies from an inbox's side: first way with its help, second alone. */
     ep_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
@@ -296,6 +319,7 @@ int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
                       void *cbcontext, void *cbdata);
 int mca_btl_epshm_progress(mca_btl_ep_module_t *module);
 bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module);
+void mca_btl_epshm_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
 int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
 
