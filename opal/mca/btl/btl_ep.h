@@ -362,6 +362,19 @@ enum {
 typedef int (*mca_btl_ep_create_fn_t)(void *context, uint32_t flags,
                                       mca_btl_ep_module_t **module_p);
 
+/** Take note of a choice, for people.
+ *
+ * @param[in] what  two words or so
+ * @param[in] text  what was chosen, and why; valid during the call */
+typedef void (*mca_btl_ep_tell_fn_t)(void *context, const char *what, const char *text);
+
+/**
+ * Tell what the component has chosen for modules with these flags, and why.  Any thread.
+ *
+ * @param[in] flags  as for ep_create
+ */
+typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
+
 /**
  * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
  * module; pml/epml opens the component by name and calls ep_create.
@@ -373,6 +386,7 @@ typedef struct mca_btl_ep_component_t {
     uint32_t ep_abi;
 
     mca_btl_ep_create_fn_t ep_create;
+    mca_btl_ep_report_fn_t ep_report;
 } mca_btl_ep_component_t;
 
 END_C_DECLS

@@ -246,6 +246,10 @@ sub command_of
         return ('env', "OMP_NUM_THREADS=$job->{ep}", _launch('epmpirun', $job),
                 "$build/example/$job->{program}", split(' ', $job->{args}));
     }
+    if ('tool' eq $kind) {
+        return (_launch('epmpirun', $job), $job->{program}, $job->{ep} ? ('--ep', $job->{ep}) : (),
+                split(' ', $job->{args}));
+    }
     if ('valgrind' eq $kind) {
         return (_launch('epmpirun', $job), 'valgrind', '--leak-check=full',
                 '--show-leak-kinds=definite', '--keep-debuginfo=yes', '--fair-sched=yes',
@@ -482,6 +486,23 @@ sub _run_example
     return $failed ? 1 : 0;
 }
 
+# A program that is installed, and what it prints.
+sub _run_tool
+{
+    my ($build, $job) = @_;
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
+    my $text = $result->{out} . $result->{err};
+    my $failed = _tap([
+        [($job->{status} // 0) == $result->{status} >> 8 && !$result->{timed_out},
+         _status_words($result, $job->{timeout})],
+        [scalar($text =~ /$job->{says}/s), 'prints what it should'],
+    ]);
+
+    _explain($build, $job, { %$result, err => $text }, "it did not print /$job->{says}/")
+        if $failed;
+    return $failed ? 1 : 0;
+}
+
 # 16 endpoints in one process against 16 processes under ob1, on the same cores, in turns.
 sub _run_ratio
 {
@@ -687,6 +708,7 @@ my %KINDS = (
     fatal => \&_run_fatal,
     death => \&_run_death,
     example => \&_run_example,
+    tool => \&_run_tool,
     ratio => \&_run_ratio,
     tsan => \&_run_tsan,
     fuzz => \&_run_fuzz,

@@ -195,6 +195,10 @@ my @TABLE = (
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
     { program => 'variables', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0 },
+    { program => 'variables', variant => 'verbose', configs => [qw(2x1/tcp 2x1/node)], quick => [],
+      plain => 0, args => '--case process', mca => 'pml_epml_verbose 1',
+      says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*seams .*in the process .*'
+             . 'on the node .*cores +\d+ for this process.*limits +\d+ open files' },
     { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 1x8 2x2 4x2/tcp)] },
     { program => 'p2p_sendrecv', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--case used_request', plain => 0, timeout => 240 },
@@ -619,6 +623,22 @@ my @TABLE = (
       quick => ['2x3/tcp'], plain => 0 },
     { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
       quick => ['3x5/tcp'], plain => 0 },
+
+    # What a job's choices are.
+    { program => 'epinfo', kind => 'tool', configs => [qw(1x2)], plain => 0, quick => [],
+      says => '1 process with 2 endpoints each\nprocess 0 on \S+\n  base PML +\w+, .*'
+             . 'on the node +not needed.*network +not needed.*pml_epml_unexpected_limit' },
+    { program => 'epinfo', kind => 'tool', configs => ['2x1/tcp'], plain => 0, quick => [],
+      says => 'processes with 1 endpoint each\nprocess 0-1 on \S+\n.*'
+             . 'on the node +the network: btl_epshm_processes is off.*'
+             . "network +libfabric's tcp .as btl_epofi_provider says.*interface +\\w+ .*greeting +" },
+    { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
+      says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
+             . '  single copy +\w+.*network +not needed' },
+    { program => 'epinfo', variant => 'unselected', kind => 'tool', configs => ['2x0'], plain => 0,
+      quick => [], mca => 'pml ob1', status => 1, says => 'pml/epml was not selected' },
+    { program => 'epinfo', variant => 'usage', kind => 'tool', configs => ['1x0'], plain => 0,
+      quick => [], args => '--ep 0', status => 2, says => 'usage: epmpirun' },
 
     # Leaks and invalid accesses of ours.
     { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],

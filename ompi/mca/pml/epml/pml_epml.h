@@ -55,6 +55,7 @@ typedef struct mca_pml_epml_component_t {
     unsigned int way_wait;   /**< pml_epml_way_wait, ms */
     unsigned int finalize_wait; /**< pml_epml_finalize_wait, ms */
     char *coll_components;   /**< pml_epml_coll */
+    int verbose;             /**< pml_epml_verbose */
 
     mca_pml_base_module_t base; /**< the wrapped PML's functions */
 } mca_pml_epml_component_t;
@@ -76,6 +77,9 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
 
 /** Finalize and close the base PML. */
 int mca_pml_epml_base_finalize(void);
+
+/** Which PML that is and among which it was chosen, in words. */
+void mca_pml_epml_base_describe(char *text, size_t size);
 
 /* ---- pml_epml_site.c: the PMLs that the site wants ------------------------------------------- */
 
@@ -129,6 +133,19 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
 int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                           ompi_message_t **message, ompi_status_public_t *status);
 int mca_pml_epml_ep_start(ompi_request_t *request);
+
+/* ---- pml_epml_report.c ----------------------------------------------------------------------- */
+
+/**
+ * Write down what was chosen for this process, and why, a line each: base PML, ways to others,
+ * seams, cores, limits.  Any thread that has not the lock of an endpoint.
+ *
+ * @param[out] text  of size bytes; always terminated
+ */
+void mca_pml_epml_report(char *text, size_t size);
+
+/** Endpoints have been created: tell the user that, if pml_epml_verbose asks for it, once. */
+void mca_pml_epml_report_once(void);
 
 /* ---- pml_epml_dump.c ------------------------------------------------------------------------- */
 

@@ -16,6 +16,8 @@
 
 #include "ompi_config.h"
 
+#include <stdio.h>
+
 #include "pml_epml.h"
 #include "pml_epml_framework.h"
 
@@ -26,6 +28,10 @@ static const char default_candidates[] = "ob1,ucx,cm";
 
 static mca_base_framework_t base_framework;
 static mca_pml_base_component_t *base_component;
+
+/** Whose wish was followed, for people; constant while there is a base PML. */
+static const char *base_wish;
+static char base_candidates[128];
 
 /** Ask every candidate; the one with the highest priority stays. */
 static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_mpi_threads)
@@ -68,9 +74,11 @@ static char *make_candidates(void)
     char *site, *candidates;
 
     if (NULL != wanted && '\0' != wanted[0]) {
+        base_wish = "pml_epml_base";
         return mca_pml_epml_site_candidates(wanted, default_candidates);
     }
     site = mca_pml_epml_site_pmls();
+    base_wish = NULL != site ? "the parameter files' pml" : "nobody has a wish";
     candidates = mca_pml_epml_site_candidates(site, default_candidates);
     free(site);
     return candidates;
@@ -117,6 +125,7 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
     if (NULL == candidates) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    snprintf(base_candidates, sizeof(base_candidates), "%s", candidates);
     rc = select_of(candidates, enable_progress_threads, enable_mpi_threads);
     if (OMPI_SUCCESS != rc) {
         EPML_SHOW_HELP("no base", true, '\0' != candidates[0] ? candidates : "(none are left)");
@@ -124,6 +133,13 @@ int mca_pml_epml_base_select(bool enable_progress_threads, bool enable_mpi_threa
     /* The framework's copy has the selection still, and does not look at it any more. */
     free(candidates);
     return rc;
+}
+
+void mca_pml_epml_base_describe(char *text, size_t size)
+{
+    snprintf(text, size, "%s, the best of %s (%s)",
+             NULL != base_component ? base_component->pmlm_version.mca_component_name : "none",
+             base_candidates, base_wish);
 }
 
 int mca_pml_epml_base_finalize(void)

@@ -129,6 +129,14 @@ static int component_register(void)
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_6,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_pml_epml_component.coll_components);
 
+    mca_pml_epml_component.verbose = 0;
+    (void) mca_base_component_var_register(
+        version, "verbose",
+        "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: one "
+        "process of each node; 2: every process)",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_3,
+        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.verbose);
+
     mca_pml_epml_counts_register(version);
     return OMPI_SUCCESS;
 }

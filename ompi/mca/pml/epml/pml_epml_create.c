@@ -681,6 +681,9 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
         for (int i = 0; i < num_ep; ++i) {
             comms[i] = handles[i];
         }
+        if (0 < num_ep && OPAL_UNLIKELY(0 < mca_pml_epml_component.verbose)) {
+            mca_pml_epml_report_once();
+        }
     }
     clean_up(&creation);
     free(handles);
@@ -699,4 +702,5 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .agree_recv = mca_pml_epml_agree_recv,
     .comm_leave = mca_pml_epml_comm_leave,
     .intercomm_create = mca_pml_epml_intercomm_create,
+    .report = mca_pml_epml_report,
 };

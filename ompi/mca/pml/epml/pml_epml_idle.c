@@ -24,6 +24,7 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "pml_epml_cores.h"
@@ -116,6 +117,23 @@ bool mca_pml_epml_is_crowded(void)
                || atomic_load_explicit(&waiting, memory_order_relaxed)
                       > atomic_load_explicit(&process_cores, memory_order_relaxed);
     }
+}
+
+void mca_pml_epml_crowd_describe(char *text, size_t size)
+{
+    static const char *const how[] = {[EPML_YIELD_AUTO] = "auto",
+                                      [EPML_YIELD_ALWAYS] = "always",
+                                      [EPML_YIELD_NEVER] = "never"};
+
+    snprintf(text, size,
+             "%d for this process, %d of the node; %d endpoints here, %d on the node: waiting "
+             "threads %s (pml_epml_yield %s)",
+             atomic_load_explicit(&process_cores, memory_order_relaxed),
+             atomic_load_explicit(&node_cores, memory_order_relaxed),
+             atomic_load_explicit(&endpoints_here, memory_order_relaxed),
+             atomic_load_explicit(&endpoints_on_node, memory_order_relaxed),
+             mca_pml_epml_is_crowded() ? "give up their core soon" : "keep their core",
+             how[mca_pml_epml_component.yield]);
 }
 
 void mca_pml_epml_process_progress(void)

@@ -222,6 +222,9 @@ bool mca_pml_epml_is_crowded(void);
 /** Endpoints have come or gone: how many there are. */
 void mca_pml_epml_crowd_update(int in_process, int on_node);
 
+/** What is known of cores and endpoints, and what follows, in words. */
+void mca_pml_epml_crowd_describe(char *text, size_t size);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_LOCK_H */

@@ -134,6 +134,19 @@ void mca_pml_epml_transports_close(void)
     opal_mutex_unlock(&transports.lock);
 }
 
+void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn_t tell,
+                                    void *context)
+{
+    const mca_btl_ep_component_t *component;
+
+    opal_mutex_lock(&transports.lock);
+    component = net ? transports.net.component : transports.shm.component;
+    opal_mutex_unlock(&transports.lock);
+    if (NULL != component) {
+        component->ep_report(flags, tell, context);
+    }
+}
+
 /** A module of a transport, told how most of our messages begin. */
 static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
                          mca_btl_ep_module_t **module_p)

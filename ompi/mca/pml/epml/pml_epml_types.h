@@ -278,6 +278,13 @@ static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm
 int mca_pml_epml_transports_open(void);
 void mca_pml_epml_transports_close(void);
 
+/** Let a component that is open tell what it has chosen.  The caller has an endpoint, or comes
+ * before the PML goes.
+ *
+ * @param[in] net  that of the network; else that of shared memory */
+void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn_t tell,
+                                    void *context);
+
 /** A module of a link, new or, of the network, left by an endpoint that is gone.
  * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the link cannot be used */
 int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,

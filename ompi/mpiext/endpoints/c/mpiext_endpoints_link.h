@@ -145,6 +145,13 @@ typedef struct mpix_endpoints_pml_t {
                             ompi_communicator_t *bridge, int remote_leader, int tag,
                             ompi_communicator_t **newcomm, bool *served,
                             mpix_endpoints_error_t *error);
+
+    /**
+     * What was chosen for this process and why, a line each, for people.  Any thread.
+     *
+     * @param[out] text  of size bytes; always terminated
+     */
+    void (*report)(char *text, size_t size);
 } mpix_endpoints_pml_t;
 
 /**
@@ -160,6 +167,16 @@ OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
  * Any thread.
  */
 OMPI_DECLSPEC bool mpix_endpoints_seams_in_force(void);
+
+/** By which way libmpi's calls are led, and which are not, in words.  Any thread.
+ *
+ * @param[out] text  of size bytes; always terminated */
+OMPI_DECLSPEC void mpix_endpoints_seams_describe(char *text, size_t size);
+
+/** What pml/epml has chosen and why, for tools: see mpix_endpoints_pml_t.
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: pml/epml is not selected, or MPI not initialized */
+OMPI_DECLSPEC int mpix_endpoints_report(char *text, size_t size);
 
 END_C_DECLS
 

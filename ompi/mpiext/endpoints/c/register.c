@@ -43,6 +43,17 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     return OMPI_SUCCESS;
 }
 
+MPIX_ENDPOINTS_EXPORT int mpix_endpoints_report(char *text, size_t size)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+
+    if (NULL == table) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    table->report(text, size);
+    return OMPI_SUCCESS;
+}
+
 const mpix_endpoints_pml_t *mpix_endpoints_table(void)
 {
     /* Acquire: orders the pointer before the table's contents; partner:

@@ -387,3 +387,48 @@ MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
 
     return in_force;
 }
+
+/** Optional seams without a way, ", " between them.  Under seams_lock.  @return how many */
+static int list_without_way(char *text, size_t size)
+{
+    int count = 0;
+
+    text[0] = '\0';
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        bool have = false;
+
+        for (int i = 0; i < slot_count && !have; ++i) {
+            have = (int) slots[i].seam == seam;
+        }
+        if (!have) {
+            const size_t used = strlen(text);
+
+            snprintf(text + used, size - used, "%s%s", 0 < count ? ", " : "", seams[seam].name);
+            ++count;
+        }
+    }
+    return count;
+}
+
+MPIX_ENDPOINTS_EXPORT void mpix_endpoints_seams_describe(char *text, size_t size)
+{
+    static const char *const way[] = {
+        [SEAMS_UNKNOWN] = "not looked into yet",
+        [SEAMS_LINKED] = "by the dynamic linker, which finds libmpix_endpoints first",
+        [SEAMS_PATCHED] = "by libmpi's call slots, which were rewritten (libmpi stands first)",
+        [SEAMS_OUT_OF_REACH] = "libmpi's calls are out of reach: no endpoints",
+    };
+    const bool in_force = mpix_endpoints_seams_in_force();
+    char without[512];
+    int count;
+
+    pthread_mutex_lock(&seams_lock);
+    count = list_without_way(without, sizeof(without));
+    if (!in_force || !MCA_BTL_EP_SLOTS) {
+        snprintf(text, size, "%s", way[seams_state]);
+    } else {
+        snprintf(text, size, "%d of %d functions, %s%s%s", MPIX_ENDPOINTS_SEAM_COUNT - count,
+                 MPIX_ENDPOINTS_SEAM_COUNT, way[seams_state], 0 < count ? "; not: " : "", without);
+    }
+    pthread_mutex_unlock(&seams_lock);
+}

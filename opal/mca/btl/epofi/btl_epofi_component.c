@@ -283,5 +283,6 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
         },
         .ep_abi = MCA_BTL_EP_ABI,
         .ep_create = create,
+        .ep_report = mca_btl_epofi_report,
     },
 };

@@ -417,6 +417,11 @@ void mca_btl_epofi_fabric_release(void);
  * reason not to have one is forgotten when it closes.  The caller holds the lock. */
 void mca_btl_epofi_fabric_hold(int change);
 
+/* ---- btl_epofi_report.c ---------------------------------------------------------------------- */
+
+/** See mca_btl_ep_report_fn_t. */
+void mca_btl_epofi_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
+
 /* ---- btl_epofi_module.c ---------------------------------------------------------------------- */
 
 /** What ep_create does; the caller holds the lock. */

@@ -298,5 +298,6 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
         },
         .ep_abi = MCA_BTL_EP_ABI,
         .ep_create = create,
+        .ep_report = mca_btl_epshm_report,
     },
 };

@@ -197,6 +197,20 @@ bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)
     return !mca_btl_epshm_segment_file_is_owned(neighbour->fd);
 }
 
+void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p)
+{
+    *all_p = *unreadable_p = 0;
+    opal_mutex_lock(&neighbours.lock);
+    for (epshm_neighbour_t *neighbour = neighbours.first; NULL != neighbour;
+         neighbour = neighbour->next) {
+        ++*all_p;
+        /* Relaxed: for people. */
+        *unreadable_p += NULL == neighbour->single_copy
+                         || atomic_load_explicit(&neighbour->copy_failed, memory_order_relaxed);
+    }
+    opal_mutex_unlock(&neighbours.lock);
+}
+
 void mca_btl_epshm_neighbours_forget(void)
 {
     opal_mutex_lock(&neighbours.lock);

@@ -206,6 +206,10 @@ typedef struct epshm_node_module_t {
  * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
 
+/** How large the own segment may become, 0 if there is none, and whether it could not be made.  Any
+ * thread. */
+void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p);
+
 /** Bytes that nobody can guess.  @return 0 or an error number */
 int mca_btl_epshm_draw(void *bytes, size_t size);
 
@@ -240,6 +244,10 @@ epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);
 
 /** Has the process of a mapped segment ended?  A system call. */
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
+
+/** How many there are, and the memory of how many of them cannot be read from here, although Open
+ * MPI has a way to try.  Any thread. */
+void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p);
 
 /** Nobody uses them any more: unmap all. */
 void mca_btl_epshm_neighbours_forget(void);

@@ -209,6 +209,14 @@ static int segment_create(void)
     return 0;
 }
 
+void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p)
+{
+    opal_mutex_lock(&segment.lock);
+    *size_p = NULL != segment.header ? segment.size : 0;
+    *failed_p = segment.failed;
+    opal_mutex_unlock(&segment.lock);
+}
+
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();

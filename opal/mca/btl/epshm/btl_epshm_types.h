@@ -323,6 +323,9 @@ void mca_btl_epshm_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t 
 
 int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
 
+/** See mca_btl_ep_report_fn_t. */
+void mca_btl_epshm_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
+
 /* ---- the node side, see btl_epshm_node.h --------------------------------------------------- */
 
 /** @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: not wanted, or no memory for it (said why);

@@ -1,0 +1,206 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * epinfo: what is chosen for endpoints in a job like this one, and why.
+ *
+ * Started as any program: epmpirun -n 4 epinfo.  Each process creates endpoints, which meet in a
+ * barrier, so that all ways between them are in use; then process 0 prints what each has chosen,
+ * those that have chosen the same together.  docs/variables.md.
+ */
+
+#include "ompi_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+
+enum { TEXT_BYTES = 8192, ENDPOINTS_MOST = 1024 };
+
+/** What a process has to say. */
+typedef struct answer_t {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    char text[TEXT_BYTES];
+} answer_t;
+
+static const char usage[]
+    = "usage: epmpirun [options of mpirun] epinfo [--ep N]\n"
+      "\n"
+      "Prints what is chosen for MPI endpoints in a job that is started like this, and why.\n"
+      "  --ep N   endpoints of each process (1 to 1024; default 1)\n";
+
+/** @return the number of endpoints; 0: the usage is to be shown; -1: it is wrong */
+static int read_arguments(int argc, char **argv)
+{
+    char *end = NULL;
+    long count;
+
+    if (1 == argc) {
+        return 1;
+    }
+    if (2 == argc && (0 == strcmp(argv[1], "--help") || 0 == strcmp(argv[1], "-h"))) {
+        return 0;
+    }
+    if (3 != argc || 0 != strcmp(argv[1], "--ep")) {
+        return -1;
+    }
+    count = strtol(argv[2], &end, 10);
+    return '\0' == *argv[2] || '\0' != *end || 1 > count || ENDPOINTS_MOST < count ? -1
+                                                                                  : (int) count;
+}
+
+/** Create endpoints, and let all meet.  One thread serves them all, so nothing blocks on one. */
+static int meet(int count, MPI_Comm *comms, MPI_Request *requests)
+{
+    int rc = MPIX_Comm_create_endpoints(MPI_COMM_WORLD, count, MPI_INFO_NULL, comms);
+
+    for (int i = 0; MPI_SUCCESS == rc && i < count; ++i) {
+        rc = MPI_Ibarrier(comms[i], &requests[i]);
+    }
+    return MPI_SUCCESS == rc ? MPI_Waitall(count, requests, MPI_STATUSES_IGNORE) : rc;
+}
+
+/** The ranks that said the same as this one: "0-3, 6", and their hosts; they are not looked at
+ * again. */
+static void print_group(answer_t *answers, int size, int first)
+{
+    const char *last_host = "";
+    int from = first;
+
+    printf("process %d", first);
+    for (int rank = first + 1; rank <= size; ++rank) {
+        const bool same = rank < size && 0 == strcmp(answers[first].text, answers[rank].text);
+
+        if (!same && 0 <= from) {
+            if (from < rank - 1) {
+                printf("-%d", rank - 1);
+            }
+            from = -1;
+        } else if (same && 0 > from) {
+            printf(", %d", rank);
+            from = rank;
+        }
+    }
+    for (int rank = first; rank < size; ++rank) {
+        if (0 == strcmp(answers[first].text, answers[rank].text)
+            && 0 != strcmp(last_host, answers[rank].host)) {
+            printf("%s%s", '\0' == *last_host ? " on " : ", ", answers[rank].host);
+            last_host = answers[rank].host;
+        }
+    }
+    printf("\n%s", answers[first].text);
+    for (int rank = size - 1; rank >= first; --rank) {
+        if (0 == strcmp(answers[first].text, answers[rank].text)) {
+            answers[rank].text[0] = '\0';
+        }
+    }
+}
+
+static void print_all(answer_t *answers, int size, int count)
+{
+    printf("Open MPI %d.%d.%d, %d process%s with %d endpoint%s each\n", OMPI_MAJOR_VERSION,
+           OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, size, 1 == size ? "" : "es", count,
+           1 == count ? "" : "s");
+    for (int rank = 0; rank < size; ++rank) {
+        if ('\0' != answers[rank].text[0]) {
+            print_group(answers, size, rank);
+        }
+    }
+}
+
+/** Gather what all have to say, and print it.  @return an MPI error */
+static int report(int count)
+{
+    answer_t own, *answers = NULL;
+    int rank, size, length, rc;
+
+    memset(&own, 0, sizeof(own));
+    (void) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    (void) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    (void) MPI_Get_processor_name(own.host, &length);
+    if (OMPI_SUCCESS != mpix_endpoints_report(own.text, sizeof(own.text))) {
+        return MPI_ERR_INTERN;
+    }
+    if (0 == rank) {
+        answers = calloc((size_t) size, sizeof(*answers));
+        if (NULL == answers) {
+            return MPI_ERR_NO_MEM;
+        }
+    }
+    rc = MPI_Gather(&own, sizeof(own), MPI_BYTE, answers, sizeof(own), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (MPI_SUCCESS == rc && 0 == rank) {
+        print_all(answers, size, count);
+    }
+    free(answers);
+    return rc;
+}
+
+/** @return the exit status */
+static int fail(const char *what, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int rank, length;
+
+    (void) MPI_Error_string(rc, text, &length);
+    (void) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "epinfo: process %d: %s: %s\n", rank, what, text);
+    return 1;
+}
+
+static int run(int count)
+{
+    MPI_Comm comms[ENDPOINTS_MOST];
+    MPI_Request requests[ENDPOINTS_MOST];
+    char some[16];
+    int rank, rc;
+
+    (void) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    (void) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (OMPI_SUCCESS != mpix_endpoints_report(some, sizeof(some))) {
+        if (0 == rank) {
+            fprintf(stderr, "epinfo: this job has no endpoints, because pml/epml was not selected: "
+                            "start it with epmpirun, or mpirun --mca pml epml\n");
+        }
+        return 1;
+    }
+    rc = meet(count, comms, requests);
+    if (MPI_SUCCESS != rc) {
+        return fail("endpoints cannot be created", rc);
+    }
+    rc = report(count);
+    for (int i = 0; i < count; ++i) {
+        (void) MPI_Comm_free(&comms[i]);
+    }
+    return MPI_SUCCESS == rc ? 0 : fail("the answers could not be gathered", rc);
+}
+
+int main(int argc, char **argv)
+{
+    const int count = read_arguments(argc, argv);
+    int level, status;
+
+    if (0 >= count) {
+        fputs(usage, 0 == count ? stdout : stderr);
+        return 0 == count ? 0 : 2;
+    }
+    if (MPI_SUCCESS != MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level)) {
+        return 1;
+    }
+    status = run(count);
+    (void) MPI_Finalize();
+    return status;
+}
