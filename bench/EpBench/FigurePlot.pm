@@ -16,6 +16,7 @@ use warnings;
 use EpBench::Data;
 use EpBench::Figures;
 use EpBench::Plot;
+use EpBench::Table;
 use EpBench::Ways;
 
 # A panel of curves; $x as EpBench::Plot::blocks takes it, with tics => { value => text }.
@@ -26,8 +27,7 @@ sub panel {
     my @values = @{ $x->{values} };
     return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel '$axis'\n"
         . "set logscale x 2\nset xrange [" . $values[0] / 1.3 . ':' . $values[-1] * 1.3 . "]\n"
-        . ('log' eq $scale ? "set logscale y 10\nset yrange [*:*]\n"
-                           : "unset logscale y\nset yrange [0:*]\n")
+        . EpBench::Plot::y_axis($text, $scale, 1.05)
         . 'set xtics (' . join(', ', map {
             my $tic = $x->{tics} ? $x->{tics}{$_} : $_;
             "'" . (defined $tic ? $tic : $_) . "' $_"
@@ -112,21 +112,23 @@ sub level {
     my ($data) = @_;
     my @lines = EpBench::Figures::levels($data) or return '';
     my $text = "\$level << END\n";
+    my ($greatest) = sort { $b <=> $a } map { @$_[2, 3] } @lines;
     for my $i (0 .. $#lines) {
-        $text .= sprintf("%g %.2f %.2f\n", $i, @{ $lines[$i] }[2, 3]);
+        $text .= join(' ', $i, map { ($_, EpBench::Table::number($_)) } @{ $lines[$i] }[2, 3])
+            . "\n";
     }
     $text .= "END\nset title 'Default and funneled (less is better)' font ',13'\n"
-        . "set ylabel 'ns a message'\nset xlabel ' '\nunset logscale\nset yrange [0:*]\n"
+        . "set ylabel 'ns a message'\nset xlabel ' '\nunset logscale\n"
+        . 'set yrange [0:' . 1.08 * $greatest . "]\n" . EpBench::Plot::even_tics(1.08 * $greatest)
         . 'set xrange [-0.6:' . ($#lines + 0.6) . "]\nset xtics ("
         . join(', ', map { "'$lines[$_][1]' $_" } 0 .. $#lines) . ")\nset format y '%g'\n"
-        . "set key top right\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
+        . "set key at screen 0.99,0.9 top right\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
         . "plot \$level using (\$1-0.17):2 with boxes fc rgb '#D55E00' title 'default', \\\n"
-        . "     \$level using (\$1+0.17):3 with boxes fc rgb '#E69F00' title 'funneled', \\\n"
-        . "     \$level using (\$1-0.17):2:2 with labels offset 0,0.6 notitle, \\\n"
-        . "     \$level using (\$1+0.17):3:3 with labels offset 0,0.6 notitle\nset key off\n";
-    return $EpBench::Plot::SETUP
-        . qq(set multiplot layout 1,1 title "MPI endpoints: thread levels\\n " font ',16'\n)
-        . $text . "unset multiplot\n";
+        . "     \$level using (\$1+0.17):4 with boxes fc rgb '#E69F00' title 'funneled', \\\n"
+        . "     \$level using (\$1-0.17):2:(stringcolumn(3)) with labels offset 0,0.6 notitle, \\\n"
+        . "     \$level using (\$1+0.17):4:(stringcolumn(5)) with labels offset 0,0.6 notitle\n"
+        . "set key off\n";
+    return EpBench::Plot::figure($data, 'in', [], ', thread levels', $text);
 }
 
 # With a legend of the ways that are in it: each has data blocks, called NAME_WAY.

@@ -15,8 +15,11 @@ package EpBench::Plot;
 use strict;
 use warnings;
 
+use POSIX ();
+
 use EpBench::Data;
 use EpBench::Job;
+use EpBench::Table;
 use EpBench::Ways;
 
 # Colours that stay apart for colour-blind readers (Okabe and Ito), and in grey by their marks.
@@ -36,8 +39,10 @@ set border 3 lc rgb "#555555"
 set tics nomirror
 set grid ytics lc rgb "#DDDDDD" lt 1 lw 1
 set key off
-set lmargin 10
 GNUPLOT
+
+# What the floor is called on a plot: of times it is the least that can be, of bandwidth the most.
+my $LIMIT = 'limit of the machine';
 
 # One data block per way: x, median, least, greatest.
 sub blocks {
@@ -78,6 +83,58 @@ sub curves {
     return join(", \\\n     ", @parts);
 }
 
+# A tic's value in few characters: 50k, 12M.
+sub tic {
+    my ($value) = @_;
+    my ($by, $unit) = $value >= 1e6 ? (1e6, 'M') : $value >= 1e4 ? (1e3, 'k') : (1, '');
+    return sprintf("'%g%s' %.10g", $value / $by, $unit, $value);
+}
+
+# The first of several choices of tics, of which each has more, that gives at least three.
+sub tics {
+    my ($from, $to, @choices) = @_;
+    my @tics;
+    for my $steps (@choices) {
+        @tics = ();
+        for my $exponent (-6 .. 12) {
+            push(@tics, grep { $from <= $_ && $_ <= $to } map { $_ * 10 ** $exponent } @$steps);
+        }
+        last if 3 <= @tics;
+    }
+    return 'set ytics (' . join(', ', map { tic($_) } @tics) . ")\n";
+}
+
+# From 0 on, in steps of 1, 2 or 5 times a power of ten, five to ten of them.
+sub even_tics {
+    my ($to) = @_;
+    my $least = $to / 10;
+    my $power = 10 ** POSIX::floor(log($least) / log(10));
+    my ($step) = grep { $_ >= $least } map { $_ * $power } 1, 2, 5, 10;
+    return 'set ytics (' . join(', ', map { tic($_ * $step) } 0 .. int($to / $step)) . ")\n";
+}
+
+# "set yrange" and "set ytics" that leave no room unused: from the least to the greatest of all
+# blocks, or from 0 on.  $over: how much room above.
+sub y_axis {
+    my ($text, $scale, $over) = @_;
+    my ($least, $greatest);
+    for my $line (grep { /^[-\d.e+]+(?: [-\d.e+]+){3}(?: \S+)?$/ } split(/\n/, $text)) {
+        my (undef, undef, $min, $max) = split(' ', $line);
+        $least    = $min if !defined $least || $min < $least;
+        $greatest = $max if !defined $greatest || $max > $greatest;
+    }
+    return '' unless defined $greatest && 0 < $greatest;
+    my $to = $greatest * $over;
+    return "unset logscale y\nset yrange [0:$to]\n" . even_tics($to)
+        if 'log' ne $scale || 0 >= $least;
+    my $margin = 1.03 * ($greatest / $least) ** 0.03;
+    my $from   = $least / $margin;
+    $to = $greatest * $margin;
+    return "set logscale y 10\nset yrange [$from:$to]\n"
+        . tics($from, $to, [1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 8],
+               [map { $_ / 10 } 10 .. 99]);
+}
+
 # "set xtics" with byte sizes, powers of two, at most about eight of them.
 sub size_tics {
     my @sizes = grep { 0 == ($_ & ($_ - 1)) } @_;
@@ -101,10 +158,7 @@ sub size_panel {
     my ($text, @with) = blocks($data, $measure, $x);
     my $range = 'set xrange [' . $sizes[0] / 1.5 . ':' . $sizes[-1] * 1.5 . "]\n";
     return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel 'message size'\n"
-        . "set logscale x 2\n$range"
-        . ('log' eq $scale ? "set yrange [*:*]\nset logscale y 10\n"
-                           : "unset logscale y\nset yrange [0:*]\n")
-        . size_tics(@sizes) . "set format y '%g'\nplot " . curves(@with) . "\n";
+        . "set logscale x 2\n$range" . y_axis($text, $scale, 1.05) . size_tics(@sizes) . "set format y '%g'\nplot " . curves(@with) . "\n";
 }
 
 # Bars: barrier, and the least size of each other collective and of the message rate.
@@ -127,19 +181,18 @@ sub bar_panel {
                 or next;
             my $at = $group + ($i - $#ways / 2) * $width;
             push(@lines, join(' ', $at, @$figure{qw(median min max)},
-                              $figure->{median} < 10 ? sprintf('%.2f', $figure->{median})
-                                                     : sprintf('%.0f', $figure->{median})));
+                              EpBench::Table::number($figure->{median})));
         }
         next unless @lines;
         $text .= "$block << END\n" . join("\n", @lines) . "\nEND\n";
         push(@bars, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
                     . "fc rgb '$STYLE{$way}{color}' title '$EpBench::Ways::WAY{$way}{title}'",
                     "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333' notitle",
-                    "$block using 1:4:5 with labels offset 0,0.6 font ',8' notitle");
+                    "$block using 1:4:(stringcolumn(5)) with labels offset 0,0.6 font ',8' notitle");
     }
     my $tics = join(', ', map { "'$points[$_][2]' $_" } 0 .. $#points);
     return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel ' '\n"
-        . "unset logscale\nset format y '%g'\nset yrange [0:*]\nset xrange [-0.6:"
+        . "unset logscale\nset format y '%g'\n" . y_axis($text, '', 1.12) . 'set xrange [-0.6:'
         . ($#points + 0.6) . "]\nset xtics ($tics)\nplot " . join(", \\\n     ", @bars)
         . "\n";
 }
@@ -185,8 +238,7 @@ sub pairs_figure {
         @with = grep { 'floor' ne $_->[0] } @with;
         next unless @with;
         my $better = $EpBench::Data::MEASURE{$measure}{higher} ? 'more' : 'less';
-        my $scale  = 'more' eq $better ? "unset logscale y\nset logscale x 2\nset yrange [0:*]\n"
-                                       : "set logscale y 10\nset logscale x 2\nset yrange [*:*]\n";
+        my $scale  = "set logscale x 2\n" . y_axis($text, 'more' eq $better ? '' : 'log', 1.05);
         push(@panels, $text . "set title '$title ($better is better)' font ',13'\n"
              . "set ylabel '$label'\nset xlabel 'pairs of workers'\n$scale"
              . 'set xrange [' . $pairs[0] / 1.2 . ':' . $pairs[-1] * 1.2 . "]\n"
@@ -198,30 +250,86 @@ sub pairs_figure {
                   @panels);
 }
 
-# The legend of all panels: a plot of nothing in a strip below the title.
-sub legend {
-    my ($data, $scenario, @ways) = @_;
-    my @parts;
-    for my $way (grep { $data->distinct('way', scenario => $scenario, way => $_) } @ways) {
-        my $style = $STYLE{$way};
-        my $with  = 'floor' eq $way ? 'lines dt 2' : "linespoints pt $style->{mark} ps 0.9";
-        push(@parts, "NaN with $with lc rgb '$style->{color}' lw $style->{width} "
-                     . "title '$EpBench::Ways::WAY{$way}{title}'");
+# Lines of words, none longer than so many characters.
+sub wrap {
+    my ($width, $text) = @_;
+    my @lines = ('');
+    for my $word (split(' ', $text)) {
+        if (length("$lines[-1] $word") > $width && length($lines[-1])) {
+            push(@lines, $word);
+        } else {
+            $lines[-1] .= (length($lines[-1]) ? ' ' : '') . $word;
+        }
     }
-    return "unset title\nunset border\nunset tics\nunset xlabel\nunset ylabel\nunset logscale\n"
-        . "unset grid\nset margins 0,0,0,0\nset origin 0,0.925\nset size 1,0.03\n"
-        . "set xrange [0:1]\nset yrange [0:1]\n"
-        . "set key center center horizontal Left reverse maxrows 1 samplen 2.5 width 1 font ',11'\n"
-        . 'plot ' . join(", \\\n     ", @parts) . "\n";
+    return join('\\n', @lines);
 }
 
+# What the limit is, beside the legend: nobody is slower than light, but two may be faster than one.
+sub limit_note {
+    my ($scenario) = @_;
+    return "$LIMIT: a plain TCP socket, polled, up to 64 KiB" if 'tcp' eq $scenario;
+    return "$LIMIT: of times, the floor, which is a cache line going across and one memcpy; of"
+        . ' bandwidth, what one core copies with memcpy from and to its own cache. Sender and receiver'
+        . ' that copy together, each a part, may pass it';
+}
+
+# The legend of all panels, beside them: a plot of nothing in a strip, and what must be said there.
+sub legend {
+    my ($scenario, $text, @ways) = @_;
+    my @shown = grep { $text =~ /^\$\w+_\Q@{[tr{-}{_}r]}\E <</m } @ways;
+    my $note  = (grep { 'floor' eq $_ } @shown) ? limit_note($scenario) : '';
+    my @parts;
+    for my $way (@shown) {
+        my $style = $STYLE{$way};
+        my $with  = 'floor' eq $way ? 'lines dt 2' : "linespoints pt $style->{mark} ps 0.9";
+        my $title = 'floor' eq $way ? $LIMIT : $EpBench::Ways::WAY{$way}{title};
+        push(@parts, "NaN with $with lc rgb '$style->{color}' lw $style->{width} title '$title'");
+    }
+    return '' unless @parts;
+    return "unset title\nunset border\nunset tics\nunset xlabel\nunset ylabel\nunset logscale\n"
+        . "unset grid\nset lmargin at screen 0.825\nset rmargin at screen 0.995\n"
+        . "set tmargin at screen 0.90\nset bmargin at screen 0.60\n"
+        . "set xrange [0:1]\nset yrange [0:1]\n"
+        . (length($note) ? 'set label 1 "' . wrap(27, $note)
+                           . qq(" at screen 0.83,0.66 left font ',9'\n) : '')
+        . "set key left top vertical Left reverse samplen 2 font ',9'\n"
+        . 'plot ' . join(", \\\n     ", @parts) . "\nunset label 1\n";
+}
+
+# Below the panels: of what the figures are, and what they were measured on.
+sub caption {
+    my ($data, $scenario) = @_;
+    my $rounds = $data->distinct('round', scenario => $scenario);
+    my $about  = $data->{about} || {};
+    my $what = 'Lines and bars: ' . $data->statistic($rounds)
+        . (1 < $rounds ? '; shades and error bars: from the least to the greatest round.' : '.');
+    my @where = grep { defined } $about->{cpu},
+        map { defined $about->{ $_->[0] } ? "$_->[1]$about->{ $_->[0] }$_->[2]" : undef }
+        ['cores', '', ' cores'], ['kernel', 'Linux ', ''], ['Open MPI', 'Open MPI ', ''],
+        ['MPICH', 'MPICH ', ''], ['endpoints', 'endpoints ', ''];
+    # What the tools say of themselves has their names in front.
+    my $where = join(', ', map { s/mpirun \(Open MPI\) |MPICH Version:\s*//r } @where);
+    my $date = ($about->{date} // '') =~ /^(\d{4}-\d\d-\d\d)/ ? ", $1" : '';
+    return $what . (length($where) ? '\\n' . $where . $date : '');
+}
+
+# $ways: those that the legend may have.
 sub figure {
     my ($data, $scenario, $ways, $more, @panels) = @_;
     my $title   = "MPI endpoints and their peers, $EpBench::Ways::SCENARIO{$scenario}{plot}$more";
     my $columns = 1 == @panels ? 1 : 2;
     my $rows    = int((@panels + $columns - 1) / $columns);
-    return $SETUP . qq(set multiplot layout $rows,$columns title "$title\\n " font ',16'\n)
-        . join('', @panels) . legend($data, $scenario, @$ways) . "unset multiplot\n";
+    my $text    = join('', @panels);
+    return $SETUP . qq(set multiplot layout $rows,$columns title "$title" font ',16' )
+        . "margins 0.06,0.815,0.135,0.90 spacing 0.075,0.13\n"
+        . 'set label 2 "' . escape(caption($data, $scenario)) . qq(" at screen 0.02,0.045 left font ',9'\n)
+        . $panels[0] . "unset label 2\n" . join('', @panels[1 .. $#panels])
+        . legend($scenario, $text, @$ways) . "unset multiplot\n";
+}
+
+# Gnuplot takes a bare _ for the beginning of an index, and ^ for that of a power.
+sub escape {
+    return $_[0] =~ s/([_^{}@])/\\\\$1/gr;
 }
 
 # Name of the file without its ending => what gnuplot is told.

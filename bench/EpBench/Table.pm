@@ -52,12 +52,12 @@ sub shown {
     return @some ? @some : @sizes;
 }
 
-# Three significant digits, at most six characters.
+# Three significant digits, but four where there is no point in them; at most five characters.
 sub number {
     my ($value) = @_;
     return '-' unless defined $value;
-    return sprintf('%.3gM', $value / 1e6) if $value >= 999500;
-    return sprintf('%.0fk', $value / 1e3) if $value >= 99950;
+    return number($value / 1e6) . 'M' if $value >= 999500;
+    return number($value / 1e3) . 'k' if $value >= 9999.5;
     return sprintf('%.0f', $value) if $value >= 99.95 || $value <= 0;
     return sprintf('%.1f', $value) if $value >= 9.995;
     return sprintf('%.2f', $value) if $value >= 0.9995;
