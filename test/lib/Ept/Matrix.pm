@@ -608,6 +608,8 @@ my @TABLE = (
       quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
       timeout => 240 },
 
+    { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+      plain => 0, timeout => 240 },
     { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],
       plain => 0, timeout => 240 },
     { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
