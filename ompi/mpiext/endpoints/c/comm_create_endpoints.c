@@ -19,6 +19,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"
@@ -69,7 +70,7 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     if (MPI_SUCCESS != code) {
         local_error = MPIX_ENDPOINTS_ERR_ARG;
     } else if (!mpix_endpoints_seams_in_force()) {
-        mpix_endpoints_show_help("seams not in force", NULL);
+        mpix_endpoints_seams_explain();
         code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS);
         local_error = MPIX_ENDPOINTS_ERR_RESOURCE;
     }

@@ -17,9 +17,11 @@
  * libraries; libmpix_endpoints stands before libmpi in it, so the calls come here.  Each of our
  * definitions serves endpoints and hands everything else to the function it stands before,
  * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
- * slots of libmpi are rewritten instead.  docs/architecture.md, "Seams", says why these functions.
+ * slots of libmpi are rewritten instead; where libmpi has none for its own functions they are
+ * entered.  docs/architecture.md, "Seams", says why these functions.
  *
- * seam_plt.c has the mechanism, the other seam_*.c the definitions.
+ * seam_plt.c has the mechanism, with seam_enter.c and seam_entry*.c; the other seam_*.c have the
+ * definitions.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SEAMS_H
@@ -91,6 +93,10 @@ void *mpix_endpoints_libmpi_symbol(const char *name);
  * @return true if the call came here
  */
 bool mpix_endpoints_seam_group_probe(void);
+
+/** Tell the user why the seams are not in force, and what can be done.  After
+ * mpix_endpoints_seams_in_force has said that they are not. */
+void mpix_endpoints_seams_explain(void);
 
 END_C_DECLS
 

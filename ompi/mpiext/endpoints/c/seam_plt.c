@@ -13,6 +13,7 @@
  *
  * The mechanism of the seams: finding the functions that ours stand before, seeing whether libmpi's
  * calls come to ours, and rewriting libmpi's call slots where the dynamic linker has not done it.
+ * Where libmpi calls its own functions directly they are entered instead (seam_enter.c).
  *
  * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or
  * lazily, with a stub of the library's own in it until the first call.
@@ -23,6 +24,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/seam_enter.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -44,7 +46,6 @@
 
 /** Several libraries may call the same function, and each in two ways. */
 #define SLOTS_MAX (4 * MPIX_ENDPOINTS_SEAM_COUNT)
-#define LIBRARIES_MAX 4
 
 /* What is behind our definitions' second names. */
 #define SEAM_DECLARE(name) \
@@ -69,6 +70,7 @@ static const struct {
 /** A call slot of libmpi. */
 typedef struct slot_t {
     _Atomic(void *) *address;
+    ElfW(Addr) base; /**< of the library that it belongs to */
     mpix_endpoints_seam_t seam;
     bool read_only; /**< made so after relocation */
     bool foreign;   /**< its first content lay in no library of Open MPI */
@@ -80,22 +82,12 @@ static pthread_mutex_t seams_lock = PTHREAD_MUTEX_INITIALIZER;
 /* All under seams_lock. */
 static slot_t slots[SLOTS_MAX];
 static int slot_count;
-static enum { SEAMS_UNKNOWN, SEAMS_LINKED, SEAMS_PATCHED, SEAMS_OUT_OF_REACH } seams_state;
+static enum { SEAMS_UNKNOWN, SEAMS_IN_FORCE, SEAMS_OUT_OF_REACH } seams_state;
+static bool seams_linked; /**< by the dynamic linker alone, when they were put in force */
+static char seams_problem[240]; /**< why they are out of reach, for people */
+static bool entered[MPIX_ENDPOINTS_SEAM_COUNT]; /**< whose slots need no rewriting */
 
 /* ---- the libraries --------------------------------------------------------------------------- */
-
-/** A loaded library that the seams lead into.  It stays loaded: this program's MPI runs in it. */
-typedef struct library_t {
-    const char *path;
-    ElfW(Addr) base;
-    const ElfW(Phdr) *headers;
-    int header_count;
-} library_t;
-
-typedef struct libraries_t {
-    library_t items[LIBRARIES_MAX];
-    int count;
-} libraries_t;
 
 static bool is_library(const char *path)
 {
@@ -113,11 +105,11 @@ static bool is_library(const char *path)
 /** Notes the library and does no more: it runs under a lock of the dynamic linker's. */
 static int note_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-    libraries_t *libraries = data;
+    mpix_endpoints_libraries_t *libraries = data;
 
     (void) size;
-    if (is_library(info->dlpi_name) && LIBRARIES_MAX > libraries->count) {
-        libraries->items[libraries->count++] = (library_t){
+    if (is_library(info->dlpi_name) && MPIX_ENDPOINTS_LIBRARIES_MAX > libraries->count) {
+        libraries->items[libraries->count++] = (mpix_endpoints_library_t){
             .path = info->dlpi_name,
             .base = info->dlpi_addr,
             .headers = info->dlpi_phdr,
@@ -127,14 +119,15 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-static void find_libraries(libraries_t *libraries)
+static void find_libraries(mpix_endpoints_libraries_t *libraries)
 {
     libraries->count = 0;
     dl_iterate_phdr(note_library, libraries);
 }
 
 /** What a name means in Open MPI's libraries, other than ours.  @return NULL if nothing */
-static void *find_definition(const libraries_t *libraries, const char *name, const void *ours)
+static void *find_definition(const mpix_endpoints_libraries_t *libraries, const char *name,
+                             const void *ours)
 {
     for (int i = 0; i < libraries->count; ++i) {
         void *handle = dlopen(libraries->items[i].path, RTLD_LAZY | RTLD_NOLOAD);
@@ -152,14 +145,15 @@ static void *find_definition(const libraries_t *libraries, const char *name, con
 }
 
 /** libmpi's own definition, whatever the order of linking.  @return NULL if there is none */
-static void *libmpi_definition(const libraries_t *libraries, mpix_endpoints_seam_t seam)
+static void *libmpi_definition(const mpix_endpoints_libraries_t *libraries,
+                               mpix_endpoints_seam_t seam)
 {
     return find_definition(libraries, seams[seam].name, seams[seam].ours);
 }
 
 void *mpix_endpoints_libmpi_symbol(const char *name)
 {
-    libraries_t libraries;
+    mpix_endpoints_libraries_t libraries;
 
     find_libraries(&libraries);
     return find_definition(&libraries, name, NULL);
@@ -171,7 +165,7 @@ void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
 
     if (NULL == found || seams[seam].ours == found) {
         /* libmpi stands before us, or out of our sight. */
-        libraries_t libraries;
+        mpix_endpoints_libraries_t libraries;
 
         find_libraries(&libraries);
         found = libmpi_definition(&libraries, seam);
@@ -194,50 +188,31 @@ void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
 
 #if MCA_BTL_EP_SLOTS
 
-/** Does this address lie in one of these libraries? */
-static bool is_library_address(const libraries_t *libraries, const void *pointer)
-{
-    uintptr_t address = (uintptr_t) pointer;
-
-    for (int i = 0; i < libraries->count; ++i) {
-        const library_t *library = &libraries->items[i];
-
-        for (int j = 0; j < library->header_count; ++j) {
-            const ElfW(Phdr) *header = &library->headers[j];
-
-            if (PT_LOAD == header->p_type
-                && address - (library->base + header->p_vaddr) < header->p_memsz) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /** Note a slot, if it is a seam's. */
 static void note_slot(const mca_btl_ep_slots_t *library, const char *name, _Atomic(void *) *address,
                       void *context)
 {
-    const libraries_t *libraries = context;
+    const mpix_endpoints_libraries_t *libraries = context;
 
     for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
         if (0 == strcmp(seams[seam].name, name) && SLOTS_MAX > slot_count) {
             slots[slot_count++] = (slot_t){
                 .address = address,
+                .base = library->base,
                 .seam = (mpix_endpoints_seam_t) seam,
                 .read_only = mca_btl_ep_slots_read_only(library, address),
-                .foreign = !is_library_address(libraries, atomic_load(address)),
+                .foreign = NULL == mpix_endpoints_library_of(libraries, atomic_load(address)),
                 .patched = false,
             };
         }
     }
 }
 
-static void find_slots(const libraries_t *libraries)
+static void find_slots(const mpix_endpoints_libraries_t *libraries)
 {
     slot_count = 0;
     for (int i = 0; i < libraries->count; ++i) {
-        const library_t *item = &libraries->items[i];
+        const mpix_endpoints_library_t *item = &libraries->items[i];
         mca_btl_ep_slots_t library;
 
         if (mca_btl_ep_slots_read(&library, item->base, item->headers, item->header_count)) {
@@ -246,21 +221,66 @@ static void find_slots(const libraries_t *libraries)
     }
 }
 
-/** Have all functions that must be in reach a slot?  (A library linked with
- * -Bsymbolic-functions has none.) */
-static bool slots_complete(void)
+/** Has a seam a slot, in the library at this address, or (0) in any? */
+static bool has_slot(mpix_endpoints_seam_t seam, ElfW(Addr) base)
 {
-    bool have[MPIX_ENDPOINTS_SEAM_COUNT] = {false};
-
     for (int i = 0; i < slot_count; ++i) {
-        have[slots[i].seam] = true;
+        if (slots[i].seam == seam && (0 == base || slots[i].base == base)) {
+            return true;
+        }
     }
+    return false;
+}
+
+/** Has the library no slot for any of the seams that it defines itself?  Then it was linked so that
+ * it calls them directly (-Bsymbolic-functions). */
+static bool calls_directly(const mpix_endpoints_libraries_t *libraries,
+                           const mpix_endpoints_library_t *library)
+{
     for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
-        if (seams[seam].required && !have[seam]) {
+        const mpix_endpoints_seam_t s = (mpix_endpoints_seam_t) seam;
+
+        if (has_slot(s, library->base)
+            && library == mpix_endpoints_library_of(libraries, libmpi_definition(libraries, s))) {
             return false;
         }
     }
     return true;
+}
+
+/**
+ * Enter the functions that are called directly.
+ *
+ * @return false if a function that must be in reach is not
+ */
+static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
+{
+    mpix_endpoints_enter_t wanted[MPIX_ENDPOINTS_SEAM_COUNT];
+    int count = 0;
+
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        void *definition = libmpi_definition(libraries, (mpix_endpoints_seam_t) seam);
+        const mpix_endpoints_library_t *library = mpix_endpoints_library_of(libraries, definition);
+        const bool led = has_slot((mpix_endpoints_seam_t) seam, 0);
+
+        if (NULL != library
+            && (calls_directly(libraries, library) || (seams[seam].required && !led))) {
+            wanted[count++] = (mpix_endpoints_enter_t){
+                .name = seams[seam].name,
+                .ours = seams[seam].ours,
+                .definition = definition,
+                .library = library,
+                .original = &mpix_endpoints_originals[seam],
+                .required = seams[seam].required,
+                .entered = &entered[seam],
+            };
+        } else if (seams[seam].required && !led) {
+            snprintf(seams_problem, sizeof(seams_problem), "%s is in no library of Open MPI's",
+                     seams[seam].name);
+            return false;
+        }
+    }
+    return mpix_endpoints_enter(wanted, count, seams_problem, sizeof(seams_problem));
 }
 
 /** Store our function in a slot.  @return false if its page cannot be made writable */
@@ -277,7 +297,7 @@ static bool slot_store(slot_t *slot)
  * MPI; libmpi's own definition otherwise, also if the slot was not filled in yet (calling through
  * what an empty slot holds would make the linker fill it in over our address).
  */
-static bool slot_patch(const libraries_t *libraries, slot_t *slot)
+static bool slot_patch(const mpix_endpoints_libraries_t *libraries, slot_t *slot)
 {
     void *original = slot->foreign ? atomic_load(slot->address)
                                    : libmpi_definition(libraries, slot->seam);
@@ -297,12 +317,12 @@ static bool slot_patch(const libraries_t *libraries, slot_t *slot)
  *                    those that lead out of Open MPI are somebody's who calls us in turn; what
  *                    remains was filled in before this library was there
  */
-static bool slots_patch(const libraries_t *libraries, bool linked)
+static bool slots_patch(const mpix_endpoints_libraries_t *libraries, bool linked)
 {
     for (int i = 0; i < slot_count; ++i) {
         void *content = atomic_load(slots[i].address);
 
-        if (seams[slots[i].seam].ours == content
+        if (entered[slots[i].seam] || seams[slots[i].seam].ours == content
             || (linked && libmpi_definition(libraries, slots[i].seam) != content)) {
             continue;
         }
@@ -327,17 +347,18 @@ static bool slots_keep(void)
 
 #else /* no rewriting on this machine */
 
-static void find_slots(const libraries_t *libraries)
+static void find_slots(const mpix_endpoints_libraries_t *libraries)
 {
     (void) libraries;
 }
 
-static bool slots_complete(void)
+static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
 {
+    (void) libraries;
     return true;
 }
 
-static bool slots_patch(const libraries_t *libraries, bool linked)
+static bool slots_patch(const mpix_endpoints_libraries_t *libraries, bool linked)
 {
     (void) libraries;
     return linked;
@@ -365,22 +386,37 @@ static bool stay(void)
     return NULL != handle && 0 == dlclose(handle);
 }
 
+/** @return false if libmpi's calls of the seams cannot be had; seams_problem says why */
+static bool put_in_force(void)
+{
+    const bool linked = mpix_endpoints_seam_group_probe();
+    mpix_endpoints_libraries_t libraries;
+
+    seams_linked = linked;
+    find_libraries(&libraries);
+    find_slots(&libraries);
+    if (!stay()) {
+        snprintf(seams_problem, sizeof(seams_problem), "this library cannot be kept loaded");
+    } else if (!enter_direct(&libraries)) {
+        return false;
+    } else if (!slots_patch(&libraries, linked)) {
+        snprintf(seams_problem, sizeof(seams_problem), "its call slots cannot be changed here");
+    } else if (!mpix_endpoints_seam_group_probe()) {
+        snprintf(seams_problem, sizeof(seams_problem), "ompi_group_incl does not call our %s",
+                 seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist].name);
+    } else {
+        return true;
+    }
+    return false;
+}
+
 MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
 {
     bool in_force;
 
     pthread_mutex_lock(&seams_lock);
     if (SEAMS_UNKNOWN == seams_state) {
-        bool linked = mpix_endpoints_seam_group_probe();
-        libraries_t libraries;
-
-        seams_state = SEAMS_OUT_OF_REACH;
-        find_libraries(&libraries);
-        find_slots(&libraries);
-        if (stay() && slots_complete() && slots_patch(&libraries, linked)
-            && mpix_endpoints_seam_group_probe()) {
-            seams_state = linked ? SEAMS_LINKED : SEAMS_PATCHED;
-        }
+        seams_state = put_in_force() ? SEAMS_IN_FORCE : SEAMS_OUT_OF_REACH;
     }
     in_force = SEAMS_OUT_OF_REACH != seams_state && slots_keep();
     pthread_mutex_unlock(&seams_lock);
@@ -395,7 +431,7 @@ static int list_without_way(char *text, size_t size)
 
     text[0] = '\0';
     for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
-        bool have = false;
+        bool have = entered[seam];
 
         for (int i = 0; i < slot_count && !have; ++i) {
             have = (int) slots[i].seam == seam;
@@ -410,25 +446,45 @@ static int list_without_way(char *text, size_t size)
     return count;
 }
 
+/** How they have come to be in force.  Under seams_lock. */
+static const char *way_in_force(void)
+{
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        if (entered[seam]) {
+            return "by their first instructions, which were moved (libmpi calls them directly)";
+        }
+    }
+    return seams_linked ? "by the dynamic linker, which finds libmpix_endpoints first"
+                        : "by libmpi's call slots, which were rewritten (libmpi stands first)";
+}
+
 MPIX_ENDPOINTS_EXPORT void mpix_endpoints_seams_describe(char *text, size_t size)
 {
-    static const char *const way[] = {
-        [SEAMS_UNKNOWN] = "not looked into yet",
-        [SEAMS_LINKED] = "by the dynamic linker, which finds libmpix_endpoints first",
-        [SEAMS_PATCHED] = "by libmpi's call slots, which were rewritten (libmpi stands first)",
-        [SEAMS_OUT_OF_REACH] = "libmpi's calls are out of reach: no endpoints",
-    };
     const bool in_force = mpix_endpoints_seams_in_force();
     char without[512];
     int count;
 
     pthread_mutex_lock(&seams_lock);
     count = list_without_way(without, sizeof(without));
-    if (!in_force || !MCA_BTL_EP_SLOTS) {
-        snprintf(text, size, "%s", way[seams_state]);
+    if (!in_force) {
+        snprintf(text, size, "libmpi's calls are out of reach (%s): no endpoints", seams_problem);
+    } else if (!MCA_BTL_EP_SLOTS) {
+        snprintf(text, size, "%s", way_in_force());
     } else {
         snprintf(text, size, "%d of %d functions, %s%s%s", MPIX_ENDPOINTS_SEAM_COUNT - count,
-                 MPIX_ENDPOINTS_SEAM_COUNT, way[seams_state], 0 < count ? "; not: " : "", without);
+                 MPIX_ENDPOINTS_SEAM_COUNT, way_in_force(), 0 < count ? "; not: " : "", without);
     }
     pthread_mutex_unlock(&seams_lock);
+}
+
+void mpix_endpoints_seams_explain(void)
+{
+    const mpix_endpoints_seam_t any = MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist;
+
+    /* Who is before libmpi already is not told to link so.  What the problem is does not change
+     * once it has been looked for. */
+    mpix_endpoints_show_help(dlsym(RTLD_DEFAULT, seams[any].name) == seams[any].ours
+                                 ? "seams out of reach"
+                                 : "seams not in force",
+                             seams_problem);
 }
