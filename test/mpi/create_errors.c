@@ -19,6 +19,7 @@
  *   --ft 1          the run is with fault tolerance (and with --ep 0)
  *   --files 1       without files endpoints have no network (with --ep 0)
  *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
+ *   --out_of_reach 1  libmpi's functions cannot be reached (and with --ep 0)
  */
 
 #include "ept.h"
@@ -259,6 +260,12 @@ static void case_needs(MPI_Comm comm, struct ept *t)
     refused(t, 1, "could not get what its endpoints need");
 }
 
+static void case_out_of_reach(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    refused(t, 0, "cannot reach Open MPI's functions");
+}
+
 /* No more files may be opened: said by whom it concerns, and gone with the cause. */
 static void case_no_files(MPI_Comm comm, struct ept *t)
 {
@@ -294,6 +301,7 @@ static const struct {
     {"unselected", "case_unselected", case_unselected},
     {"ft", "case_fault_tolerance", case_fault_tolerance},
     {"lacking", "case_needs", case_needs},
+    {"out_of_reach", "case_out_of_reach", case_out_of_reach},
 };
 
 int test_rank(MPI_Comm comm, struct ept *t)

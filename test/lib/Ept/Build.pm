@@ -187,6 +187,31 @@ sub _preload_tasks
                       _declared($source, 'LIBS')));
 }
 
+# Open MPI's libraries as if linked with -Bsymbolic-functions: where they are put; or where there are
+# some that were linked so.
+sub direct_folder
+{
+    my ($build) = @_;
+
+    return $ENV{EPT_DIRECT} // "$build/direct";
+}
+
+# The tool that makes them knows one machine.
+sub can_be_direct
+{
+    return 'x86_64' eq (POSIX::uname())[4];
+}
+
+# Makes them, of those that this program loads.  Returns the folder, if that failed.
+sub _make_direct
+{
+    my ($top, $build, $program) = @_;
+    my $folder = direct_folder($build);
+
+    return () if defined $ENV{EPT_DIRECT};
+    return 0 == system("$top/test/lib/direct-calls", $folder, $program) ? () : ($folder);
+}
+
 sub _unit_tasks
 {
     my ($top, $build, $program, $flavour) = @_;
@@ -322,7 +347,11 @@ sub build
         push @wanted, _unit_tasks($top, $build, $job->{program}, $flavour) if $works{$flavour};
     }
     $tasks{ $_->{out} } //= $_ for @wanted;
-    return make_tasks([map { $tasks{$_} } sort keys %tasks], $verbose);
+    my @failed = make_tasks([map { $tasks{$_} } sort keys %tasks], $verbose);
+    my ($direct) = grep { $_->{direct} } @$jobs;
+    push @failed, _make_direct($top, $build, "$build/ep/$direct->{program}")
+        if $direct && can_be_direct() && !@failed;
+    return @failed;
 }
 
 # Run a shell command that builds something.  Returns undef, or what is wrong.

@@ -260,6 +260,7 @@ sub command_of
                               _program($build, 'tsan', $job)) if 'tsan' eq $kind;
     return (_launch('epmpirun', $job),
             $job->{preload} ? ('-x', 'LD_PRELOAD=' . Ept::Build::preload_file($build, $job)) : (),
+            $job->{direct} ? ('-x', 'LD_LIBRARY_PATH=' . Ept::Build::direct_folder($build)) : (),
             _program($build, 'ep', $job));
 }
 
@@ -332,6 +333,10 @@ sub _run_tap
 
     if ($job->{hosts} && 0 != system('unshare --uts true 2>/dev/null')) {
         print "1..0 # SKIP no right to give this machine two names\n";
+        return 0;
+    }
+    if ($job->{direct} && !Ept::Build::can_be_direct()) {
+        print "1..0 # SKIP lib/direct-calls knows x86-64 only\n";
         return 0;
     }
     my $limit = $job->{timeout} + $GRACE;

@@ -70,6 +70,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   once    of a job of kind "fatal": a pattern that must be printed exactly once
 #   runs    of a job of kind "fatal": how many
 #   status  of a job of kind "death": likewise, as a pattern
+#   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
 #   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
@@ -590,6 +591,16 @@ my @TABLE = (
       says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },
     { program => 'descriptors', configs => ['2x0'], plain => 0, quick => [],
       says => 'cannot be used.*Too many open files.*ulimit -n' },
+    # A libmpi that calls its own functions directly, as Ubuntu's does: they are entered.
+    (map { +{ program => $_->[0], variant => 'direct', configs => [$_->[1]], direct => 1, plain => 0,
+              quick => [$_->[1]], says => $_->[2] } }
+        ['comm_ops', '2x2/node'], ['comm_bridge', '2x2/node'], ['comm_groups', '2x2/tcp'],
+        ['comm_refused', '1x4', 'cannot have windows yet.*cannot open files yet'],
+        ['coll_life', '1x4']),
+    { program => 'create_errors', variant => 'direct', configs => ['2x0'], direct => 1, plain => 0,
+      args => '--out_of_reach 1', quick => [], preload => 'no_code',
+      says => '\A(?!.*Link the program).*calls its own functions directly.*ompi_comm_nextcid: the '
+          . 'system lets no changed code be run \(memfd_create: Operation not permitted\)' },
     # Where only the shared memory of the node cannot be had, the network serves.
     { program => 'create', variant => 'pipe', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'btl_epshm_pipe_cells 17', says => 'btl_epshm_pipe_cells.*use the network instead' },
@@ -708,6 +719,7 @@ sub _jobs_of_config
             runs => $entry->{runs},
             launcher => $entry->{launcher},
             preload => $entry->{preload},
+            direct => $entry->{direct},
             never => $entry->{never} // '(?!)',
             within => $entry->{within},
             later => $entry->{later},
