@@ -10,10 +10,11 @@
 #
 # Does the machine's own Open MPI serve?  Otherwise: can a Debian be made to work in?
 
-# What the machine lacks, as Debian packages: sets $lacks, empty if nothing.
+# What the machine lacks, as Debian packages: sets $lacks, empty if nothing; $direct, if its Open MPI
+# calls its own functions directly and they cannot be entered; $unfit, if no package helps there.
 find_lacks() {
-    local mpicc folder found=no versions=${EP_OMPI:-([5-9]|[1-9][0-9])}
-    lacks=
+    local mpicc folder found='' versions=${EP_OMPI:-([5-9]|[1-9][0-9])}
+    lacks='' direct='' unfit=''
     lack() { case " $lacks " in *" $1 "*) ;; *) lacks="$lacks${lacks:+ }$1" ;; esac; }
     command -v gcc >/dev/null || command -v clang >/dev/null || lack gcc
     command -v make >/dev/null || lack make
@@ -30,10 +31,33 @@ find_lacks() {
         $mpicc --showme:version 2>/dev/null | grep -Eq "Open MPI $versions\." || continue
         for folder in $($mpicc --showme:incdirs); do
             [ -f "$folder/ompi/mca/pml/pml.h" ] || [ -f "$folder/openmpi/ompi/mca/pml/pml.h" ] &&
-                found=yes
+                found=${found:-$mpicc}
         done
     done
-    [ $found = yes ] || lack libopenmpi-dev
+    if [ -z "$found" ]; then
+        lack libopenmpi-dev
+    elif [ -n "$(calls_of "$found")" ]; then
+        case $(uname -m) in
+            aarch64) ;;
+            x86_64) has_zydis || { direct=yes; lack libzydis-dev; } ;;
+            *) direct=yes unfit=yes ;;
+        esac
+    fi
+}
+
+# calls_of MPICC: the library of its Open MPI that calls its own functions directly, if it does.
+calls_of() {
+    local folder libraries=()
+    for folder in $("$1" --showme:libdirs); do
+        libraries+=("$folder/libopen_mpi.so" "$folder/libmpi.so")
+    done
+    "$top/config/direct-calls" "${libraries[@]}" | sed -n 's/^directly //p'
+}
+
+# Is there the disassembler that says how to enter such functions, in version 4?
+has_zydis() {
+    printf '#include <Zydis/Zydis.h>\nZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];\n' |
+        "$(command -v gcc || command -v clang)" -fsyntax-only -x c - 2>/dev/null
 }
 
 # Sets $mode: native or sysroot.
@@ -48,7 +72,9 @@ choose_mode() {
     find_lacks
     problem="this machine lacks Open MPI ${EP_OMPI:-5} or something to build with it; $debian and"
     problem="$problem later: apt-get install $lacks"
-    if [ -z "$lacks" ]; then
+    [ -z "$unfit" ] || problem="this machine's Open MPI is linked with -Bsymbolic-functions, for which \
+there is no remedy on $(uname -m)"
+    if [ -z "$lacks$unfit" ]; then
         mode=native
     elif [ "$mode" = native ]; then
         die "$problem"
@@ -58,5 +84,7 @@ choose_mode() {
         die "$problem; elsewhere: install debootstrap, with which ./ep makes a $debian of its own"
     else
         mode=sysroot
+        [ -z "$direct" ] || say "working in a $debian of its own: the machine's Open MPI calls its" \
+            "own functions directly (-Bsymbolic-functions)${lacks:+, which takes $lacks here}"
     fi
 }

@@ -16,7 +16,7 @@ packages=(
     # to build
     autoconf automake gcc libc6-dev libtool m4 make pkgconf
     # to build against
-    libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev
+    libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev libzydis-dev
     # to test, and to compare with
     clang gdb libclang-rt-dev perl valgrind libmpich-dev mpich gnuplot-nox
 )
