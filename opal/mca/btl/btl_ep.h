@@ -376,6 +376,14 @@ typedef void (*mca_btl_ep_tell_fn_t)(void *context, const char *what, const char
 typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
 
 /**
+ * Can what the user has asked for be right?  For who makes no module yet, and would not see a mistake
+ * before the job is larger.  Thread safe.
+ *
+ * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying what is wrong
+ */
+typedef int (*mca_btl_ep_check_fn_t)(void);
+
+/**
  * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
  * module; pml/epml opens the component by name and calls ep_create.
  */
@@ -387,6 +395,7 @@ typedef struct mca_btl_ep_component_t {
 
     mca_btl_ep_create_fn_t ep_create;
     mca_btl_ep_report_fn_t ep_report;
+    mca_btl_ep_check_fn_t ep_check; /**< may be NULL */
 } mca_btl_ep_component_t;
 
 END_C_DECLS

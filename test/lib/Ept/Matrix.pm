@@ -586,6 +586,13 @@ my @TABLE = (
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
         ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
+    # Also where nobody is on another node yet, and none that would only not work here.
+    { program => 'create_errors', variant => 'provider', configs => ['1x0'], plain => 0, quick => [],
+      args => '--lacking 1', mca => 'btl_epofi_provider tcpp',
+      says => '\A(?!.*could not get what an endpoint)(?!.*tcpp.*tcpp)'
+          . '.*Value given: +tcpp.*Known providers:.*\btcp\b' },
+    { program => 'create', variant => 'provider', configs => ['1x4'], plain => 0, quick => [],
+      args => '--case free', mca => 'btl_epofi_provider udp;ofi_rxd' },
     { program => 'create_errors', variant => 'files', configs => ['2x0'], args => '--files 1',
       plain => 0, quick => [], mca => 'btl_epshm_processes 0 btl_epofi_provider tcp',
       says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },

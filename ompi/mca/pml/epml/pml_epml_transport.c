@@ -44,6 +44,7 @@ typedef struct kept_module_t {
 static struct {
     opal_mutex_t lock;
     transport_t shm, net;
+    bool net_mistaken; /**< what the user has set for the network cannot be right; said already */
     kept_module_t *kept;
     _Atomic int kept_count; /**< also read without the lock */
 } transports = {
@@ -103,6 +104,35 @@ err_close:
     return OMPI_ERR_NOT_AVAILABLE;
 }
 
+/** Has the user said which provider the network shall have? */
+static bool provider_named(void)
+{
+    const int index = mca_base_var_find("opal", "btl", "epofi", "provider");
+    const char *const *value = NULL;
+    const char *text = getenv("OMPI_MCA_btl_epofi_provider");
+
+    /* Registered only if Open MPI's own selection has looked at the component. */
+    if (0 <= index && OPAL_SUCCESS == mca_base_var_get_value(index, &value, NULL, NULL)
+        && NULL != value) {
+        text = *value;
+    }
+    return NULL != text && '\0' != *text;
+}
+
+/** Where nobody is out there the network is not opened, and a mistake in its provider would not be
+ * seen before the job is larger.  Under the lock, once. */
+static int check_net(void)
+{
+    if (provider_named()) {
+        const int rc = transport_open(&transports.net);
+
+        transports.net_mistaken = OMPI_SUCCESS != rc
+                                  || (NULL != transports.net.component->ep_check
+                                      && OMPI_SUCCESS != transports.net.component->ep_check());
+    }
+    return transports.net_mistaken ? OMPI_ERR_NOT_AVAILABLE : OMPI_SUCCESS;
+}
+
 int mca_pml_epml_transports_open(void)
 {
     bool first;
@@ -114,6 +144,9 @@ int mca_pml_epml_transports_open(void)
     if (first && NULL != transports.shm.component) {
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = mca_pml_epml_arrived;
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbdata = NULL;
+        rc = check_net();
+    } else if (transports.net_mistaken) {
+        rc = OMPI_ERR_NOT_AVAILABLE;
     }
     opal_mutex_unlock(&transports.lock);
     return rc;
@@ -131,6 +164,7 @@ void mca_pml_epml_transports_close(void)
     }
     transport_close(&transports.net);
     transport_close(&transports.shm);
+    transports.net_mistaken = false;
     opal_mutex_unlock(&transports.lock);
 }
 

@@ -266,6 +266,17 @@ static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
     return rc;
 }
 
+static int check(void)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    int rc;
+
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    rc = mca_btl_epofi_fabric_check();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return rc;
+}
+
 mca_btl_epofi_component_t mca_btl_epofi_component = {
     .super = {
         .super = {
@@ -284,5 +295,6 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
         .ep_abi = MCA_BTL_EP_ABI,
         .ep_create = create,
         .ep_report = mca_btl_epofi_report,
+        .ep_check = check,
     },
 };

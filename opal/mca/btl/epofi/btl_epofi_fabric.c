@@ -252,6 +252,52 @@ static void report_nothing(int result)
                     '\0' == *offers ? "nothing" : offers);
 }
 
+/** Is it a provider of the list?  Of "verbs;ofi_rxm" each part must be. */
+static bool is_known(const struct fi_info *list, const char *wanted)
+{
+    do {
+        const size_t length = strcspn(wanted, ";");
+        const struct fi_info *info = list;
+
+        while (NULL != info
+               && (length != strlen(info->fabric_attr->prov_name)
+                   || 0 != strncmp(info->fabric_attr->prov_name, wanted, length))) {
+            info = info->next;
+        }
+        if (NULL == info) {
+            return false;
+        }
+        wanted += length;
+    } while (';' == *wanted++);
+    return true;
+}
+
+int mca_btl_epofi_fabric_check(void)
+{
+    const char *wanted = mca_btl_epofi_component.provider;
+    struct fi_info *list = NULL;
+    char known[1024] = "";
+    bool fine;
+
+    /* Whatever libfabric was built with, whether it can be used here or not. */
+    if (!is_set(wanted)
+        || 0 != fi_getinfo(EPOFI_FI_VERSION, NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &list)) {
+        return OPAL_SUCCESS;
+    }
+    fine = is_known(list, wanted);
+    if (!fine) {
+        for (const struct fi_info *info = list; NULL != info; info = info->next) {
+            const size_t used = strlen(known);
+
+            (void) snprintf(known + used, sizeof(known) - used, "%s%s", 0 == used ? "" : ", ",
+                            info->fabric_attr->prov_name);
+        }
+        EPOFI_SHOW_HELP("unknown provider", true, opal_process_info.nodename, wanted, known);
+    }
+    fi_freeinfo(list);
+    return fine ? OPAL_SUCCESS : OPAL_ERR_NOT_AVAILABLE;
+}
+
 /** FNV-1a: names of providers are short and few. */
 static uint32_t hash_name(const char *name)
 {
