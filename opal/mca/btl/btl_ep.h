@@ -37,6 +37,11 @@ BEGIN_C_DECLS
 /** Raised whenever a structure or a rule of this file changes. */
 #define MCA_BTL_EP_ABI 5
 
+/** The version of a component of ours, not of the Open MPI that it is built for: configure gives the
+ * three numbers, with commas between them. */
+#define MCA_BTL_EP_VERSION MCA_BTL_EP_MAKE_VERSION(EP_VERSION_NUMBERS)
+#define MCA_BTL_EP_MAKE_VERSION(...) MCA_BASE_MAKE_VERSION(component, __VA_ARGS__)
+
 /** The longest address blob that a module may publish, in bytes. */
 #define MCA_BTL_EP_ADDRESS_MAX 256
 

@@ -196,7 +196,7 @@ mca_pml_epml_component_t mca_pml_epml_component = {
         .pmlm_version = {
             MCA_PML_BASE_VERSION_2_1_0,
             .mca_component_name = "epml",
-            MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+            MCA_BTL_EP_VERSION,
             .mca_open_component = component_open,
             .mca_register_component_params = component_register,
         },

@@ -281,7 +281,9 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
     .super = {
         .super = {
             .btl_version = {
-                MCA_BTL_DEFAULT_VERSION("epofi"),
+                MCA_BTL_BASE_VERSION_3_3_0,
+                .mca_component_name = "epofi",
+                MCA_BTL_EP_VERSION,
                 .mca_open_component = component_open,
                 .mca_close_component = component_close,
                 .mca_register_component_params = component_register,

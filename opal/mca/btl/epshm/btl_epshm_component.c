@@ -286,7 +286,9 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
     .super = {
         .super = {
             .btl_version = {
-                MCA_BTL_DEFAULT_VERSION("epshm"),
+                MCA_BTL_BASE_VERSION_3_3_0,
+                .mca_component_name = "epshm",
+                MCA_BTL_EP_VERSION,
                 .mca_open_component = component_open,
                 .mca_close_component = component_close,
                 .mca_register_component_params = component_register,
