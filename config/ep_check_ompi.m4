@@ -25,8 +25,9 @@ AC_DEFUN([EP_REPORT_MISSING], [
 # headers, libraries and folders.  Nothing is looked for in another place than where this mpicc
 # says it is, so that two MPIs on one machine are never mixed.
 #
-# Sets MPICC, MPIRUN, OMPI_INFO, OMPI_CPPFLAGS (foreign headers, -isystem), OMPI_LDFLAGS,
-# OMPI_LIBS, and ep_ompi_{version,include,prefix,libdir,pkglibdir} for the other macros.
+# Sets MPICC, MPICXX (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS (foreign headers,
+# -isystem), OMPI_LDFLAGS, OMPI_LIBS, and ep_ompi_{version,include,prefix,libdir,pkglibdir} for the
+# other macros.
 AC_DEFUN([EP_CHECK_OMPI], [
     AC_ARG_WITH([ompi],
         [AS_HELP_STRING([--with-ompi=PREFIX],
@@ -44,7 +45,9 @@ AC_DEFUN([EP_CHECK_OMPI], [
          _EP_CHECK_OMPI_HELP])
     AM_CONDITIONAL([EP_OWN_HELP_TEXTS], [test "$ep_own_help" = 1])
     AC_SUBST([EP_HELP_LIBS])
+    AM_CONDITIONAL([EP_HAVE_MPICXX], [test -n "$MPICXX"])
     AC_SUBST([MPICC])
+    AC_SUBST([MPICXX])
     AC_SUBST([MPIRUN])
     AC_SUBST([OMPI_INFO])
     AC_SUBST([OMPI_CPPFLAGS])
@@ -100,6 +103,9 @@ AC_DEFUN([_EP_FIND_MPICC], [
         ep_rejected="$ep_rejected, $ep_path $ep_why"
     done
 
+    # Under its own name, where it has one: what mpicc is may change (Debian's alternatives).
+    AS_IF([test -n "$MPICC" && test -x "$MPICC.openmpi"], [MPICC=$MPICC.openmpi])
+
     ep_ompi_version=$ep_mpi_version
     AS_IF([test -n "$MPICC"],
         [AC_MSG_RESULT([$ep_ompi_version, $MPICC])],
@@ -112,9 +118,14 @@ AC_DEFUN([_EP_FIND_MPICC], [
 # mpirun and ompi_info of the same installation, with the same suffix (mpicc.openmpi).
 AC_DEFUN([_EP_CHECK_OMPI_PROGRAMS], [
     ep_bindir=`AS_DIRNAME(["$MPICC"])`
-    ep_suffix=`AS_BASENAME(["$MPICC"]) | $SED 's/^mpicc//'`
+    ep_suffix=${MPICC@%:@@%:@*/mpicc}
     MPIRUN=
     OMPI_INFO=
+    MPICXX=
+    for ep_name in mpicxx mpic++; do
+        test -z "$MPICXX" && test -x "$ep_bindir/$ep_name$ep_suffix" &&
+            MPICXX=$ep_bindir/$ep_name$ep_suffix
+    done
     for ep_s in "$ep_suffix" .openmpi ''; do
         test -z "$MPIRUN" && test -x "$ep_bindir/mpirun$ep_s" &&
             "$ep_bindir/mpirun$ep_s" --version 2>/dev/null | grep 'Open MPI' >/dev/null &&

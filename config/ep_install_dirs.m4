@@ -14,30 +14,20 @@ dnl
 # Where things go.  Into a prefix of our own: the usual folders, components in one that only
 # epmpirun knows.  Into Open MPI's own prefix: where its mpicc, its loader and its mpi-ext.h expect
 # them (Debian keeps these in folders of their own), unless --libdir or --includedir say otherwise.
+# A mpi-ext.h that a package of the system has brought is left alone, though: ours goes into a
+# folder of its own, which epmpicc, pkg-config and CMake know.
 #
-# Sets componentdir, OMPI_MPI_EXT_H (the mpi-ext.h that ours extends), and the conditional
-# EP_INTO_OMPI.
+# Sets componentdir, headerdir, OMPI_MPI_EXT_H (the mpi-ext.h that ours extends), EP_RPATH (what a
+# program needs to find our library) and the conditional EP_EXTEND_MPI_EXT_H: in place.
 AC_DEFUN([EP_INSTALL_DIRS], [
     componentdir='${pkglibdir}'
-    ep_into_ompi=no
+    headerdir='${includedir}'
+    EP_RPATH='-Wl,-rpath,$(libdir)'
     AS_IF([test "$prefix" != NONE && test -d "$prefix" && test -d "$ep_ompi_prefix" &&
            test "`cd "$prefix" && pwd -P`" = "`cd "$ep_ompi_prefix" && pwd -P`"],
-        [ep_into_ompi=yes
-         componentdir=$ep_ompi_pkglibdir
-         AS_IF([test "$includedir" = '${prefix}/include'], [includedir=$ep_ompi_include])
-         # The folder of the library itself, not of the link to it that only linkers use.
-         AS_IF([test "$libdir" = '${exec_prefix}/lib'],
-             [ep_file=`readlink -f "$ep_ompi_libdir/libmpi.so"`
-              libdir=`AS_DIRNAME(["$ep_file"])`])])
+        [_EP_INTO_OMPI])
 
-    OMPI_MPI_EXT_H=
-    AS_IF([test -f "$ep_ompi_include/mpi-ext.h"], [OMPI_MPI_EXT_H=$ep_ompi_include/mpi-ext.h])
-
-    AM_CONDITIONAL([EP_INTO_OMPI], [test $ep_into_ompi = yes])
-    AC_SUBST([componentdir])
-    AC_SUBST([OMPI_MPI_EXT_H])
-
-    # For the summary only: the Makefiles expand the variables themselves.
+    # The value of a folder's variable: the Makefiles expand these themselves.
     ep_expand() (
         test "$prefix" = NONE && prefix=$ac_default_prefix
         test "$exec_prefix" = NONE && exec_prefix=$prefix
@@ -50,6 +40,36 @@ AC_DEFUN([EP_INSTALL_DIRS], [
         done
         printf '%s\n' "$ep_new"
     )
+    OMPI_MPI_EXT_H=
+    AS_IF([test -f "$ep_ompi_include/mpi-ext.h"], [OMPI_MPI_EXT_H=$ep_ompi_include/mpi-ext.h])
+    AM_CONDITIONAL([EP_EXTEND_MPI_EXT_H],
+        [test -n "$OMPI_MPI_EXT_H" && test "`ep_expand "$headerdir"`" = "$ep_ompi_include"])
+    AC_SUBST([componentdir])
+    AC_SUBST([headerdir])
+    AC_SUBST([EP_OMPI_INCLUDE], [$ep_ompi_include])
+    AC_SUBST([EP_OMPI_VERSION], [$ep_ompi_version])
+    AC_SUBST([EP_RPATH])
+    AC_SUBST([OMPI_MPI_EXT_H])
+
+    # For the summary.
     ep_show_libdir=`ep_expand "$libdir"`
     ep_show_componentdir=`ep_expand "$componentdir"`
+    ep_show_headerdir=`ep_expand "$headerdir"`
+])
+
+AC_DEFUN([_EP_INTO_OMPI], [
+    componentdir=$ep_ompi_pkglibdir
+    AC_MSG_CHECKING([whether Open MPI's mpi-ext.h is a package's])
+    AS_IF([dpkg-query -S "$ep_ompi_include/mpi-ext.h" >/dev/null 2>&1 ||
+           rpm -qf "$ep_ompi_include/mpi-ext.h" >/dev/null 2>&1],
+        [AC_MSG_RESULT([yes, ours goes into a folder of its own])
+         ep_folder='${includedir}/openmpi-endpoints'
+         EP_RPATH=],
+        [AC_MSG_RESULT([no, it is extended in place])
+         ep_folder=$ep_ompi_include])
+    AS_IF([test "$includedir" = '${prefix}/include'], [headerdir=$ep_folder])
+    # The folder of the library itself, not of the link to it that only linkers use.
+    AS_IF([test "$libdir" = '${exec_prefix}/lib'],
+        [ep_file=`readlink -f "$ep_ompi_libdir/libmpi.so"`
+         libdir=`AS_DIRNAME(["$ep_file"])`])
 ])

@@ -234,7 +234,7 @@ sub command_of
                                "$build/unit/$job->{program}-$job->{flavour}");
     }
     return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
-    return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/self/$job->{program}.t", $build)
+    return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/$job->{folder}/$job->{program}.t", $build)
         if 'self' eq $kind;
     return ("$job->{top}/test/model/run-model", '--build', "$build/model", $job->{program})
         if 'model' eq $kind;
@@ -249,6 +249,10 @@ sub command_of
     if ('tool' eq $kind) {
         return (_launch('epmpirun', $job), $job->{program}, $job->{ep} ? ('--ep', $job->{ep}) : (),
                 split(' ', $job->{args}));
+    }
+    if ('python' eq $kind) {
+        my $folder = ($ENV{EPT_RUN_TESTS} // '') =~ s{/test/[^/]+$}{/examples}r;
+        return (_launch('epmpirun', $job), 'python3', "$folder/$job->{program}", $job->{ep});
     }
     if ('valgrind' eq $kind) {
         return (_launch('epmpirun', $job), 'valgrind', '--leak-check=full',

@@ -833,6 +833,31 @@ sub fuzz_jobs
 # The models of the protocols between threads, test/model.
 my @MODELS = qw(completion lane loan lock pipe places pool ring share);
 
+# What is installed, and how it is used: test/install/NAME.t.
+sub install_jobs
+{
+    my ($top, $options) = @_;
+    my %long = (debian => 1);
+    my @jobs;
+
+    return () if $options->{quick};
+    for my $source (sort glob "$top/test/install/*.t") {
+        my ($program) = $source =~ m{([^/]+)\.t$};
+
+        next if $long{$program} && !$options->{long};
+        push @jobs, {
+            name => "install/$program",
+            kind => 'self',
+            folder => 'install',
+            top => $top,
+            program => $program,
+            args => '',
+            timeout => 600,
+        };
+    }
+    return @jobs;
+}
+
 # Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers, and (long) for
 # another machine; the models; test/self/*.t.
 sub unit_jobs
@@ -868,6 +893,7 @@ sub unit_jobs
         push @jobs, {
             name => "self/$program",
             kind => 'self',
+            folder => 'self',
             top => $top,
             program => $program,
             args => '',
