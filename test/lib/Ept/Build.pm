@@ -69,7 +69,7 @@ sub mpi_builds
 {
     my ($job) = @_;
 
-    return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool)$/;
+    return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python)$/;
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return (['ep', $job->{program}]);

@@ -512,6 +512,19 @@ sub _run_tool
     return $failed ? 1 : 0;
 }
 
+# Likewise, where there is a Python with mpi4py.
+sub _run_python
+{
+    my ($build, $job) = @_;
+
+    if (0 != system(q(python3 -c 'import mpi4py, sys; sys.exit(mpi4py.__version__ < "4")')
+                    . ' 2>/dev/null')) {
+        print "1..0 # SKIP no Python with mpi4py 4 (Debian: python3-mpi4py)\n";
+        return 0;
+    }
+    return _run_example($build, $job);
+}
+
 # 16 endpoints in one process against 16 processes under ob1, on the same cores, in turns.
 sub _run_ratio
 {
@@ -718,6 +731,7 @@ my %KINDS = (
     death => \&_run_death,
     example => \&_run_example,
     tool => \&_run_tool,
+    python => \&_run_python,
     ratio => \&_run_ratio,
     tsan => \&_run_tsan,
     fuzz => \&_run_fuzz,

@@ -641,6 +641,8 @@ my @TABLE = (
     { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
     { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
       quick => ['2x3/tcp'], plain => 0 },
+    { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
+      quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
       quick => ['3x5/tcp'], plain => 0 },
 
@@ -703,7 +705,7 @@ sub _jobs_of_config
     my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
     my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm node)) : (undef);
     my $kind = $entry->{kind} // 'mpi';
-    my $name = ('example' eq $kind ? 'example/' : '') . $entry->{program}
+    my $name = ($kind =~ /^(?:example|python)$/ ? 'example/' : '') . $entry->{program}
         . ($entry->{variant} ? ":$entry->{variant}" : '');
     my $mca = $entry->{mca} // '';
     my @jobs;
