@@ -1,0 +1,21 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Spack's own Open MPI, with the headers that components are built against.
+
+from spack_repo.builtin.packages.openmpi.package import Openmpi as BuiltinOpenmpi
+
+from spack.package import *
+
+
+class Openmpi(BuiltinOpenmpi):
+    __doc__ = BuiltinOpenmpi.__doc__
+
+    def configure_args(self):
+        return super().configure_args() + ["--with-devel-headers"]

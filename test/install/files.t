@@ -1,0 +1,87 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# files.t BUILD-FOLDER: what is installed: one version everywhere, nothing twice, nothing left open.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use Test::More;
+
+use Ept::Build;
+
+my $top = dirname(dirname(dirname(__FILE__)));
+my ($version) = Ept::Build::read_file("$top/configure.ac") =~ /^AC_INIT\(\[.*?\], \[(.*?)\]/m;
+
+sub variable
+{
+    my ($name) = @_;
+
+    chomp(my $value = `pkg-config --variable=$name mpix_endpoints`);
+    return $value;
+}
+
+sub first
+{
+    my ($file, $pattern) = @_;
+
+    return Ept::Build::read_file("$top/$file") =~ /$pattern/m ? $1 : undef;
+}
+
+# In the sources, what configure.ac cannot tell.
+like($version, qr/^\d+\.\d+\.\d+$/, "configure.ac: $version");
+is(first('NEWS.md', qr/^## (\S+)/m), $version, 'NEWS.md');
+is(first('packaging/debian/changelog', qr/\A\S+ \((.*)-[^-]*\)/), $version, 'debian/changelog');
+is(first('packaging/spack/packages/openmpi_endpoints/package.py', qr/^    version\("(.*?)"/m),
+   $version, 'Spack');
+my ($recipe) = glob "$top/packaging/easybuild/*.eb";
+like($recipe, qr/-\Q$version\E-/, 'EasyBuild: the name of the file');
+is(first($recipe =~ s{^\Q$top\E/}{}r, qr/^version = '(.*?)'/m), $version, 'EasyBuild');
+
+# In what is installed.
+chomp(my $said = `pkg-config --modversion mpix_endpoints`);
+is($said, $version, 'pkg-config');
+my ($libdir, $components) = (variable('libdir'), variable('componentdir'));
+like(Ept::Build::read_file("$libdir/cmake/mpix_endpoints/mpix_endpointsConfigVersion.cmake"),
+     qr/PACKAGE_VERSION "\Q$version\E"/, 'CMake');
+my @pages = qw(man1/epmpicc.1 man1/epmpirun.1 man3/MPIX_Comm_create_endpoints.3
+               man3/MPIX_Query_endpoints_support.3 man7/mpix_endpoints.7);
+for my $page (@pages) {
+    my $text = Ept::Build::read_file(dirname($libdir) . "/share/man/$page");
+
+    like($text, qr/^\.TH \S+ \d \S+ "Open MPI Endpoints \Q$version\E"/m, $page);
+    unlike($text, qr/\@\w+\@/, 'is filled in');
+}
+my @files = map { s{.*/}{}r } glob "$components/*";
+is("@{[grep { !/^mca_\w+\.so$|\.txt$|^modulefiles$/ } @files]}", '', 'only components and texts');
+is(scalar(grep { /^mca_/ } @files), 3, 'three components');
+
+# As Open MPI sees them.
+my @lines = split /\n/, `epmpirun -n 1 ompi_info --parsable --all --level 9 2>&1`;
+for my $component (qw(pml:epml btl:epshm btl:epofi)) {
+    my @versions = grep { /^mca:\Q$component\E:version:"component:/ } @lines;
+
+    is("@versions", qq(mca:$component:version:"component:$version"), "ompi_info: $component");
+}
+my %seen;
+$seen{$_}++ for grep { /^mca:\w+:ep\w+:param:[^:]*:value:/ } @lines;
+ok(20 < keys %seen, 'ompi_info shows our parameters');
+is(join(' ', grep { 1 < $seen{$_} } sort keys %seen), '', 'each once');
+
+# configure
+SKIP: {
+    skip 'no configure here', 2 if !-x "$top/configure";
+    my $text = `cd /tmp && '$top/configure' --enable-degub --with-ompi-source=x 2>&1`;
+    isnt($?, 0, 'configure does not take what it does not know');
+    like($text, qr/error: unrecognized options: --enable-degub, --with-ompi-source/, 'and says it');
+}
+
+done_testing();
