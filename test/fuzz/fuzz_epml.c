@@ -138,7 +138,12 @@ static void forget_loss(void)
 
         comm->lost_member = false;
         comm->lost_peer = -1;
+        comm->left = comm->left_told = false;
+        comm->left_count = 0;
     }
+    memset(fuzz_ep->early, 0, sizeof(fuzz_ep->early));
+    fuzz_ep->early_next = 0;
+    fuzz_ep->ask_soon = false;
     fuzz_ep->lost_any = false;
     fuzz_ep->lost_seen = 0; /* the launcher has told of nobody */
     fuzz_ep->quiet = 0;

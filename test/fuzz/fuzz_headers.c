@@ -435,6 +435,19 @@ static bool fits_withdraw(const void *message, const mca_pml_epml_request_t *req
     return fuzz_remote->uid == ((const mca_pml_epml_hdr_withdraw_t *) message)->uid;
 }
 
+static bool fits_left(const void *message, const mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_hdr_left_t *hdr = message;
+
+    (void) request;
+    for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
+        if (fuzz_comms[i].context == hdr->context) {
+            return fuzz_remote->uid == hdr->uid;
+        }
+    }
+    return false;
+}
+
 static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) message;
@@ -538,6 +551,10 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_done_t, status, a_status),
       FIELD(mca_pml_epml_hdr_done_t, round, this_round)},
      fits_part_fail},
+    {EPML_HDR_LEFT, sizeof(mca_pml_epml_hdr_left_t), NOTHING,
+     {FIELD(mca_pml_epml_hdr_left_t, context, a_context),
+      FIELD(mca_pml_epml_hdr_left_t, uid, a_uid)},
+     fits_left},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -158,11 +158,12 @@ static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
                             : request->source);
 }
 
-/** Is it from the endpoint of this uid?  Also true if nobody here knows that. */
+/** Is it from the endpoint of this uid?  Also true if nobody here knows that.  One of the process
+ * itself sends nothing this way. */
 static bool is_from_uid(const mca_btl_base_module_t *btl, uint64_t uid)
 {
     mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(uid);
-    const bool is = NULL == peer || is_from(btl, peer);
+    const bool is = NULL == peer || (NULL == peer->shm && is_from(btl, peer));
 
     if (NULL != peer) {
         mca_pml_epml_peer_release(peer);
