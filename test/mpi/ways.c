@@ -77,7 +77,7 @@ static void case_no_area(MPI_Comm comm, struct ept *t)
 /* ---- answers without a way ------------------------------------------------------------------- */
 
 static atomic_int senders_done, over;
-static atomic_int lost_pairs, done_pairs;
+static atomic_int lost_pairs, done_pairs, unsent_pairs;
 
 static int class_of(int rc)
 {
@@ -111,6 +111,7 @@ static void want_answers(MPI_Comm comm, struct ept *t, int index)
                   "class %d", class);
         atomic_fetch_add(&done_pairs, MPI_SUCCESS == class ? 1 : 0);
         atomic_fetch_add(&lost_pairs, MPI_ERR_PROC_FAILED == class ? 1 : 0);
+        atomic_fetch_add(&unsent_pairs, MPI_ERR_NO_MEM == class ? 1 : 0);
     }
     atomic_fetch_add(&senders_done, 1);
 }
@@ -192,7 +193,7 @@ static void case_no_way_back(MPI_Comm comm, struct ept *t)
     MPI_Comm crowd[CROWD + 1];
     pthread_barrier_t barrier;
 
-    (void) comm;
+    EPT_OK(t, MPI_Barrier(comm)); /* as in case_no_way_to_agree */
     EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, CROWD, MPI_INFO_NULL, crowd));
     crowd[CROWD] = MPI_COMM_WORLD;
     pthread_barrier_init(&barrier, NULL, CROWD + 1);
@@ -200,7 +201,8 @@ static void case_no_way_back(MPI_Comm comm, struct ept *t)
     pthread_barrier_destroy(&barrier);
     if (0 == t->proc) {
         EPT_CHECK(t, 0 < atomic_load(&done_pairs), "no answer came");
-        EPT_CHECK(t, 0 < atomic_load(&lost_pairs), "all could answer");
+        /* Now and then the senders' process has no memory for just those. */
+        EPT_CHECK(t, 0 < atomic_load(&lost_pairs) + atomic_load(&unsent_pairs), "all could answer");
     }
     for (int i = 0; i < CROWD; ++i) {
         EPT_OK(t, MPI_Comm_free(&crowd[i]));
@@ -249,6 +251,7 @@ static void case_way_later(MPI_Comm comm, struct ept *t)
     MPI_Comm pair, hogs[CROWD];
     MPI_Request request = MPI_REQUEST_NULL;
 
+    EPT_OK(t, MPI_Barrier(comm)); /* likewise */
     EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, 1, MPI_INFO_NULL, &pair));
     EPT_OK(t, ept_create_endpoints(MPI_COMM_WORLD, CROWD, MPI_INFO_NULL, hogs));
     if (1 == t->proc) {
@@ -260,8 +263,6 @@ static void case_way_later(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Comm_free(&hogs[i]));
     }
     EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
-    (void) comm; /* nothing has been sent on it: what the crowd had may not have come back yet */
-    EPT_OK(t, MPI_Barrier(MPI_COMM_WORLD));
     EPT_OK(t, MPI_Comm_free(&pair));
 }
 
