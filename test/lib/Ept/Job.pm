@@ -189,6 +189,7 @@ sub _launch
     }
     push @command, split ' ', $job->{launcher} // '';
     @command = _on_two_hosts(@command) if $job->{hosts};
+    @command = _on_cluster($job->{cluster}, @command) if $job->{cluster};
     return ($job->{env} ? ('env', split ' ', $job->{env}) : (), @command);
 }
 
@@ -203,6 +204,36 @@ sub _on_two_hosts
             @command, '--prtemca', 'plm_ssh_agent', $ssh, '--prtemca', 'plm_ssh_no_tree_spawn', 1,
             '--leave-session-attached', '--host', 'ept-a:64,ept-b:64', qw(--map-by node --mca btl),
             'self,tcp');
+}
+
+# Processes by turns on three nodes with network stacks of their own.
+sub _on_cluster
+{
+    my ($layout, @command) = @_;
+    my $lib = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib}r;
+
+    # (run-tests has Open MPI use the loopback, elsewhere.)
+    return (qw(env -u OMPI_MCA_btl_tcp_if_include), "$lib/cluster", $layout, @command, '--prtemca',
+            'plm_ssh_agent', "$lib/cluster-ssh", '--prtemca', 'plm_ssh_no_tree_spawn', 1,
+            '--leave-session-attached', '--host', 'ept-a:64,ept-b:64,ept-c:64', qw(--map-by node));
+}
+
+# Why a job cannot run on this machine, or nothing.
+sub _missing
+{
+    my ($job) = @_;
+
+    if ($job->{hosts} && 0 != system('unshare --uts true 2>/dev/null')) {
+        return 'no right to give this machine two names';
+    }
+    if ($job->{cluster}) {
+        my $cluster = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib/cluster}r;
+        my $words = qx($^X \Q$cluster\E --check 2>&1);
+
+        return 'no right to make network namespaces: ' . ($words =~ s/\s+/ /gr) if 0 != $?;
+    }
+    return 'lib/direct-calls knows x86-64 only' if $job->{direct} && !Ept::Build::can_be_direct();
+    return '';
 }
 
 # A variable that only process 0 gets.
@@ -335,14 +366,6 @@ sub _run_tap
 {
     my ($build, $job) = @_;
 
-    if ($job->{hosts} && 0 != system('unshare --uts true 2>/dev/null')) {
-        print "1..0 # SKIP no right to give this machine two names\n";
-        return 0;
-    }
-    if ($job->{direct} && !Ept::Build::can_be_direct()) {
-        print "1..0 # SKIP lib/direct-calls knows x86-64 only\n";
-        return 0;
-    }
     my $limit = $job->{timeout} + $GRACE;
     my $failed = 0;
     my $result = run_command([command_of($build, $job)], $limit, sub {
@@ -748,6 +771,11 @@ sub run
         next if -x "$build/$way/$program" || 'tsan' eq $way;
         print "1..1\nnot ok 1 - $program was compiled\n";
         return 1;
+    }
+    my $missing = _missing($job);
+    if ('' ne $missing) {
+        print "1..0 # SKIP $missing\n";
+        return 0;
     }
     end_command_on_signals();
     return $KINDS{ $job->{kind} }->($build, $job);

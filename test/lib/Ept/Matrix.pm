@@ -64,6 +64,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   rank0   a variable that process 0 alone gets, "NAME=VALUE"
 #   leaves  0: after the run nothing may be left where segments are
 #   hosts   1: the processes are on two hosts, by turns (fake-ssh)
+#   cluster LAYOUT: the processes are on three nodes, by turns (lib/cluster; what it has of networks)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent
 #   status  of a job of kind "fatal": how it must end (default: any but 0)
@@ -83,6 +84,9 @@ my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
 # Ways between processes, one of which is enough; otherwise all.
 my %UNTOLD = (probe => '2x2/shm', iprobe => '2x2/tcp', any => '2x2/node');
+
+# On three nodes what takes long is cut short.
+my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--case across');
 
 # The transport may know of a death before the launcher, whose words are to be seen.
 my $PATIENT = 'pml_epml_launcher_wait 20000';
@@ -164,6 +168,22 @@ my @TABLE = (
       quick => [], plain => 0 },
     { program => 'random_traffic', variant => 'hosts', hosts => 1, configs => ['4x2/node'],
       quick => [], args => '--seed 15', plain => 0 },
+
+    # Three nodes with two processes each: shared memory within a node, tcp between them.
+    { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
+      quick => [], args => '--down 600', plain => 0 },
+    (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
+              quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0 } }
+        qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move)),
+    (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
+              long => 1, plain => 0 } }
+        qw(p2p_match p2p_order p2p_sizes p2p_requests comm_ops comm_tree comm_groups coll_reduce
+           coll_neighbor part)),
+    # The launcher ends the job; Open MPI's own btl/tcp may do so first, by an error that is fatal.
+    { program => 'death', variant => 'cluster', kind => 'death', cluster => 'one', plain => 0,
+      configs => ['6x2/node'], quick => [], args => '--how stream --errors fatal', mca => $PATIENT,
+      says => '(?s)exited on\s+signal 9|\A(?!.*exited on\s+signal 9).*Socket closed',
+      never => 'written after' },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
@@ -735,6 +755,7 @@ sub _jobs_of_config
             class => $entry->{class} // 'MPI_ERR_PROC_FAILED',
             env => $entry->{env},
             hosts => $entry->{hosts},
+            cluster => $entry->{cluster},
             rank0 => $entry->{rank0},
             leaves => $entry->{leaves},
             args => $entry->{args} // '',

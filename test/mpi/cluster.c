@@ -1,0 +1,160 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Processes on nodes with network stacks of their own (test/lib/cluster): who is where; and a link
+ * that goes down and comes back, in the middle of traffic.
+ *
+ *   --down MS  for how long it does; the launcher's connections must survive it, too
+ *   --torn 1   the network that endpoints take is cut in two: rank 0 sends to rank 1 in vain, and
+ *              ends the job (kind "fatal": the runner looks at what is said)
+ */
+
+#include "ept.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME = 64, SMALL = 97, LARGE = 300000, ROUNDS = 4, TAG = 5 };
+
+/** As many hosts as there should be, the processes by turns, and whoever shares one shares its
+ * memory: that is what MPI_COMM_TYPE_SHARED says of endpoints. */
+static void case_where(MPI_Comm comm, struct ept *t)
+{
+    enum { HOSTS = 3 };
+    char name[NAME] = "", *names = malloc((size_t) t->size * NAME);
+    int same = 0, others = 0, size;
+    MPI_Comm node;
+
+    EPT_CHECK(t, 0 == gethostname(name, NAME - 1), "no host name");
+    EPT_OK(t, MPI_Allgather(name, NAME, MPI_CHAR, names, NAME, MPI_CHAR, comm));
+    for (int i = 0; i < t->size; ++i) {
+        same += 0 == strcmp(name, names + i * NAME);
+        others += i > 0 && 0 != strcmp(names + (i - 1) * NAME, names + i * NAME);
+    }
+    EPT_EQ(t, t->size / HOSTS, same);
+    EPT_EQ(t, t->nprocs - 1, others); /* each process is on another host than the one before it */
+    EPT_OK(t, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    EPT_OK(t, MPI_Comm_size(node, &size));
+    EPT_EQ(t, same, size);
+    EPT_OK(t, MPI_Comm_free(&node));
+    free(names);
+}
+
+/** To each other rank a message of each size, and from each. */
+static void exchange(MPI_Comm comm, struct ept *t, int round)
+{
+    const int sizes[2] = {SMALL, LARGE};
+
+    for (int shift = 1; shift < t->size; ++shift) {
+        const int to = (t->rank + shift) % t->size, from = (t->rank + t->size - shift) % t->size;
+
+        for (int i = 0; i < 2; ++i) {
+            const int size = sizes[i];
+            unsigned char *out = malloc((size_t) size), *in = calloc(1, (size_t) size);
+            MPI_Status status;
+            int count;
+
+            ept_phase(t, "round %d, %d bytes to %d and from %d", round, size, to, from);
+            ept_fill(out, 0, (size_t) size, ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) to,
+                                                    (uint64_t) round));
+            EPT_OK(t, MPI_Sendrecv(out, size, MPI_BYTE, to, TAG, in, size, MPI_BYTE, from, TAG, comm,
+                                   &status));
+            EPT_OK(t, MPI_Get_count(&status, MPI_BYTE, &count));
+            EPT_EQ(t, size, count);
+            EPT_FILL(t, in, (size_t) size, ept_mix(t->seed, (uint64_t) from, (uint64_t) t->rank,
+                                                   (uint64_t) round));
+            free(out);
+            free(in);
+        }
+    }
+}
+
+/** Ask the switch for a link that is down for a while. */
+static void pull_the_plug(struct ept *t, const char *folder)
+{
+    char path[512], new[512];
+    FILE *file;
+
+    (void) snprintf(path, sizeof(path), "%s/request", folder);
+    (void) snprintf(new, sizeof(new), "%s/request.new", folder);
+    file = fopen(new, "w");
+    EPT_CHECK(t, NULL != file, "cannot ask");
+    if (NULL != file) {
+        (void) fprintf(file, "ept-b 0 %ld\n", ept_option_long("down", 600));
+        (void) fclose(file);
+        EPT_EQ(t, 0, rename(new, path));
+    }
+}
+
+/** The link of one node goes down in the middle of messages of all, and comes back: all arrive, once
+ * and whole, and so do those afterwards. */
+static void case_link(MPI_Comm comm, struct ept *t)
+{
+    const char *folder = getenv("EPT_CLUSTER");
+    int left = ROUNDS, round = 0;
+    char path[512];
+    struct stat stat_of;
+
+    (void) snprintf(path, sizeof(path), "%s/done", NULL == folder ? "" : folder);
+    exchange(comm, t, round++);
+    if (0 == t->rank) {
+        EPT_CHECK(t, NULL != folder, "no switch");
+        pull_the_plug(t, folder);
+    }
+    while (0 < left) {
+        exchange(comm, t, round++);
+        /* Rank 0 is where the switch can be heard: some rounds more once the link is back. */
+        if (0 == t->rank && (NULL == folder || 0 == stat(path, &stat_of) || 2000 < round)) {
+            --left;
+        }
+        EPT_OK(t, MPI_Bcast(&left, 1, MPI_INT, 0, comm));
+    }
+    if (0 == t->rank) {
+        EPT_EQ(t, 0, stat(path, &stat_of));
+        ept_note("%d rounds", round);
+    }
+}
+
+/** A message that cannot get there, for longer than it takes to say so. */
+static void case_torn(MPI_Comm comm, struct ept *t)
+{
+    const double start = ept_time();
+    MPI_Request request = MPI_REQUEST_NULL;
+    char bytes[8] = "";
+    int flag;
+
+    if (0 == t->rank) {
+        EPT_OK(t, MPI_Issend(bytes, sizeof(bytes), MPI_CHAR, 1, TAG, comm, &request));
+    } else if (1 == t->rank) {
+        EPT_OK(t, MPI_Irecv(bytes, sizeof(bytes), MPI_CHAR, 0, TAG, comm, &request));
+    }
+    do {
+        EPT_OK(t, MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+    } while (!flag && ept_time() - start < (0 == t->rank ? 3 : 60));
+    printf("%s\n", flag ? "still here: it got there" : "in vain");
+    (void) fflush(stdout);
+    (void) MPI_Abort(comm, 3);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    if (0 != ept_option_long("torn", 0)) {
+        EPT_CASE(t, case_torn);
+    }
+    EPT_CASE(t, case_where);
+    if (0 != ept_option_long("down", 0)) {
+        EPT_CASE(t, case_link);
+    }
+    return 0;
+}
