@@ -184,6 +184,23 @@ my @TABLE = (
       configs => ['6x2/node'], quick => [], args => '--how stream --errors fatal', mca => $PATIENT,
       says => '(?s)exited on\s+signal 9|\A(?!.*exited on\s+signal 9).*Socket closed',
       never => 'written after' },
+    # Which network the endpoints of all nodes take.
+    (map { my ($layout, $interfaces, $mca) = @$_;
+           my $others = join '', map { "(?!.*interface $_->[1],)" } grep { !$_->[0] } @$interfaces;
+           my ($taken) = join '|', map { $_->[1] } grep { $_->[0] } @$interfaces;
+           +{ program => 'cluster', variant => $layout, cluster => $layout =~ s/_.*//r, plain => 0,
+              configs => ['3x1/node'], quick => [], mca => "btl_base_verbose 10 $mca",
+              says => "\\A$others(?:.*btl:epofi: provider tcp, interface (?:$taken),){3}" } }
+        [fast => [[1, 'eth1'], [0, 'eth0']], ''],
+        [two_include => [[1, 'eth1'], [0, 'eth0']], 'btl_tcp_if_include 10.76.0.0/16'],
+        [two_exclude => [[1, 'eth1'], [0, 'eth0']], 'btl_tcp_if_exclude lo,eth0'],
+        [two_own => [[1, 'eth1'], [0, 'eth0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface 10.76.0.0/24'],
+        [uneven => [[1, 'ens4'], [1, 'eno1'], [0, 'ens3']], ''],
+        [docker => [[1, 'eth0'], [0, 'docker0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface docker0,eth0'],
+        [ipv6 => [[1, 'eth1'], [0, 'eth0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface eth1']),
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },

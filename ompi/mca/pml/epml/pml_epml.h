@@ -70,6 +70,12 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
         mca_btl_ep_show_help("help-mca-pml-epml.txt", __VA_ARGS__); \
     } while (0)
 
+/* ---- pml_epml_net.c ------------------------------------------------------------------------- */
+
+/** Tell the other nodes what networks this one has.  Before PMIx_Commit, after the BTLs have been
+ * opened. */
+void mca_pml_epml_net_publish(void);
+
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
 
 /** Select the base PML as Open MPI would have.  @return OMPI_SUCCESS, or an error (said already) */

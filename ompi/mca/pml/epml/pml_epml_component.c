@@ -169,6 +169,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     if (OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
         return NULL;
     }
+    mca_pml_epml_net_publish();
     classes_init();
 #if EPML_CHECK_LOCKS
     mca_pml_epml_check_start();

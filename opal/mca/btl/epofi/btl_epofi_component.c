@@ -147,8 +147,10 @@ static int component_register(void)
                        &mca_btl_epofi_component.provider);
     if (OPAL_SUCCESS == rc) {
         rc = register_text("interface",
-                           "Network interface or device as libfabric names it, such as eth0, lo "
-                           "or mlx5_0; empty: the provider's first that is not a loopback",
+                           "Network interfaces or devices as libfabric names them, such as eth0, "
+                           "lo or mlx5_0, or networks, such as 10.1.0.0/16, separated by commas; "
+                           "empty: what btl_tcp_if_include and btl_tcp_if_exclude leave over (tcp). "
+                           "Of several, the fastest that all nodes have",
                            &mca_btl_epofi_component.interface);
     }
     for (int i = 0; i < PARAMETER_COUNT && OPAL_SUCCESS == rc; ++i) {

@@ -21,6 +21,8 @@
 
 #include "btl_epofi_types.h"
 
+#include "btl_epofi_net.h"
+
 #include "opal/mca/btl/base/base.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
@@ -39,12 +41,14 @@ enum {
     RANK_LAYERED = 1000,  /**< a core provider under a datagram or message utility provider */
     RANK_TCP = 400,       /**< the one that is everywhere, after all that is hardware */
     RANK_LOOPBACK = 100,  /**< reaches nobody else */
+    RANK_OTHER_NET = 50,  /**< not in the network that all nodes take */
     RANK_LINK_LOCAL = 20, /**< reaches some neighbours */
     RANK_IPV6 = 10        /**< where the same interface has an IPv4 address, that one is simpler */
 };
 
 static struct {
     mca_btl_epofi_fabric_t fabric;
+    mca_btl_epofi_net_t net; /**< of the job; found out when the fabric is opened */
     uint32_t users; /**< modules */
     int opens;      /**< of the component */
     int failure;    /**< OPAL_SUCCESS, or why there is no fabric; said already */
@@ -89,14 +93,45 @@ static bool name_matches(const char *name, const char *wanted)
     return 0 == strncmp(name, wanted, length) && ('\0' == name[length] || ';' == name[length]);
 }
 
+/** Its address, if that is one of IP. */
+static const void *ip_address(const struct fi_info *info)
+{
+    return FI_SOCKADDR_IN == info->addr_format || FI_SOCKADDR_IN6 == info->addr_format
+               ? info->src_addr
+               : NULL;
+}
+
 static bool interface_matches(const struct fi_info *info, const char *wanted)
 {
-    if (NULL != info->domain_attr->name && 0 == strcmp(info->domain_attr->name, wanted)) {
+    if (ep_net_listed(wanted, info->domain_attr->name, ip_address(info), false)) {
         return true;
     }
     return NULL != info->nic && NULL != info->nic->device_attr
-           && NULL != info->nic->device_attr->name
-           && 0 == strcmp(info->nic->device_attr->name, wanted);
+           && ep_net_listed(wanted, info->nic->device_attr->name, NULL, false);
+}
+
+/** May it be used, where nobody has said which interface it is to be? */
+static bool is_allowed(const struct fi_info *info)
+{
+    const void *address = ip_address(info);
+
+    if (name_matches(info->fabric_attr->prov_name, "tcp") && NULL != address
+        && 0 < shared.net.node.count) {
+        /* The node's list has nothing that Open MPI's own btl/tcp may not use. */
+        return mca_btl_epofi_net_may_use(&shared.net, address);
+    }
+    /* A loopback, and what stays within a node, is taken by who asks for it by name. */
+    return is_set(mca_btl_epofi_component.provider) || 0 != (info->caps & FI_REMOTE_COMM);
+}
+
+static int rank_network(const struct fi_info *info)
+{
+    const void *address = ip_address(info);
+
+    return NULL == address || AF_UNSPEC == shared.net.chosen.family
+                   || mca_btl_epofi_net_is_chosen(&shared.net, address)
+               ? 0
+               : RANK_OTHER_NET;
 }
 
 static int rank_address(const struct fi_info *info)
@@ -122,7 +157,7 @@ static int rank(const struct fi_info *info)
     const char *name = info->fabric_attr->prov_name;
     const char *wanted = mca_btl_epofi_component.provider;
     const char *interface = mca_btl_epofi_component.interface;
-    int points = rank_address(info);
+    int points = rank_address(info) + rank_network(info);
 
     if (NULL == name || is_unfit(name)) {
         return RANK_NEVER;
@@ -134,9 +169,11 @@ static int rank(const struct fi_info *info)
         if (!name_matches(name, wanted)) {
             return RANK_NEVER;
         }
-    } else if (is_special(name)
-               || (!is_set(interface) && 0 == (info->caps & FI_REMOTE_COMM))) {
-        return RANK_NEVER; /* a loopback is taken by who asks for it by name */
+    } else if (is_special(name)) {
+        return RANK_NEVER;
+    }
+    if (!is_set(interface) && !is_allowed(info)) {
+        return RANK_NEVER;
     }
     if (name_matches(name, "tcp")) {
         points += RANK_TCP;
@@ -375,6 +412,7 @@ static int fabric_open(void)
     if (OPAL_SUCCESS != result) {
         return result;
     }
+    mca_btl_epofi_net_choose(&shared.net);
     info = choose(true, &result);
     if (NULL == info) {
         rma = false;
@@ -401,9 +439,12 @@ static int fabric_open(void)
         mca_btl_epofi_sockets_watch(fabric->fabric);
     }
     opal_output_verbose(10, opal_btl_base_framework.framework_output,
-                        "btl:epofi: provider %s, interface %s, inject size %zu, %s RMA",
+                        "btl:epofi: provider %s, interface %s, inject size %zu, %s RMA; %zu hosts: "
+                        "%s",
                         info->fabric_attr->prov_name, info->domain_attr->name,
-                        info->tx_attr->inject_size, rma ? "with" : "without");
+                        info->tx_attr->inject_size, rma ? "with" : "without", shared.net.nodes,
+                        is_set(mca_btl_epofi_component.interface) ? "the interface was asked for"
+                                                                  : shared.net.why);
     return OPAL_SUCCESS;
 
 err_free_info:
