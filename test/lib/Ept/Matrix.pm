@@ -201,6 +201,12 @@ my @TABLE = (
          'btl_tcp_if_include eth0 btl_epofi_interface docker0,eth0'],
         [ipv6 => [[1, 'eth1'], [0, 'eth0']],
          'btl_tcp_if_include eth0 btl_epofi_interface eth1']),
+    # One that does not lead everywhere, asked for: what is said.
+    { program => 'cluster', variant => 'torn', cluster => 'torn', kind => 'fatal', plain => 0,
+      configs => ['2x1/node'], quick => [], args => '--torn 1', timeout => 30,
+      mca => 'btl_tcp_if_include eth0 btl_epofi_interface eth1 btl_epofi_stall_warning 1',
+      says => 'takes no message.*Host: +ept-a.*Peer: +rank 1 on host ept-b, .*10\.78\.0\.2.*'
+          . 'Interface: +eth1, fi_sockaddr_in://10\.78\.0\.1:.*btl_epofi_interface' },
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },

@@ -33,6 +33,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Bytes of the text for one's own side. */
+#define EPOFI_OWN_TEXT 256
+
+/** Interface and address of a module, for people: "eth0, fi_sockaddr_in://10.1.0.3:4711".
+ * @return text */
+static const char *own_text(mca_btl_epofi_module_t *module, char text[EPOFI_OWN_TEXT])
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    const char *name = module->fabric->info->domain_attr->name;
+    size_t used, length;
+
+    (void) snprintf(text, EPOFI_OWN_TEXT / 2, "%s, ", NULL != name ? name : "?");
+    used = strlen(text);
+    length = EPOFI_OWN_TEXT - used;
+    (void) fi_av_straddr(module->fi.av, own->bytes, text + used, &length);
+    text[EPOFI_OWN_TEXT - 1] = '\0';
+    return text;
+}
+
 int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_address_t *address = (mca_btl_epofi_address_t *) module->super.ep_address;
@@ -76,8 +95,11 @@ static int address_check(const mca_btl_epofi_module_t *module, const void *blob,
     }
     if (own->provider != address->provider || own->format != address->format) {
         if (mca_btl_epofi_first_time(&said)) {
+            char own[EPOFI_OWN_TEXT];
+
             EPOFI_SHOW_HELP("other provider", true, opal_process_info.nodename,
-                            module->fabric->info->fabric_attr->prov_name);
+                            module->fabric->info->fabric_attr->prov_name,
+                            own_text(module, own));
         }
         return OPAL_ERR_UNREACH;
     }
@@ -114,12 +136,12 @@ static void cannot_connect(mca_btl_epofi_module_t *module, const mca_btl_epofi_a
                            int result)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    char peer[EPOFI_DESCRIBE];
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
 
     if (mca_btl_epofi_first_time(&said)) {
         EPOFI_SHOW_HELP("cannot connect", true, opal_process_info.nodename,
                         mca_btl_epofi_describe(module, NULL, address->bytes, peer, sizeof(peer)),
-                        module->fabric->info->fabric_attr->prov_name,
+                        module->fabric->info->fabric_attr->prov_name, own_text(module, own),
                         0 > result ? fi_strerror(-result) : "the address is not accepted");
     }
 }
@@ -338,7 +360,7 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
                                  const char *detail)
 {
     mca_btl_epofi_module_t *module = endpoint->module;
-    char peer[EPOFI_DESCRIBE];
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
 
     if (module->closing || endpoint->pair->given_up) {
         endpoint->failed = true;
@@ -353,7 +375,8 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
     if (lost(endpoint)) {
         EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
                         mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
-                        module->fabric->info->fabric_attr->prov_name, fi_strerror(error), detail);
+                        module->fabric->info->fabric_attr->prov_name, own_text(module, own),
+                        fi_strerror(error), detail);
     }
     mca_btl_epofi_ask_farewell(endpoint);
 }
@@ -364,7 +387,7 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
 static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
 {
     const unsigned int limit = mca_btl_epofi_component.stall_warning;
-    char peer[EPOFI_DESCRIBE];
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
 
     if (0 == limit || endpoint->warned || endpoint->failed
         || silent_ns <= (uint64_t) limit * 1000000000u) {
@@ -373,7 +396,8 @@ static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
     endpoint->warned = true;
     EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
                     mca_btl_epofi_describe(endpoint->module, endpoint, NULL, peer, sizeof(peer)),
-                    endpoint->module->fabric->info->fabric_attr->prov_name, limit);
+                    endpoint->module->fabric->info->fabric_attr->prov_name,
+                    own_text(endpoint->module, own), limit);
 }
 
 /** The provider takes nothing for a peer.  @return ns for which that has been so */
