@@ -47,7 +47,8 @@ static mca_btl_epofi_module_t module;
 static mca_btl_epofi_pair_t *sender; /**< who sends what is right */
 static const unsigned char *arrived; /**< in the receive buffer, the wire header first */
 static size_t arrived_size;
-static bool handed_on;
+static unsigned int handed_on;
+static size_t expected_at; /**< where the next message of a packet begins */
 
 static void on_receive(mca_btl_base_module_t *btl,
                        const mca_btl_base_receive_descriptor_t *message)
@@ -57,13 +58,24 @@ static void on_receive(mca_btl_base_module_t *btl,
 
     CHECK(&module.super.super == btl);
     CHECK(1 == message->des_segment_count && MCA_BTL_EP_TAG == message->tag);
-    CHECK(arrived + sizeof(mca_btl_epofi_wire_t) == segment->seg_addr.pval);
-    CHECK(arrived_size - sizeof(mca_btl_epofi_wire_t) == segment->seg_len);
+    if (EPOFI_TAG_PACKET == arrived[offsetof(mca_btl_epofi_wire_t, tag)]) {
+        const unsigned char *place = segment->seg_addr.pval;
+        mca_btl_epofi_part_t part;
+
+        CHECK(arrived + expected_at < place && 0 == (place - arrived) % 8);
+        CHECK(segment->seg_len <= (size_t) (arrived + arrived_size - place));
+        memcpy(&part, place - sizeof(part), sizeof(part));
+        CHECK(part.length == segment->seg_len && part.tag == message->tag);
+        expected_at = (size_t) (place - arrived) + segment->seg_len;
+    } else {
+        CHECK(arrived + sizeof(mca_btl_epofi_wire_t) == segment->seg_addr.pval);
+        CHECK(arrived_size - sizeof(mca_btl_epofi_wire_t) == segment->seg_len);
+    }
     for (size_t i = 0; i < segment->seg_len; ++i) {
         sink = ((const unsigned char *) segment->seg_addr.pval)[i];
     }
     (void) sink;
-    handed_on = true;
+    ++handed_on;
 }
 
 static ssize_t refuse(struct fid_ep *ep, void *buffer, size_t size, void *desc, fi_addr_t address,
@@ -122,6 +134,9 @@ static void mend_header(uint8_t choice, unsigned char *buffer, size_t size)
     }
     if (0 == (choice & 4)) {
         wire.tag = MCA_BTL_EP_TAG;
+    } else if (0 != (choice & 2)) {
+        wire.version = EPOFI_WIRE_VERSION;
+        wire.tag = EPOFI_TAG_PACKET;
     }
     if (0 == (choice & 8)) {
         wire.length = (uint32_t) (size - sizeof(wire));
@@ -137,24 +152,62 @@ static void mend_header(uint8_t choice, unsigned char *buffer, size_t size)
     memcpy(buffer, &wire, sizeof(wire));
 }
 
-/** Is all of it right?
- * @param[out] own_p  but for the tag, which is one of btl/epofi's own */
-static bool is_sound(const unsigned char *buffer, size_t size, bool *own_p)
+/** How many messages there are in a packet that are to be handed on, and how many that are to be
+ * thrown away.  @return is there nothing else? */
+static bool count_parts(const unsigned char *data, size_t size, unsigned int *good_p,
+                        unsigned int *bad_p)
+{
+    static const uint8_t zero[3];
+    mca_btl_epofi_part_t part;
+
+    do {
+        uint64_t length;
+
+        if (sizeof(part) > size) {
+            return false;
+        }
+        memcpy(&part, data, sizeof(part));
+        length = sizeof(part) + ((uint64_t) part.length + 7) / 8 * 8;
+        if (length > size || 0 != memcmp(part.zero, zero, sizeof(zero))) {
+            return false;
+        }
+        *(MCA_BTL_EP_TAG == part.tag ? good_p : bad_p) += 1;
+        data += length;
+        size -= length;
+    } while (0 < size);
+    return true;
+}
+
+/** What is to be handed on, and thrown away, if the header is right?
+ * @param[out] good_p  messages to be handed on
+ * @param[out] bad_p   messages to be thrown away */
+static void judge(const unsigned char *buffer, size_t size, unsigned int *good_p,
+                  unsigned int *bad_p)
 {
     mca_btl_epofi_wire_t wire;
     bool sound;
 
-    *own_p = false;
+    *good_p = 0;
+    *bad_p = 1;
     if (sizeof(wire) > size) {
-        return false;
+        return;
     }
     memcpy(&wire, buffer, sizeof(wire));
     sound = EPOFI_WIRE_MAGIC == wire.magic && EPOFI_WIRE_VERSION == wire.version
             && size - sizeof(wire) == wire.length && SENDER == wire.sender
             && sender->proof == wire.proof && sender->expected == wire.sequence;
-    *own_p = sound && EPOFI_TAG_HERE <= wire.tag
-             && (EPOFI_TAG_HERE != wire.tag || sizeof(uint64_t) == wire.length);
-    return sound && MCA_BTL_EP_TAG == wire.tag;
+    if (sound && EPOFI_TAG_PACKET == wire.tag) {
+        *bad_p = 0;
+        if (!count_parts(buffer + sizeof(wire), size - sizeof(wire), good_p, bad_p)) {
+            ++*bad_p;
+        }
+    } else if (sound && MCA_BTL_EP_TAG == wire.tag) {
+        *good_p = 1;
+        *bad_p = 0;
+    } else if (sound && EPOFI_TAG_HERE <= wire.tag
+               && (EPOFI_TAG_HERE != wire.tag || sizeof(uint64_t) == wire.length)) {
+        *bad_p = 0; /* one of btl/epofi's own */
+    }
 }
 
 /** First byte: what is wrong with the header, and how the receive has ended; then what arrived. */
@@ -166,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned char *buffer = recv->buffer;
     const uint64_t dropped = module.dropped;
     size_t length = 0 < size ? size - 1 : 0;
-    bool sound, own;
+    unsigned int good, bad;
 
     sender->expected = 0 == sender->expected ? 1 : sender->expected; /* after a gap: a new start */
     sender->lost = false;
@@ -177,15 +230,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     arrived = buffer;
     arrived_size = length;
-    handed_on = false;
-    sound = is_sound(buffer, length, &own);
+    handed_on = 0;
+    expected_at = sizeof(mca_btl_epofi_wire_t);
+    judge(buffer, length, &good, &bad);
     module.unposted = NULL;
     /* What is behind it in the buffer is an earlier message's, and not to be read. */
     ASAN_POISON_MEMORY_REGION(buffer + length, module.recv_size - length);
     recv->op.complete(&module, &recv->op, length, status);
     ASAN_UNPOISON_MEMORY_REGION(buffer + length, module.recv_size - length);
-    CHECK(handed_on == (OPAL_SUCCESS == status && sound));
-    CHECK(module.dropped == dropped + (handed_on || (own && OPAL_SUCCESS == status) ? 0 : 1));
+    CHECK(handed_on == (OPAL_SUCCESS == status ? good : 0));
+    CHECK(module.dropped == dropped + (OPAL_SUCCESS == status ? bad : 1));
     CHECK(recv == module.unposted && NULL == recv->next);
     return 0;
 }

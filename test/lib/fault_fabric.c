@@ -42,6 +42,7 @@
  *           second  connect there once more, as if this were another process at our address: it
  *                   takes the living connection's place
  *           double  the call's message is sent twice
+ *           lose    the call's message is not sent at all, and nobody is told (calls of fi_send)
  *           swallow the completion is kept back for ever
  *   address which of those entered (from 1)
  *
@@ -319,9 +320,12 @@ static ssize_t fault_send(struct fid_ep *ep, const void *buf, size_t len, void *
 {
     const int error = ordered("send");
     const char *action = 0 != error ? NULL : before_send(ep, buf, len, dest);
-    const ssize_t result
-        = 0 != error ? -error : msg_ops.send(ep, buf, len, desc, dest, context);
+    ssize_t result;
 
+    if (NULL != action && 0 == strcmp(action, "lose")) {
+        return 0;
+    }
+    result = 0 != error ? -error : msg_ops.send(ep, buf, len, desc, dest, context);
     cut_now(action);
     return result;
 }

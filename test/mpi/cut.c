@@ -88,6 +88,31 @@ static void eager(void)
     turns(EAGER);
 }
 
+/** Ten messages at once, of which the last ones travel together. */
+static void ten(void)
+{
+    enum { TEN = 10 };
+    MPI_Request requests[TEN];
+    int flag;
+
+    for (int i = 0; i < 4; ++i) { /* so that nothing is under way when the first one leaves */
+        TRY(MPI_Iprobe(1 - rank, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < TEN && 0 == rank; ++i) {
+        TRY(MPI_Isend(buffer, EAGER, MPI_CHAR, 1, 1, comm, &requests[i]));
+    }
+    if (0 == rank) {
+        TRY(MPI_Waitall(TEN, requests, MPI_STATUSES_IGNORE));
+        TRY(MPI_Recv(buffer, EAGER, MPI_CHAR, 1, 1, comm, MPI_STATUS_IGNORE));
+        return;
+    }
+    for (int i = 0; i < TEN; ++i) {
+        TRY(MPI_Recv(buffer, EAGER, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE));
+        CHECK(MPI_SUCCESS != first_error || 2 > i, "message %d was in the packet", i);
+    }
+    TRY(MPI_Send(buffer, EAGER, MPI_CHAR, 0, 1, comm));
+}
+
 static void halves(void)
 {
     turns(HALF);
@@ -480,6 +505,7 @@ AT(fin_part, "read", 2, "fin", partitioned)
 AT(fin_part_start, "send", 1, "fin", partitioned)
 AT(fin_create, "send", 3, "fin", creation)
 AT(half, "send", 1, "half", halves)
+AT(packet, "send", 3, "lose", ten)
 AT(twice, "send", 1, "double", eager)
 AT(second, "now", 0, "second", idle)
 AT(second_busy, "send", 1, "second", large)
@@ -492,7 +518,7 @@ static const struct fault_case cuts[] = {
     CASE(fin_idle), CASE(fin_out_idle), CASE(fin_eager), CASE(fin_tail), CASE(fin_sent),
     CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), 
     CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),
-    CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent), CASE(swallow_received),
+    CASE(packet), CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent), CASE(swallow_received),
     CASE(swallow_fetched), CASE(left_collective), CASE(left_create),
     CASE(left_part), CASE(left_early), CASE(silent),
     {"files_receiver", files_receiver, true, false},

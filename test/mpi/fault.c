@@ -189,7 +189,11 @@ static void received(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (1 == rank) {
         for (int i = 0; i < count; ++i) {
+            int flag;
+
             EXPECT(MPI_SUCCESS, MPI_Send(buffer, 8, MPI_CHAR, 0, NEVER, comm));
+            /* Each by itself: the last one has gone, and it is known. */
+            EXPECT(MPI_SUCCESS, MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE));
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -12,8 +12,8 @@
  * @file
  *
  * Progress: a rank that is blocked holds nobody up; a message sent by a thread that then left MPI
- * arrives all the same, as long as some thread of the process is in MPI; requests of ordinary and
- * endpoint communicators complete in one wait.
+ * arrives all the same, as long as some thread of the process is in MPI, and a small one in any
+ * case; requests of ordinary and endpoint communicators complete in one wait.
  */
 
 #define _GNU_SOURCE
@@ -236,6 +236,31 @@ static void case_left_to_world(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* As many small messages as a transport may want to send together, and then all of the sending
+ * process is out of MPI: a send that has returned has said that its message is on its way. */
+static void case_left_after_burst(MPI_Comm comm, struct ept *t)
+{
+    enum { BURST = 20 };
+    int partner = t->proc ^ 1, value;
+
+    all_clear(comm, t);
+    ept_local_barrier(t);
+    if (0 == t->local && partner < t->nprocs && 0 == t->proc % 2) {
+        for (int i = 0; i < BURST; ++i) {
+            EPT_OK(t, MPI_Send(&i, 1, MPI_INT, partner * t->nlocal, TAG_DATA, comm));
+        }
+        send_and_leave(comm, t, partner * t->nlocal, 8);
+    } else if (0 == t->local && partner < t->nprocs) {
+        for (int i = 0; i < BURST; ++i) {
+            EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, partner * t->nlocal, TAG_DATA, comm,
+                               MPI_STATUS_IGNORE));
+            EPT_EQ(t, i, value);
+        }
+        receive_from_left(comm, t, partner * t->nlocal, partner, 8);
+    }
+    ept_local_barrier(t);
+}
+
 /* ---- ordinary and endpoint requests together ---------------------------------------------- */
 
 enum { MIXED = 8 };
@@ -434,6 +459,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     if (2 <= t->nprocs) {
         EPT_CASE(t, case_left_to_world);
+        EPT_CASE(t, case_left_after_burst);
         EPT_CASE(t, case_tests_only);
     } else {
         ept_skip(t, "case_left_to_world", "needs two processes");

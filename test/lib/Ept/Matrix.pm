@@ -338,7 +338,8 @@ my @TABLE = (
       quick => [], args => '--limit 32768 --slack 65536',
       mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
     { program => 'flood', variant => 'exhausted', configs => [qw(1x2 2x1/tcp 2x1/node)],
-      quick => ['1x2'], args => '--exhaust 1', plain => 0, mca => 'btl_epshm_pipe_cells 1024',
+      quick => ['1x2'], args => '--exhaust 1', plain => 0,
+      mca => 'btl_epshm_pipe_cells 1024 btl_epofi_peer_queue 16',
       says => 'no memory left for a message' },
     { program => 'slow_peer', configs => [qw(1x3 1x4 2x2)], quick => ['1x4'], plain => 0 },
     { program => 'slow_peer', variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
@@ -611,7 +612,7 @@ my @TABLE = (
                fin_fetched fin_part_start)),
         (map { [$_, $BOTH_SIDES, 0] }
             qw(fin_fetch fin_part half swallow_received swallow_fetched left_collective
-               left_create left_part left_early)),
+               left_create left_part left_early packet)),
         # Descriptors.
         [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
         [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],

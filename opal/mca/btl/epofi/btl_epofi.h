@@ -56,6 +56,8 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int silence;
     unsigned int greeting;
     unsigned int descriptor_wait;
+    size_t packet_size;
+    unsigned int packet_wait;
 } mca_btl_epofi_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epofi_component_t mca_btl_epofi_component;

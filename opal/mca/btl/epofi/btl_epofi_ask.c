@@ -84,6 +84,10 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         || iov.iov_len > module->inject_size) {
         return;
     }
+    /* Of what a lost peer is not sent any more the number is missing, which tells it as well. */
+    if (!endpoint->failed && OPAL_SUCCESS != mca_btl_epofi_packet_send(module, endpoint)) {
+        return;
+    }
     mca_btl_epofi_wire_init(pair, buffer, tag, length);
     if (0 < length) {
         memcpy(buffer + sizeof(mca_btl_epofi_wire_t), payload, length);

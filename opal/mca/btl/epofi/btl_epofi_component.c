@@ -98,6 +98,12 @@ static const parameter_t parameters[] = {
     {UINT_PARAMETER(descriptor_wait), 10000, false, 0, 3600000, OPAL_INFO_LVL_6,
      "Milliseconds for which a connection waits for a file descriptor, where there are none left, "
      "before it is refused or given up (tcp)"},
+    {SIZE_PARAMETER(packet_size), 16384, false, 0, 1 << 20, OPAL_INFO_LVL_5,
+     "Bytes of a packet in which messages of up to half of it leave together that are sent to a peer "
+     "while others are on their way to it (tcp), at most eager_limit; 0: each leaves by itself"},
+    {UINT_PARAMETER(packet_wait), 100, false, 10, 1000000, OPAL_INFO_LVL_6,
+     "Microseconds between two looks at such packets for the case that their thread has left MPI; "
+     "no message waits for longer than two of them"},
 };
 
 enum { PARAMETER_COUNT = sizeof(parameters) / sizeof(parameters[0]) };

@@ -166,6 +166,7 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
     endpoint->failed = endpoint->pair->lost;
     endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
+    mca_btl_epofi_packet_init(endpoint);
     result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
     if (1 != result) {
         cannot_connect(module, address, result);

@@ -396,6 +396,12 @@ static void describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool 
     fabric->mr_virtual = 0 != (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR);
     fabric->mr_prov_key = 0 != (info->domain_attr->mr_mode & FI_MR_PROV_KEY);
     fabric->mr_endpoint = 0 != (info->domain_attr->mr_mode & FI_MR_ENDPOINT);
+    fabric->packs = 0 == strcmp(info->fabric_attr->prov_name, "tcp")
+                    && 0 < mca_btl_epofi_component.packet_size && !fabric->mr_local;
+    if (fabric->packs) {
+        /* The postman sends while the owner does something else. */
+        info->domain_attr->threading = FI_THREAD_SAFE;
+    }
     /* Its queue of receives is first in, first out, and fi_cancel takes out what still waits. */
     fabric->recv_watched = 0 == strcmp(info->fabric_attr->prov_name, "tcp");
     fabric->wants_context = 0 != (info->mode & (FI_CONTEXT | FI_CONTEXT2));

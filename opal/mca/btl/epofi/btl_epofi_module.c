@@ -217,6 +217,7 @@ static int finalize(mca_btl_base_module_t *btl)
 
     module->closing = true;
     linger(module);
+    mca_btl_epofi_postman_leave(module);
     if (0 < module->dropped) {
         opal_output_verbose(1, opal_btl_base_framework.framework_output,
                             "btl:epofi: an endpoint dropped %llu messages",
@@ -305,6 +306,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
                             component->send_buffers);
     mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),
                             component->max_send_buffers);
+    mca_btl_epofi_packets_init(module);
     if (NULL == module->inject_buffer) {
         module_free(module);
         return NULL;

@@ -132,6 +132,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(module->abandons)) {
         mca_btl_epofi_endpoint_end_abandoned(module);
     }
+    mca_btl_epofi_packets_look(module);
     count = fi_cq_read(module->fi.cq, entries, BATCH);
     if (OPAL_LIKELY(0 < count)) {
         module->idle = 0;
@@ -142,6 +143,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             kinds |= entries[i].flags;
             op->complete(module, op, entries[i].len, OPAL_SUCCESS);
         }
+        mca_btl_epofi_packets_look(module); /* what has been answered */
         if (OPAL_UNLIKELY(BATCH == count && (module->refused || 0 == (kinds & FI_RECV)))) {
             /* Some providers look for what has arrived only when their queue is empty, or nothing
              * is asked for.  While we send as fast as we read it is never empty, nor while others

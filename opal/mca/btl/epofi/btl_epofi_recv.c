@@ -79,15 +79,70 @@ void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why)
     }
 }
 
+/** Hand a message, or one of a packet, to the owner of its tag.  @return false: there is none */
+static inline bool hand_on(mca_btl_epofi_module_t *module, const mca_btl_epofi_pair_t *pair,
+                           mca_btl_base_tag_t tag, unsigned char *data, size_t length)
+{
+    const mca_btl_active_message_callback_t *callback;
+    mca_btl_base_segment_t segment;
+    mca_btl_base_receive_descriptor_t message;
+
+    if (OPAL_UNLIKELY(MCA_BTL_TAG_MAX <= tag
+                      || NULL == mca_btl_base_active_message_trigger[tag].cbfunc)) {
+        return false;
+    }
+    callback = &mca_btl_base_active_message_trigger[tag];
+    segment.seg_addr.pval = data;
+    segment.seg_len = length;
+    module->super.ep_source = pair->id;
+    message.endpoint = pair->endpoint;
+    message.des_segments = &segment;
+    message.des_segment_count = 1;
+    message.tag = tag;
+    message.cbdata = callback->cbdata;
+    callback->cbfunc(&module->super.super, &message);
+    return true;
+}
+
+/** Take a packet apart, where it lies.  What makes no sense is a loss, of which both sides learn:
+ * somebody may wait for what it was to be. */
+static void deliver_packet(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                           unsigned char *data, size_t size)
+{
+    static const uint8_t zero[3];
+    mca_btl_epofi_part_t part;
+    size_t at = 0;
+
+    do {
+        if (OPAL_UNLIKELY(sizeof(part) > size - at)) {
+            break;
+        }
+        memcpy(&part, data + at, sizeof(part));
+        if (OPAL_UNLIKELY(part.length > size - at
+                          || mca_btl_epofi_part_size(part.length) > size - at
+                          || 0 != memcmp(part.zero, zero, sizeof(zero)))) {
+            break;
+        }
+        if (OPAL_UNLIKELY(!hand_on(module, pair, part.tag, data + at + sizeof(part),
+                                   part.length))) {
+            mca_btl_epofi_drop(module, "nobody has registered for its tag");
+        }
+        at += mca_btl_epofi_part_size(part.length);
+        if (at == size) {
+            return;
+        }
+    } while (true);
+    mca_btl_epofi_drop(module, "it is not made of the messages that it says");
+    pair->expected = 0;
+    mca_btl_epofi_pair_lose(module, pair, "messages of it are lost: a packet makes no sense");
+}
+
 /** Hand a message to the owner of its tag.  All of it came off the wire: nothing is used before it
  * has been checked. */
 static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_t size)
 {
-    const mca_btl_active_message_callback_t *callback;
     mca_btl_epofi_wire_t wire;
     mca_btl_epofi_pair_t *pair;
-    mca_btl_base_segment_t segment;
-    mca_btl_base_receive_descriptor_t message;
 
     if (OPAL_UNLIKELY(sizeof(wire) > size)) {
         mca_btl_epofi_drop(module, "it is too short");
@@ -116,25 +171,15 @@ static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_
         return;
     }
     ++pair->expected;
-    if (OPAL_UNLIKELY(MCA_BTL_TAG_MAX <= wire.tag
-                      || NULL == mca_btl_base_active_message_trigger[wire.tag].cbfunc)) {
-        if (mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire),
-                                      wire.length)) {
-            return;
-        }
-        mca_btl_epofi_drop(module, "nobody has registered for its tag");
+    if (EPOFI_TAG_PACKET == wire.tag) {
+        deliver_packet(module, pair, buffer + sizeof(wire), wire.length);
         return;
     }
-    callback = &mca_btl_base_active_message_trigger[wire.tag];
-    segment.seg_addr.pval = buffer + sizeof(wire);
-    segment.seg_len = wire.length;
-    module->super.ep_source = wire.sender;
-    message.endpoint = pair->endpoint;
-    message.des_segments = &segment;
-    message.des_segment_count = 1;
-    message.tag = wire.tag;
-    message.cbdata = callback->cbdata;
-    callback->cbfunc(&module->super.super, &message);
+    if (OPAL_UNLIKELY(!hand_on(module, pair, wire.tag, buffer + sizeof(wire), wire.length))
+        && !mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire),
+                                      wire.length)) {
+        mca_btl_epofi_drop(module, "nobody has registered for its tag");
+    }
 }
 
 static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,

@@ -22,7 +22,8 @@
  * that a message could not be delivered, and how much is still queued in the provider, which is
  * what the limit per peer and the end of an endpoint need to know.
  *
- * Budget of a small send: no allocation, no lock of ours, one provider call.
+ * Budget of a small send: no allocation, no lock of ours, one provider call; or, where others are
+ * under way to the same peer, a place in a packet and no call (btl_epofi_packet.c).
  */
 
 #include "opal_config.h"
@@ -122,9 +123,8 @@ static int frag_post(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoin
     return mca_btl_epofi_endpoint_refused(endpoint, result);
 }
 
-/** Completion of a fragment that nobody but us knows of. */
-static void own_frag_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
-                              size_t length, int status)
+void mca_btl_epofi_frag_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
+                                 size_t length, int status)
 {
     mca_btl_epofi_frag_t *frag = EPOFI_CONTAINER(op, mca_btl_epofi_frag_t, op);
     struct mca_btl_base_endpoint_t *endpoint = frag->endpoint;
@@ -178,7 +178,7 @@ static int send_buffered(mca_btl_epofi_module_t *module, struct mca_btl_base_end
     if (0 < payload_size) {
         memcpy(place + header_size, payload, payload_size);
     }
-    rc = frag_post(module, endpoint, frag, length, own_frag_complete);
+    rc = frag_post(module, endpoint, frag, length, mca_btl_epofi_frag_complete);
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         mca_btl_epofi_frag_put(frag);
     }
@@ -197,6 +197,12 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
 
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
+    }
+    if (OPAL_UNLIKELY(endpoint->inflight >= endpoint->pack_after)) {
+        rc = mca_btl_epofi_pack(module, endpoint, header, header_size, payload, payload_size, tag);
+        if (OPAL_ERR_NOT_AVAILABLE != rc) {
+            return rc;
+        }
     }
     if (sizeof(mca_btl_epofi_wire_t) + length > module->inject_size) {
         return send_buffered(module, endpoint, header, header_size, payload, payload_size, tag);
@@ -225,6 +231,9 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     unsigned char *place;
     int rc = admit(module, endpoint);
 
+    if (OPAL_SUCCESS == rc) {
+        rc = mca_btl_epofi_packet_send(module, endpoint);
+    }
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
     }
@@ -240,7 +249,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     if (0 > opal_convertor_pack(convertor, &iov, &iov_count, &packed) || packed != payload_size) {
         rc = OPAL_ERR_NOT_AVAILABLE;
     } else {
-        rc = frag_post(module, endpoint, frag, length, own_frag_complete);
+        rc = frag_post(module, endpoint, frag, length, mca_btl_epofi_frag_complete);
     }
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         (void) opal_convertor_set_position(convertor, &position);
@@ -293,6 +302,9 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     const uint32_t flags = descriptor->des_flags;
     int rc = admit(module, endpoint);
 
+    if (OPAL_SUCCESS == rc) {
+        rc = mca_btl_epofi_packet_send(module, endpoint);
+    }
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
     }

@@ -51,7 +51,7 @@ struct mca_btl_epofi_op_t;
 
 /** First bytes of every message of a stranger with the other byte order read as something else. */
 #define EPOFI_WIRE_MAGIC   0xE90F
-#define EPOFI_WIRE_VERSION 2
+#define EPOFI_WIRE_VERSION 3
 
 /**
  * In front of every message, our own included; a multiple of 8 bytes, so that what follows keeps its
@@ -74,6 +74,16 @@ typedef struct mca_btl_epofi_wire_t {
 } mca_btl_epofi_wire_t;
 
 _Static_assert(32 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
+
+/** In front of each message of a packet (EPOFI_TAG_PACKET): several messages behind one wire header,
+ * with one number.  Each is followed by what makes it a multiple of 8 bytes. */
+typedef struct mca_btl_epofi_part_t {
+    uint32_t length; /**< bytes that follow, less those that make up the multiple */
+    uint8_t tag;     /**< active message tag */
+    uint8_t zero[3];
+} mca_btl_epofi_part_t;
+
+_Static_assert(8 == sizeof(mca_btl_epofi_part_t), "no padding on the wire");
 
 #define EPOFI_ADDRESS_MAGIC   0x49464F45
 #define EPOFI_ADDRESS_VERSION 3
@@ -121,6 +131,7 @@ typedef struct mca_btl_epofi_fabric_t {
     bool mr_virtual;   /**< remote memory is named by address, not by offset */
     bool mr_prov_key;  /**< the provider chooses keys */
     bool mr_endpoint;  /**< regions are bound to an endpoint */
+    bool packs; /**< small messages to one peer leave together while the wire is busy */
     bool recv_watched; /**< receives that wait can be told from those that are being filled */
     bool wants_context; /**< every operation lends the provider a struct fi_context2 */
     /** Contexts of one process reach into each other's memory without asking whether it is still
@@ -186,6 +197,19 @@ typedef struct mca_btl_epofi_pairs_t {
     uint32_t used;
 } mca_btl_epofi_pairs_t;
 
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/** A packet that is being filled: a place in the ring of its module's, all under the module's
+ * packet_lock. */
+typedef struct mca_btl_epofi_packet_t {
+    struct mca_btl_epofi_packet_t *next;
+    struct mca_btl_epofi_packet_t *previous;
+    struct mca_btl_epofi_frag_t *frag; /**< NULL: none is being filled */
+    uint32_t used;  /**< bytes behind the wire header */
+    uint32_t count; /**< messages; stays when the packet has gone */
+    uint32_t age;   /**< rounds in which the postman has seen it */
+} mca_btl_epofi_packet_t;
+
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
 /** A peer's module as one of ours sees it while it is connected to; one, however often. */
@@ -207,6 +231,14 @@ struct mca_btl_base_endpoint_t {
     uint32_t ends_then;  /**< of them when the peer last answered, ... */
     uint32_t answers;    /**< ... and how often it has since without one more */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
+    /* See btl_epofi_packet.c. */
+    uint32_t pack_after; /**< operations under way with which messages go into a packet; 0: there
+                              may be one */
+    bool packing;        /**< there was a packet when its owner last looked */
+    bool streaming;      /**< the last packet was worth it */
+    uint32_t direct;     /**< messages yet that go by themselves, ... */
+    uint32_t direct_next; /**< ... and how many the next time */
+    mca_btl_epofi_packet_t packet;
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
     struct mca_btl_base_endpoint_t *next; /**< in the module's list */
@@ -338,6 +370,14 @@ typedef struct mca_btl_epofi_module_t {
     bool abandons;            /**< peers have been given up whose gets may not have ended */
     bool closing;             /**< finalize runs: deliver nothing any more */
     bool refused;             /**< the provider has refused a send since we last made it look */
+
+    /* Packets that are being filled: of the module's owner and of the postman. */
+    atomic_flag packet_lock;
+    _Atomic uint32_t packet_count; /**< changed under the lock; read by both without, as a hint */
+    mca_btl_epofi_packet_t packets; /**< head of a ring; under the lock */
+    size_t packet_size;             /**< bytes behind the wire header */
+    bool posted;                    /**< in the postman's list; only ever set by the owner */
+    struct mca_btl_epofi_module_t *next_posted; /**< in that list; under its lock */
 
     /* Things to do besides reading the completion queue; looked at together. */
     mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
@@ -589,6 +629,7 @@ static inline void mca_btl_epofi_pair_sent(mca_btl_epofi_pair_t *pair)
 
 /** Tags of messages between modules, which no owner sees; no active message has them. */
 enum {
+    EPOFI_TAG_PACKET = 0xFC, /**< several messages, see mca_btl_epofi_part_t */
     EPOFI_TAG_HERE = 0xFD, /**< answers ASK; its sequence tells whether anything is lost */
     EPOFI_TAG_ASK = 0xFE, /**< are you there, and do you still know me? */
     EPOFI_TAG_GONE = 0xFF /**< I have given you up */
@@ -677,6 +718,10 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
 void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
                                    size_t length, int status);
 
+/** Completion of a fragment that nobody but us knows of. */
+void mca_btl_epofi_frag_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
+                                 size_t length, int status);
+
 static inline void mca_btl_epofi_op_started(mca_btl_epofi_module_t *module,
                                             struct mca_btl_base_endpoint_t *endpoint)
 {
@@ -696,6 +741,74 @@ static inline void mca_btl_epofi_op_ended(mca_btl_epofi_module_t *module,
         mca_btl_epofi_endpoint_retire(endpoint);
     }
 }
+
+/* ---- btl_epofi_packet.c ---------------------------------------------------------------------- */
+
+/** A module's ring of packets, empty. */
+void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module);
+
+/** An endpoint's, which is filled by whoever sends much to it. */
+void mca_btl_epofi_packet_init(struct mca_btl_base_endpoint_t *endpoint);
+
+/** Bytes of a message in a packet, what is in front of it and behind it included. */
+static inline size_t mca_btl_epofi_part_size(size_t length)
+{
+    return sizeof(mca_btl_epofi_part_t) + ((length + 7) & ~(size_t) 7);
+}
+
+/**
+ * Put a message into the endpoint's packet, beginning one if that is worth it.  For an endpoint
+ * that has as many operations under way as pack_after says.
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: it is to be sent by itself, now, and there is no
+ *         packet in front of it; OPAL_ERR_OUT_OF_RESOURCE, OPAL_ERR_UNREACH: as of ep_send
+ */
+int mca_btl_epofi_pack(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                       const void *header, size_t header_size, const void *payload,
+                       size_t payload_size, mca_btl_base_tag_t tag);
+
+/** Slow path of mca_btl_epofi_packet_send. */
+int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
+                               struct mca_btl_base_endpoint_t *endpoint);
+
+/** Send the packet, if there is one, because something else is to follow it.
+ * @return OPAL_SUCCESS: there is none any more; OPAL_ERR_OUT_OF_RESOURCE, OPAL_ERR_UNREACH */
+static inline int mca_btl_epofi_packet_send(mca_btl_epofi_module_t *module,
+                                            struct mca_btl_base_endpoint_t *endpoint)
+{
+    return OPAL_LIKELY(!endpoint->packing) ? OPAL_SUCCESS
+                                           : mca_btl_epofi_packet_close(module, endpoint);
+}
+
+/** Send all packets of a module, as far as there is room, and forget those for the lost. */
+void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module);
+
+/** Likewise, if there are any. */
+static inline void mca_btl_epofi_packets_look(mca_btl_epofi_module_t *module)
+{
+    /* Relaxed: it is the caller that adds, and what the postman takes away meanwhile is not found
+     * under the lock. */
+    if (OPAL_UNLIKELY(
+            0 < atomic_load_explicit(&module->packet_count, memory_order_relaxed))) {
+        mca_btl_epofi_packets_send(module);
+    }
+}
+
+/** Send those that nobody has sent for a while.  Called by the postman, at any time.
+ * @return are there any? */
+bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_postman.c --------------------------------------------------------------------- */
+
+/** Have somebody look after a module's packets from now on.  By its owner.
+ * @return false: there is no thread for it */
+bool mca_btl_epofi_postman_take(mca_btl_epofi_module_t *module);
+
+/** There is a packet where there was none. */
+void mca_btl_epofi_postman_tell(void);
+
+/** The module goes: nobody looks after it any more when this returns. */
+void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module);
 
 /* ---- btl_epofi_recv.c ------------------------------------------------------------------------ */
 
