@@ -13,10 +13,17 @@
  *
  * Collectives that reduce, blocking, nonblocking and persistent: reduce, allreduce,
  * reduce_scatter(_block), scan, exscan, for several types and operations, one of them a user's and
- * not commutative; against a result computed serially, in the order of the ranks.
+ * not commutative; against a result computed serially, in the order of the ranks.  And that two
+ * endpoints exchange once.
+ *
+ * EPT-LIBS: -ldl
  */
 
+#define _GNU_SOURCE
+
 #include "coll.h"
+
+#include <dlfcn.h>
 
 /* x -> a x + b over unsigned 32-bit numbers; composition is associative, not commutative. */
 struct affine {
@@ -464,6 +471,46 @@ static void case_reduce_local(MPI_Comm comm, struct ept *t)
     }
 }
 
+static _Thread_local int exchanges; /**< allreduces of this thread that are one exchange for two */
+
+/** Stands before libmpi's, whose algorithm this is, and counts. */
+int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, int count,
+                                                     MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                                     void *module);
+
+int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, int count,
+                                                     MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                                     void *module)
+{
+    int (*own)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, void *);
+
+    *(void **) &own = dlsym(RTLD_NEXT, "ompi_coll_base_allreduce_intra_recursivedoubling");
+    ++exchanges;
+    return own(in, out, count, type, op, comm, module);
+}
+
+/** Two endpoints exchange what is small once, whatever its size. */
+static void case_pair(MPI_Comm comm, struct ept *t)
+{
+    enum { MOST = 2048 };
+    static const int counts[] = {2, 500, 1023, 1024, 1500, MOST - 1, MOST};
+    int in[MOST], out[MOST];
+
+    for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); ++k) {
+        const int count = counts[k];
+
+        for (int i = 0; i < count; ++i) {
+            in[i] = i + t->rank;
+        }
+        exchanges = 0;
+        EPT_OK(t, MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm));
+        EPT_EQ(t, 1, exchanges);
+        for (int i = 0; i < count; ++i) {
+            EPT_EQ(t, 2 * i + 1, out[i]);
+        }
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -476,5 +523,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_minloc);
     EPT_CASE(t, case_user_noncommutative);
     EPT_CASE(t, case_reduce_local);
+    if (2 == t->size && t->endpoints) {
+        EPT_CASE(t, case_pair);
+    } else {
+        ept_skip(t, "case_pair", "is for two endpoints");
+    }
     return 0;
 }

@@ -49,8 +49,8 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles, the
  * tables of handles and the progress of collectives under many threads, the end of the job,
- * topologies that may renumber, and the clear messages at the entrances to what endpoints do not
- * offer yet. */
+ * topologies that may renumber, the allreduce of two, and the clear messages at the entrances to
+ * what endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X) \
     X(ompi_comm_compare)                \
     X(ompi_group_compare)               \
@@ -59,6 +59,7 @@
     X(opal_pointer_array_add)           \
     X(opal_progress_unregister)         \
     X(mca_topo_base_comm_select)        \
+    X(ompi_coll_base_allreduce_intra_ring) \
     X(ompi_win_create)                  \
     X(ompi_win_allocate)                \
     X(ompi_win_allocate_shared)         \

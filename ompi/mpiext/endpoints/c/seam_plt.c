@@ -37,6 +37,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/dpm/dpm.h"
 #include "ompi/file/file.h"
+#include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
