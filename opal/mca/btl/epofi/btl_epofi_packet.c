@@ -18,8 +18,8 @@
  * gone, a message waits in a packet, until
  *
  *   - the packet is full, or something follows that does not go into one (in order);
- *   - the thread waits or tests in MPI, or anybody else progresses the module: both at the beginning
- *     and at the end of a progress;
+ *   - the thread waits or tests in MPI, or anybody else progresses the module: at the beginning and
+ *     at the end of a progress;
  *   - none of this happens: then the postman sends it (btl_epofi_postman.c), as MPI has said of a
  *     small message that it is sent, and its thread may compute for long, or never come back.
  *
