@@ -1,0 +1,143 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments, help
+# texts and manual pages name of docs/; every page is in the tarball.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Find;
+use Test::More;
+
+use Ept::Build;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+# What a build leaves, and what is not ours.
+my %SKIP = map { $_ => 1 } qw(.git .ep autom4te.cache bench-results build generated temp);
+# Of all other files, those that people write.
+my $TEXTS = qr{(?:\.(?:[chmt]|ac|am|in|md|pl|pm|py|sh|txt|[137]|docs)|/ep|/run-\w+|-table|-instructions)$};
+
+my (@pages, @texts);
+find({ no_chdir => 1, wanted => sub {
+    my $name = $_ =~ s{.*/}{}r;
+    if (-d $_ && ($SKIP{$name} || -e "$_/config.status")) {
+        # A build tree; the top may be one as well.
+        $File::Find::prune = 1 if $_ ne $top;
+        return;
+    }
+    my $path = s{^\Q$top\E/}{}r;
+    push @pages, $path if $path =~ /\.md$/;
+    push @texts, $path if -f $_ && "/$path" =~ $TEXTS && $name ne 'Makefile.in';
+} }, $top);
+ok(10 < @pages, scalar(@pages) . ' pages');
+
+# A page without its code: what looks like a link there is none.
+sub prose
+{
+    my ($text) = @_;
+
+    $text =~ s/^( *)```.*?^\1```//gms;
+    $text =~ s/^    .*$//gm;
+    return $text =~ s/`[^`\n]*`/`/gr;
+}
+
+# The anchors of a page, as GitHub names them: letters, digits, - and _, the second one of a name with -1.
+my %anchors;
+sub anchors
+{
+    my ($page) = @_;
+
+    return $anchors{$page} if $anchors{$page};
+    my (%seen, %found);
+    my $text = Ept::Build::read_file("$top/$page") =~ s/^( *)```.*?^\1```//gmsr;
+    utf8::decode($text);
+    for my $heading ($text =~ /^#+ +(.*?)\s*$/gm) {
+        $heading =~ s/\[([^]]*)\]\([^)]*\)/$1/g;
+        my $name = lc($heading) =~ s/[^\w -]//gr =~ s/ /-/gr;
+        my $n = $seen{$name}++;
+        $found{ $n ? "$name-$n" : $name } = $heading;
+    }
+    return $anchors{$page} = \%found;
+}
+
+# "a/b/../c" -> "a/c"
+sub plain_path
+{
+    my @parts;
+
+    for my $part (split m{/}, $_[0]) {
+        if ('..' eq $part) {
+            pop @parts;
+        } elsif ('.' ne $part && length $part) {
+            push @parts, $part;
+        }
+    }
+    return join '/', @parts;
+}
+
+my @broken;
+my $links = 0;
+for my $page (@pages) {
+    my $text = prose(Ept::Build::read_file("$top/$page"));
+    my ($folder) = $page =~ m{^(.*/)};
+
+    for my $target ($text =~ /\]\(\s*<?([^)\s>]+)/g, $text =~ /\b(?:src|href)="([^"]+)"/g) {
+        next if $target =~ /^[a-z]+:/;
+        my ($file, $anchor) = split /#/, $target, 2;
+        my $path = length $file ? plain_path(($folder // '') . $file) : $page;
+
+        $links++;
+        if (!-e "$top/$path") {
+            push @broken, "$page: $target: no such file";
+        } elsif (defined $anchor) {
+            utf8::decode($anchor);
+            push @broken, "$page: $target: no such heading" if !anchors($path)->{$anchor};
+        }
+    }
+}
+ok(100 < $links, "$links links");
+is(join("\n", @broken), '', 'each leads somewhere');
+
+# docs/x.md, and with the heading: docs/x.md, "Heading", also over the end of a comment's line.
+@broken = ();
+my $named = 0;
+for my $file (grep { 'test/self/links.t' ne $_ } @texts) {
+    my $text = Ept::Build::read_file("$top/$file");
+
+    utf8::decode($text);
+    while ($text =~ m{\b(docs/[\w-]+\.(?:md|svg|png))\b(?:,[ \n*#]+"([^"\n]+)")?}g) {
+        my ($page, $heading) = ($1, $2);
+
+        $named++;
+        if (!-e "$top/$page") {
+            push @broken, "$file: $page: no such file";
+        } elsif (defined $heading && !grep { $_ eq $heading } values %{ anchors($page) }) {
+            push @broken, "$file: $page: no heading \"$heading\"";
+        }
+    }
+}
+ok(20 < $named, "$named times a page is named elsewhere");
+is(join("\n", @broken), '', 'each is there');
+
+# What make dist takes along.
+for my $folder (map { m{^docs/} ? () : dirname($_) } @pages) {
+    my $list = Ept::Build::read_file("$top/" . ('.' eq $folder ? '' : "$folder/") . 'Makefile.am');
+    next if !length $list;
+    like($list, qr/\b$_\b/, "$folder/Makefile.am has $_")
+        for map { s{.*/}{}r } grep { dirname($_) eq $folder } @pages;
+}
+my $list = Ept::Build::read_file("$top/docs/Makefile.am");
+like($list, qr/(?<![\w-])\Q$_\E(?![\w-])/, "docs/Makefile.am has $_")
+    for map { s{.*/}{}r } grep { !/Makefile/ } glob "$top/docs/*";
+
+done_testing();
