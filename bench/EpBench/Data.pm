@@ -65,7 +65,7 @@ sub new {
 sub statistic {
     my ($self, $rounds) = @_;
     my $of = 1 == $rounds ? 'one round' : "$rounds rounds";
-    return 'best' eq $self->{column} ? "best block of $of" : "median of $of";
+    return 'best' eq $self->{column} ? "best block of $of" : 1 == $rounds ? $of : "median of $of";
 }
 
 sub key {

@@ -19,6 +19,9 @@ use EpBench::Plot;
 use EpBench::Table;
 use EpBench::Ways;
 
+# What is no time is measured once, whatever the number of rounds.
+my $ONCE = 'Memory: one round.';
+
 # A panel of curves; $x as EpBench::Plot::blocks takes it, with tics => { value => text }.
 sub panel {
     my ($data, $name, $title, $label, $axis, $x, $scale) = @_;
@@ -90,7 +93,8 @@ sub sets {
         my $x = { values => \@sizes, at => sub { ($scenario, 1, $measure, $_[0]) } };
         push(@panels, panel($data, $measure, $title, $label, 'endpoints', $x, $scale));
     }
-    return @panels ? whole($data, $scenario, ', making endpoints', @panels) : '';
+    return @panels ? whole($data, $scenario, { more => ', making endpoints', note => $ONCE },
+                            @panels) : '';
 }
 
 sub peers {
@@ -105,7 +109,7 @@ sub peers {
         EpBench::Plot::bar_panel($data, $scenario, $pairs,
                                  'The whole job, by worker (less is better)', 'bytes',
                                  ['job', 0, 2 * $pairs . ' workers']));
-    return @panels ? whole($data, $scenario, ', memory', @panels) : '';
+    return @panels ? whole($data, $scenario, { more => ', memory', rounds => 1 }, @panels) : '';
 }
 
 sub level {
@@ -122,21 +126,24 @@ sub level {
         . 'set yrange [0:' . 1.08 * $greatest . "]\n" . EpBench::Plot::even_tics(1.08 * $greatest)
         . 'set xrange [-0.6:' . ($#lines + 0.6) . "]\nset xtics ("
         . join(', ', map { "'$lines[$_][1]' $_" } 0 .. $#lines) . ")\nset format y '%g'\n"
-        . "set key at screen 0.99,0.9 top right\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
+        . "set key at screen 0.83,0.9 left top Left reverse samplen 2\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
         . "plot \$level using (\$1-0.17):2 with boxes fc rgb '#D55E00' title 'default', \\\n"
         . "     \$level using (\$1+0.17):4 with boxes fc rgb '#E69F00' title 'funneled', \\\n"
         . "     \$level using (\$1-0.17):2:(stringcolumn(3)) with labels offset 0,0.6 notitle, \\\n"
         . "     \$level using (\$1+0.17):4:(stringcolumn(5)) with labels offset 0,0.6 notitle\n"
         . "set key off\n";
-    return EpBench::Plot::figure($data, 'in', [], ', thread levels', $text);
+    return EpBench::Plot::figure($data, 'in', [],
+                                 { title => EpBench::Plot::titled('in', ', thread levels') }, $text);
 }
 
 # With a legend of the ways that are in it: each has data blocks, called NAME_WAY.
 sub whole {
     my ($data, $scenario, $more, @panels) = @_;
+    my $about_it = ref($more) ? $more : { more => $more };
+    $about_it->{title} = EpBench::Plot::titled($scenario, $about_it->{more});
     my $text = join('', @panels);
     my @ways = grep { $text =~ /^\$\w+_$_ <</m } qw(ep proc thread threadcomm);
-    return EpBench::Plot::figure($data, $scenario, \@ways, $more, @panels);
+    return EpBench::Plot::figure($data, $scenario, \@ways, $about_it, @panels);
 }
 
 # Name of the file without its ending => what gnuplot is told; empty where nothing was measured.

@@ -6,8 +6,8 @@
 #
 # $HEADER$
 #
-# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals; or
-# those of FigurePlot.pm.
+# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals; one
+# of all at a glance; or those of FigurePlot.pm.
 # Every figure as SVG and as PNG, by gnuplot.
 
 package EpBench::Plot;
@@ -40,6 +40,10 @@ set tics nomirror
 set grid ytics lc rgb "#DDDDDD" lt 1 lw 1
 set key off
 GNUPLOT
+
+# Of a figure, in pixels; panels in one row take less.
+my $WIDTH = 1200;
+sub height { return 1 == $_[0] ? 500 : 900; }
 
 # What the floor is called on a plot: of times it is the least that can be, of bandwidth the most.
 my $LIMIT = 'limit of the machine';
@@ -114,19 +118,20 @@ sub even_tics {
 }
 
 # "set yrange" and "set ytics" that leave no room unused: from the least to the greatest of all
-# blocks, or from 0 on.  $over: how much room above.
+# blocks, or from 0 on.  What is 0 has no place on a logarithmic axis, and is not drawn.  $over: how
+# much room above.
 sub y_axis {
     my ($text, $scale, $over) = @_;
     my ($least, $greatest);
     for my $line (grep { /^[-\d.e+]+(?: [-\d.e+]+){3}(?: \S+)?$/ } split(/\n/, $text)) {
         my (undef, undef, $min, $max) = split(' ', $line);
-        $least    = $min if !defined $least || $min < $least;
+        $least    = $min if 0 < $min && (!defined $least || $min < $least);
         $greatest = $max if !defined $greatest || $max > $greatest;
     }
     return '' unless defined $greatest && 0 < $greatest;
     my $to = $greatest * $over;
     return "unset logscale y\nset yrange [0:$to]\n" . even_tics($to)
-        if 'log' ne $scale || 0 >= $least;
+        if 'log' ne $scale || !defined $least;
     my $margin = 1.03 * ($greatest / $least) ** 0.03;
     my $from   = $least / $margin;
     $to = $greatest * $margin;
@@ -135,14 +140,14 @@ sub y_axis {
                [map { $_ / 10 } 10 .. 99]);
 }
 
-# "set xtics" with byte sizes, powers of two, at most about eight of them.
+# "set xtics" with sizes in bytes, powers of two, at most about eight of them: 8, 512, 4K, 1M.
 sub size_tics {
     my @sizes = grep { 0 == ($_ & ($_ - 1)) } @_;
     my $step = int((@sizes + 7) / 8);
     my @shown = map { $sizes[$_] } grep { 0 == $_ % $step } 0 .. $#sizes;
-    return 'set xtics (' . join(', ', map {
+    return "set xlabel 'message size in bytes (K: 1024)'\nset xtics (" . join(', ', map {
         my $text = EpBench::Data::bytes($_);
-        $text =~ s/iB$//;
+        $text =~ s/ B$| (?=[KM])|iB$//g;
         "'$text' $_"
     } @shown) . ")\n";
 }
@@ -157,44 +162,55 @@ sub size_panel {
     my $x = { values => \@sizes, at => sub { ($scenario, $pairs, $measure, $_[0]) } };
     my ($text, @with) = blocks($data, $measure, $x);
     my $range = 'set xrange [' . $sizes[0] / 1.5 . ':' . $sizes[-1] * 1.5 . "]\n";
-    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel 'message size'\n"
-        . "set logscale x 2\n$range" . y_axis($text, $scale, 1.05) . size_tics(@sizes) . "set format y '%g'\nplot " . curves(@with) . "\n";
+    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset logscale x 2\n$range"
+        . y_axis($text, $scale, 1.05) . size_tics(@sizes) . "set format y '%g'\nplot "
+        . curves(@with) . "\n";
 }
 
-# Bars: barrier, and the least size of each other collective and of the message rate.
+# Bars of each way side by side, and the limit across them.  A point is [measure, size, text] and, if it
+# is another one, the scenario.
 sub bar_panel {
     my ($data, $scenario, $pairs, $title, $label, @points) = @_;
-    my (@groups, @bars);
+    my $at = sub {
+        my ($point, $way) = @_;
+        return $data->figure($point->[3] // $scenario, $pairs, @$point[0, 1], $way);
+    };
     my @ways = grep {
         my $way = $_;
-        'floor' ne $way && grep { $data->figure($scenario, $pairs, @$_[0, 1], $way) } @points
+        'floor' ne $way && grep { $at->($_, $way) } @points
     } @ORDER;
     return '' unless @ways;
-    my $width = 0.8 / @ways;
-    my $text  = '';
+    my $width = 0.88 / @ways;
+    my ($text, @plots) = ('');
     for my $i (0 .. $#ways) {
-        my $way   = $ways[$i];
-        my $block = "\$bars_$way";
-        my @lines;
-        for my $group (0 .. $#points) {
-            my $figure = $data->figure($scenario, $pairs, @{ $points[$group] }[0, 1], $way)
-                or next;
-            my $at = $group + ($i - $#ways / 2) * $width;
-            push(@lines, join(' ', $at, @$figure{qw(median min max)},
-                              EpBench::Table::number($figure->{median})));
+        my $way = $ways[$i];
+        my $lines = '';
+        for my $group (grep { $at->($points[$_], $way) } 0 .. $#points) {
+            my $figure = $at->($points[$group], $way);
+            $lines .= join(' ', $group + ($i - $#ways / 2) * $width, @$figure{qw(median min max)},
+                           EpBench::Table::number($figure->{median})) . "\n";
         }
-        next unless @lines;
-        $text .= "$block << END\n" . join("\n", @lines) . "\nEND\n";
-        push(@bars, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
-                    . "fc rgb '$STYLE{$way}{color}' title '$EpBench::Ways::WAY{$way}{title}'",
-                    "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333' notitle",
-                    "$block using 1:4:(stringcolumn(5)) with labels offset 0,0.6 font ',8' notitle");
+        my $block = "\$bars_$way";
+        $text .= "$block << END\n${lines}END\n";
+        push(@plots, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
+                     . "fc rgb '$STYLE{$way}{color}'",
+                     "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333'",
+                     "$block using 1:4:(stringcolumn(5)) with labels offset 0,0.6 font ',7.5'");
     }
-    my $tics = join(', ', map { "'$points[$_][2]' $_" } 0 .. $#points);
+    my $limits = join('', map {
+        my $figure = $at->($points[$_], 'floor');
+        $figure ? "$_ $figure->{median} $figure->{median} $figure->{median}\n" : ''
+    } 0 .. $#points);
+    if (length($limits)) {
+        $text .= "\$bars_floor << END\n${limits}END\n";
+        push(@plots, "\$bars_floor using (\$1-0.44):2:(0.88):(0) with vectors nohead dt 2 "
+                     . "lw $STYLE{floor}{width} lc rgb '#444444'");
+    }
+    my $tics = join(', ', map { qq("$points[$_][2]" $_) } 0 .. $#points);
     return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel ' '\n"
-        . "unset logscale\nset format y '%g'\n" . y_axis($text, '', 1.12) . 'set xrange [-0.6:'
-        . ($#points + 0.6) . "]\nset xtics ($tics)\nplot " . join(", \\\n     ", @bars)
-        . "\n";
+        . "unset logscale\nset format y '%g'\n" . y_axis($text, '', 1.12) . 'set xrange [-0.5:'
+        . ($#points + 0.5) . "]\nset xtics scale 0 ($tics)\nplot " . join(", \\\n     ", @plots)
+        . "\nset xtics scale 1\n";
 }
 
 sub scenario_figure {
@@ -212,7 +228,24 @@ sub scenario_figure {
                    'million messages/s', 'log'),
         bar_panel($data, $scenario, $pairs, 'Collectives (less is better)', 'µs', @bars),
     );
-    return @panels ? figure($data, $scenario, \@ORDER, '', @panels) : '';
+    return @panels ? figure($data, $scenario, \@ORDER, { title => titled($scenario, '') }, @panels) : '';
+}
+
+# The one for people in a hurry: three figures of two threads, in one process and in two.
+sub glance_figure {
+    my ($data) = @_;
+    return '' if grep { my $s = $_; !grep { $s eq $_ } $data->distinct('scenario', pairs => 1) }
+        qw(in shm);
+    my @panels = grep { length } map {
+        my ($measure, $size, $title, $label) = @$_;
+        bar_panel($data, 'in', 1, $title, $label, [$measure, $size, 'in one process', 'in'],
+                  [$measure, $size, 'in two of a node', 'shm'])
+    } (['lat', 8, '8 B one way (less is better)', 'µs'],
+       ['rate', 8, '8 B messages (more is better)', 'million messages/s'],
+       ['bw', 1048576, '1 MiB stream (more is better)', 'GB/s']);
+    return 3 == @panels ? figure($data, 'in', \@ORDER, {
+        title => 'Two threads that talk: MPI endpoints and their peers', columns => 3,
+        note => "'ob1, processes' are two processes in either group." }, @panels) : '';
 }
 
 # Over the number of pairs: totals of messages, and what communicators cost.
@@ -246,8 +279,8 @@ sub pairs_figure {
              . 'plot ' . curves(@with) . "\n");
     }
     return '' unless @panels;
-    return figure($data, $scenario, [grep { 'floor' ne $_ } @ORDER], ', by number of workers',
-                  @panels);
+    return figure($data, $scenario, [grep { 'floor' ne $_ } @ORDER],
+                  { title => titled($scenario, ', by number of workers') }, @panels);
 }
 
 # Lines of words, none longer than so many characters.
@@ -267,42 +300,52 @@ sub wrap {
 # What the limit is, beside the legend: nobody is slower than light, but two may be faster than one.
 sub limit_note {
     my ($scenario) = @_;
-    return "$LIMIT: a plain TCP socket, polled, up to 64 KiB" if 'tcp' eq $scenario;
-    return "$LIMIT: of times, the floor, which is a cache line going across and one memcpy; of"
-        . ' bandwidth, what one core copies with memcpy from and to its own cache. Sender and receiver'
-        . ' that copy together, each a part, may pass it';
+    return ("$LIMIT:", 'a plain TCP socket, polled, up to 64 KiB.') if 'tcp' eq $scenario;
+    return ("$LIMIT:", 'of times, the least: a cache line going across, and one memcpy;',
+            'of bandwidth, what one core copies with memcpy from and to its own cache. Sender and'
+            . ' receiver that copy together, each a part, may pass it.');
 }
 
 # The legend of all panels, beside them: a plot of nothing in a strip, and what must be said there.
 sub legend {
-    my ($scenario, $text, @ways) = @_;
+    my ($scenario, $height, $text, @ways) = @_;
     my @shown = grep { $text =~ /^\$\w+_\Q@{[tr{-}{_}r]}\E <</m } @ways;
-    my $note  = (grep { 'floor' eq $_ } @shown) ? limit_note($scenario) : '';
+    my @note  = (grep { 'floor' eq $_ } @shown) ? limit_note($scenario) : ();
     my @parts;
     for my $way (@shown) {
         my $style = $STYLE{$way};
-        my $with  = 'floor' eq $way ? 'lines dt 2' : "linespoints pt $style->{mark} ps 0.9";
+        my $with  = 'floor' eq $way ? 'lines dt 2'
+            : $text =~ /with linespoints/ ? "linespoints pt $style->{mark} ps 0.9"
+            : 'boxes fs solid 0.85 noborder';
         my $title = 'floor' eq $way ? $LIMIT : $EpBench::Ways::WAY{$way}{title};
         push(@parts, "NaN with $with lc rgb '$style->{color}' lw $style->{width} title '$title'");
     }
     return '' unless @parts;
+    my $below = 1 - (105 + 15 * @parts) / $height;
     return "unset title\nunset border\nunset tics\nunset xlabel\nunset ylabel\nunset logscale\n"
         . "unset grid\nset lmargin at screen 0.825\nset rmargin at screen 0.995\n"
-        . "set tmargin at screen 0.90\nset bmargin at screen 0.60\n"
+        . 'set tmargin at screen ' . (1 - 90 / $height) . "\nset bmargin at screen $below\n"
         . "set xrange [0:1]\nset yrange [0:1]\n"
-        . (length($note) ? 'set label 1 "' . wrap(27, $note)
-                           . qq(" at screen 0.83,0.66 left font ',9'\n) : '')
+        . (@note ? 'set label 1 "' . join('\n', map { wrap(28, $_) } @note)
+                   . qq(" at screen 0.829,) . ($below - 20 / $height) . qq( left font ',9'\n) : '')
         . "set key left top vertical Left reverse samplen 2 font ',9'\n"
         . 'plot ' . join(", \\\n     ", @parts) . "\nunset label 1\n";
 }
 
 # Below the panels: of what the figures are, and what they were measured on.
 sub caption {
-    my ($data, $scenario) = @_;
-    my $rounds = $data->distinct('round', scenario => $scenario);
+    my ($data, $scenario, $text, $about_it) = @_;
+    my $rounds = $about_it->{rounds} || $data->distinct('round', scenario => $scenario);
+    my @pairs  = $data->distinct('pairs', scenario => $scenario);
     my $about  = $data->{about} || {};
-    my $what = 'Lines and bars: ' . $data->statistic($rounds)
-        . (1 < $rounds ? '; shades and error bars: from the least to the greatest round.' : '.');
+    my @marks  = ($text =~ /with linespoints/ ? 'lines' : (), $text =~ /with boxes/ ? 'bars' : ());
+    my @ranges = ($text =~ /with filledcurves/ ? 'shades' : (),
+                  $text =~ /with yerrorbars/ ? 'error bars' : ());
+    my $what = ucfirst(join(' and ', @marks)) . ': ' . $data->statistic($rounds)
+        . (1 == @pairs && 1 == $pairs[0] ? ', one pair of workers' : '')
+        . (1 < $rounds && @ranges
+           ? '; ' . join(' and ', @ranges) . ': from the least to the greatest round.' : '.')
+        . ($about_it->{note} ? " $about_it->{note}" : '');
     my @where = grep { defined } $about->{cpu},
         map { defined $about->{ $_->[0] } ? "$_->[1]$about->{ $_->[0] }$_->[2]" : undef }
         ['cores', '', ' cores'], ['kernel', 'Linux ', ''], ['Open MPI', 'Open MPI ', ''],
@@ -313,18 +356,27 @@ sub caption {
     return $what . (length($where) ? '\\n' . $where . $date : '');
 }
 
-# $ways: those that the legend may have.
+# $ways: those that the legend may have.  $about_it: title, columns, rounds (if not all), note (behind
+# the caption's first line).
 sub figure {
-    my ($data, $scenario, $ways, $more, @panels) = @_;
-    my $title   = "MPI endpoints and their peers, $EpBench::Ways::SCENARIO{$scenario}{plot}$more";
-    my $columns = 1 == @panels ? 1 : 2;
+    my ($data, $scenario, $ways, $about_it, @panels) = @_;
+    my $columns = $about_it->{columns} || (1 == @panels ? 1 : 2);
     my $rows    = int((@panels + $columns - 1) / $columns);
+    my $height  = height($rows);
     my $text    = join('', @panels);
-    return $SETUP . qq(set multiplot layout $rows,$columns title "$title" font ',16' )
-        . "margins 0.06,0.815,0.135,0.90 spacing 0.075,0.13\n"
-        . 'set label 2 "' . escape(caption($data, $scenario)) . qq(" at screen 0.02,0.045 left font ',9'\n)
+    return $SETUP . qq(set multiplot layout $rows,$columns title "$about_it->{title}" font ',16' )
+        . 'margins 0.06,0.815,' . 122 / $height . ',' . (1 - 90 / $height)
+        . ' spacing ' . (3 == $columns ? 0.06 : 0.075) . ",0.13\n"
+        . 'set label 2 "' . escape(caption($data, $scenario, $text, $about_it))
+        . '" at screen 0.02,' . 40 / $height . " left font ',9'\n"
         . $panels[0] . "unset label 2\n" . join('', @panels[1 .. $#panels])
-        . legend($scenario, $text, @$ways) . "unset multiplot\n";
+        . legend($scenario, $height, $text, @$ways) . "unset multiplot\n";
+}
+
+# Of what is in one scenario.
+sub titled {
+    my ($scenario, $more) = @_;
+    return "MPI endpoints and their peers, $EpBench::Ways::SCENARIO{$scenario}{plot}$more";
 }
 
 # Gnuplot takes a bare _ for the beginning of an index, and ^ for that of a power.
@@ -335,7 +387,7 @@ sub escape {
 # Name of the file without its ending => what gnuplot is told.
 sub figures {
     my ($data) = @_;
-    my %figure;
+    my %figure = (glance => glance_figure($data));
     for my $scenario ($data->distinct('scenario')) {
         my ($fewest) = sort { $a <=> $b } $data->distinct('pairs', scenario => $scenario);
         my $name = { in => 'in-process', tcp => 'across-tcp', shm => 'across-shm' }->{$scenario};
@@ -344,6 +396,17 @@ sub figures {
         $figure{"$name-communicators"} = pairs_figure($data, $scenario, @COMMUNICATORS);
     }
     return %figure;
+}
+
+# Browsers without the font would take one with serifs.
+sub name_fonts {
+    my ($path) = @_;
+    my $text = join("\n", EpBench::Ways::lines($path)) =~
+        s/font-family="DejaVu Sans"/font-family="DejaVu Sans,Verdana,sans-serif"/gr;
+    open(my $file, '>', $path) or die "$path: $!\n";
+    print $file "$text\n";
+    close($file);
+    return;
 }
 
 # Writes figures into $folder; returns the paths, or an empty list and why.
@@ -355,9 +418,10 @@ sub draw {
     for my $name (sort grep { length $figure{$_} } keys %figure) {
         my $script = "$folder/$name.gnuplot";
         open(my $file, '>', $script) or die "$script: $!\n";
-        print $file "set terminal svg size 1200,900 dynamic background rgb 'white' "
+        my $size = join(',', $WIDTH, height($figure{$name} =~ /multiplot layout (\d+)/));
+        print $file "set terminal svg size $size dynamic background rgb 'white' "
             . "font 'DejaVu Sans,11'\nset output '$name.svg'\n$figure{$name}unset output\n"
-            . "reset\nset terminal pngcairo size 1200,900 font 'DejaVu Sans,11'\n"
+            . "reset\nset terminal pngcairo size $size font 'DejaVu Sans,11'\n"
             . "set output '$name.png'\n$figure{$name}unset output\n";
         close($file);
         my $failed = EpBench::Job::run(
@@ -368,6 +432,7 @@ sub draw {
             return (\@paths, "gnuplot: $failed (see $folder/$name.err)");
         }
         unlink("$folder/$name.log", "$folder/$name.err");
+        name_fonts("$folder/$name.svg");
         push(@paths, "$folder/$name.svg", "$folder/$name.png");
     }
     return (\@paths, undef);

@@ -181,7 +181,8 @@ sub figures {
             EpBench::Plot::size_panel($data, $scenario, 1, 'bw', 'Stream (more is better)', 'GB/s',
                                       ''));
         $figure{"sweep-$scenario"} = EpBench::Plot::figure(
-            $data, $scenario, ['ep', @PEERS, 'floor'], ', every size', @panels) if @panels;
+            $data, $scenario, ['ep', @PEERS, 'floor'],
+            { title => EpBench::Plot::titled($scenario, ', every size') }, @panels) if @panels;
     }
     return %figure;
 }
