@@ -59,7 +59,8 @@ sub blocks {
             my $figure = $data->figure($x->{at}->($value, @at), $way) or next;
             push(@lines, join(' ', $value, @$figure{qw(median min max)}));
         }
-        next unless @lines;
+        # Of the limit there is a line or nothing.
+        next if @lines < ('floor' eq $way ? 2 : 1);
         (my $block = "\$${name}_$way") =~ tr/-/_/;
         $text .= "$block << END\n" . join("\n", @lines) . "\nEND\n";
         push(@with, [$way, $block, scalar @lines]);

@@ -12,8 +12,9 @@
  * @file
  *
  * What endpoint communicators cannot do yet: windows, files, connections to other jobs, communicators
- * out of a group alone.  Each rank gets an error of the class that the README names, again and again,
- * and the communicator works on.  What is said, and that it is said once, the table knows (says).
+ * out of a group alone.  Each rank gets an error of the class that docs/limits.md names, again and
+ * again, and the communicator works on.  What is said, and that it is said once, the table knows
+ * (says).
  */
 
 #include "ept.h"

@@ -30,7 +30,7 @@
 enum { TAG = 7, DONE = 8, OTHER = 9, ANSWERED = 1 << 18 };
 
 /* What a message of 8 bytes takes at its receiver, malloc's part included; and what it takes more
- * once wildcards ask for it (README.md and docs/architecture.md state both). */
+ * once wildcards ask for it (docs/limits.md and docs/architecture.md state both). */
 enum { MESSAGE_BYTES = 64, WILDCARD_BYTES = 48 };
 
 static long limit;
