@@ -76,6 +76,25 @@ $seen{$_}++ for grep { /^mca:\w+:ep\w+:param:[^:]*:value:/ } @lines;
 ok(20 < keys %seen, 'ompi_info shows our parameters');
 is(join(' ', grep { 1 < $seen{$_} } sort keys %seen), '', 'each once');
 
+# The page of all of them: each once, with its level, and its default where that is one value.
+my (%page, %shown);
+for my $row (Ept::Build::read_file("$top/docs/parameters.md") =~ /^\| .*$/mg) {
+    my ($name, $default, undef, $level) = map { tr/`*//dr } $row =~ /\| ([^|]*) (?=\|)/g;
+
+    push @{ $page{$name} }, "level $level", $default =~ /^[\w,]+$/ ? "default $default" : ()
+        if $name =~ /^(?:pml_epml|btl_ep)/;
+}
+for my $line (@lines) {
+    $shown{$1}{$2} = $3 =~ s/^"(.*)"$/$1/r
+        if $line =~ /^mca:\w+:ep\w+:param:(\w+):(level|value):(.*)$/;
+}
+is("@{[sort keys %page]}", "@{[sort keys %shown]}", 'docs/parameters.md has all');
+for my $name (sort grep { $shown{$_} } keys %page) {
+    my @is = ("level $shown{$name}{level}", "default $shown{$name}{value}");
+
+    is("@{ $page{$name} }", "@is[0 .. $#{ $page{$name} }]", "docs/parameters.md: $name");
+}
+
 # configure
 SKIP: {
     skip 'no configure here', 2 if !-x "$top/configure";

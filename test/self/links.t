@@ -8,8 +8,8 @@
 #
 # $HEADER$
 #
-# links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments, help
-# texts and manual pages name of docs/; every page is in the tarball.
+# links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
+# help texts name of docs/; every page is in the tarball; README.md's example is the one that is tested.
 
 use strict;
 use warnings;
@@ -129,15 +129,21 @@ for my $file (grep { 'test/self/links.t' ne $_ } @texts) {
 ok(20 < $named, "$named times a page is named elsewhere");
 is(join("\n", @broken), '', 'each is there');
 
-# What make dist takes along.
-for my $folder (map { m{^docs/} ? () : dirname($_) } @pages) {
-    my $list = Ept::Build::read_file("$top/" . ('.' eq $folder ? '' : "$folder/") . 'Makefile.am');
-    next if !length $list;
-    like($list, qr/\b$_\b/, "$folder/Makefile.am has $_")
-        for map { s{.*/}{}r } grep { dirname($_) eq $folder } @pages;
+# What make dist takes along; a folder without a Makefile.am goes as a whole.
+my %of;
+push @{ $of{ dirname($_) } }, $_ for @pages, map { s{^\Q$top\E/}{}r } glob "$top/docs/*.svg";
+for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
+    my $list = Ept::Build::read_file("$top/$folder/Makefile.am");
+
+    $list =~ /(?<![\w-])\Q$_\E(?![\w-])/ or fail("$folder/Makefile.am lacks $_")
+        for map { s{.*/}{}r } @{ $of{$folder} };
 }
-my $list = Ept::Build::read_file("$top/docs/Makefile.am");
-like($list, qr/(?<![\w-])\Q$_\E(?![\w-])/, "docs/Makefile.am has $_")
-    for map { s{.*/}{}r } grep { !/Makefile/ } glob "$top/docs/*";
+
+# What a newcomer reads first.
+my $readme = Ept::Build::read_file("$top/README.md");
+is(join(' ', grep { m{^docs/} && $readme !~ /\(\Q$_\E[#)]/ } @pages), '', 'README.md names all of docs/');
+my ($listing) = $readme =~ /^```c\n(.*?)^```/ms;
+my $source = Ept::Build::read_file("$top/examples/hello_endpoints.c");
+ok(-1 != index($source, $listing // "\0"), 'its example is that of examples/');
 
 done_testing();
