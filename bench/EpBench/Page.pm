@@ -17,6 +17,7 @@ use warnings;
 use File::Copy qw(copy);
 
 use EpBench::Data;
+use EpBench::Plot;
 use EpBench::Table;
 use EpBench::Ways;
 
@@ -100,12 +101,12 @@ sub figures {
         $text .= row($data, $scenario, @$_) for @rows;
     }
     my $copy = $data->figure('in', 1, 'bw', 1048576, 'floor');
-    $text .= "\n" . ordinary($data)
+    my $below = ordinary($data)
         . ($copy ? 'One core moves ' . EpBench::Table::number($copy->{median})
                    . ' GB/s with `memcpy` at 1 MiB. ' : '')
         . 'Rounds of endpoints were up to ' . spread($data, 'in') . ' apart in a process, '
-        . spread($data, 'shm') . ' between two, ' . spread($data, 'tcp') . " over TCP.\n";
-    return $text;
+        . spread($data, 'shm') . ' between two, ' . spread($data, 'tcp') . ' over TCP.';
+    return "$text\n" . EpBench::Plot::wrap(118, $below, "\n") . "\n";
 }
 
 # Writes both into $docs; dies and has changed nothing if something is missing.

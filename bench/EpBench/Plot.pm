@@ -284,9 +284,9 @@ sub pairs_figure {
                   { title => titled($scenario, ', by number of workers') }, @panels);
 }
 
-# Lines of words, none longer than so many characters.
+# Lines of words, none longer than so many characters; between them $end, or what gnuplot takes for it.
 sub wrap {
-    my ($width, $text) = @_;
+    my ($width, $text, $end) = @_;
     my @lines = ('');
     for my $word (split(' ', $text)) {
         if (length("$lines[-1] $word") > $width && length($lines[-1])) {
@@ -295,7 +295,7 @@ sub wrap {
             $lines[-1] .= (length($lines[-1]) ? ' ' : '') . $word;
         }
     }
-    return join('\\n', @lines);
+    return join($end // '\\n', @lines);
 }
 
 # What the limit is, beside the legend: nobody is slower than light, but two may be faster than one.
