@@ -79,7 +79,7 @@ is(join(' ', grep { 1 < $seen{$_} } sort keys %seen), '', 'each once');
 # The page of all of them: each once, with its level, and its default where that is one value.
 my (%page, %shown);
 for my $row (Ept::Build::read_file("$top/docs/parameters.md") =~ /^\| .*$/mg) {
-    my ($name, $default, undef, $level) = map { tr/`*//dr } $row =~ /\| ([^|]*) (?=\|)/g;
+    my (undef, $name, $default, undef, $level) = map { tr/`*//dr } split / *\| */, $row;
 
     push @{ $page{$name} }, "level $level", $default =~ /^[\w,]+$/ ? "default $default" : ()
         if $name =~ /^(?:pml_epml|btl_ep)/;
