@@ -701,6 +701,9 @@ my @TABLE = (
     { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
       says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
              . '  single copy +\w+.*network +not needed' },
+    { program => 'epinfo', variant => 'cluster', kind => 'tool', cluster => 'fast', plain => 0,
+      configs => ['3x1/node'], quick => [],
+      says => 'interface +eth1 .10\.76\.0\.1.: all nodes are in this network' },
     { program => 'epinfo', variant => 'unselected', kind => 'tool', configs => ['2x0'], plain => 0,
       quick => [], mca => 'pml ob1', status => 1, says => 'pml/epml was not selected' },
     { program => 'epinfo', variant => 'usage', kind => 'tool', configs => ['1x0'], plain => 0,

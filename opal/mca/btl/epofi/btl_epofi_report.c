@@ -56,9 +56,8 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
              fabric->eager_limit, fabric->rma ? "are read" : "in pieces");
     tell(context, "network", text);
     address_text(info, address, sizeof(address));
-    snprintf(text, sizeof(text), "%s%s, %s", is_set(interface) ? interface : "?", address,
-             is_set(mca_btl_epofi_component.interface) ? "as btl_epofi_interface says"
-                                                       : "the best of the provider's");
+    snprintf(text, sizeof(text), "%s%s: %s", is_set(interface) ? interface : "?", address,
+             fabric->interface_why);
     tell(context, "interface", text);
     tell(context, "greeting",
          0 == mca_btl_epofi_component.greeting ? "none: btl_epofi_greeting is 0"
