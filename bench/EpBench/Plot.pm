@@ -88,10 +88,15 @@ sub curves {
     return join(", \\\n     ", @parts);
 }
 
-# A tic's value in few characters: 50k, 12M.
+# What values up to so much are given in, for few characters: 50k, 12M.
+sub unit {
+    my ($value) = @_;
+    return $value >= 1e6 ? (1e6, 'M') : $value >= 1e4 ? (1e3, 'k') : (1, '');
+}
+
 sub tic {
     my ($value) = @_;
-    my ($by, $unit) = $value >= 1e6 ? (1e6, 'M') : $value >= 1e4 ? (1e3, 'k') : (1, '');
+    my ($by, $unit) = unit($value);
     return sprintf("'%g%s' %.10g", $value / $by, $unit, $value);
 }
 
@@ -109,13 +114,19 @@ sub tics {
     return 'set ytics (' . join(', ', map { tic($_) } @tics) . ")\n";
 }
 
-# From 0 on, in steps of 1, 2 or 5 times a power of ten, five to ten of them.
+# From 0 on, in steps of 1, 2 or 5 times a power of ten, five to ten of them, all in one unit and with
+# as many decimals as the step has.
 sub even_tics {
     my ($to) = @_;
     my $least = $to / 10;
     my $power = 10 ** POSIX::floor(log($least) / log(10));
     my ($step) = grep { $_ >= $least } map { $_ * $power } 1, 2, 5, 10;
-    return 'set ytics (' . join(', ', map { tic($_ * $step) } 0 .. int($to / $step)) . ")\n";
+    my ($by, $unit) = unit($to);
+    my $decimals = -POSIX::floor(log($step / $by) / log(10) + 1e-9);
+    return "set ytics ('0' 0" . join('', map {
+        sprintf(", '%.*f%s' %.10g", $decimals > 0 ? $decimals : 0, $_ * $step / $by, $unit,
+                $_ * $step)
+    } 1 .. int($to / $step)) . ")\n";
 }
 
 # "set yrange" and "set ytics" that leave no room unused: from the least to the greatest of all
@@ -185,9 +196,10 @@ sub bar_panel {
     my ($text, @plots) = ('');
     for my $i (0 .. $#ways) {
         my $way = $ways[$i];
-        my $lines = '';
+        my ($lines, $vary) = ('', 0);
         for my $group (grep { $at->($points[$_], $way) } 0 .. $#points) {
             my $figure = $at->($points[$group], $way);
+            $vary ||= $figure->{min} != $figure->{max};
             $lines .= join(' ', $group + ($i - $#ways / 2) * $width, @$figure{qw(median min max)},
                            EpBench::Table::number($figure->{median})) . "\n";
         }
@@ -195,7 +207,8 @@ sub bar_panel {
         $text .= "$block << END\n${lines}END\n";
         push(@plots, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
                      . "fc rgb '$STYLE{$way}{color}'",
-                     "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333'",
+                     $vary ? "$block using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb '#333333'"
+                           : (),
                      "$block using 1:4:(stringcolumn(5)) with labels offset 0,0.6 font ',7.5'");
     }
     my $limits = join('', map {

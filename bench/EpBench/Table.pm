@@ -52,7 +52,7 @@ sub shown {
     return @some ? @some : @sizes;
 }
 
-# Three significant digits, but four where there is no point in them; at most five characters.
+# Three significant digits, but four where there is no point in them; at most six characters.
 sub number {
     my ($value) = @_;
     return '-' unless defined $value;
@@ -61,7 +61,8 @@ sub number {
     return sprintf('%.0f', $value) if $value >= 99.95 || $value <= 0;
     return sprintf('%.1f', $value) if $value >= 9.995;
     return sprintf('%.2f', $value) if $value >= 0.9995;
-    return sprintf('%.3f', $value);
+    return sprintf('%.3f', $value) if $value >= 0.09995;
+    return sprintf('%.4f', $value);
 }
 
 sub ratio {
