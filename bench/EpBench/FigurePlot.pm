@@ -126,14 +126,15 @@ sub level {
         . 'set yrange [0:' . 1.08 * $greatest . "]\n" . EpBench::Plot::even_tics(1.08 * $greatest)
         . 'set xrange [-0.6:' . ($#lines + 0.6) . "]\nset xtics ("
         . join(', ', map { "'$lines[$_][1]' $_" } 0 .. $#lines) . ")\nset format y '%g'\n"
-        . "set key at screen 0.83,0.9 left top Left reverse samplen 2\nset style fill solid 0.85 noborder\nset boxwidth 0.3\n"
+        . "set key at screen 0.83,0.9 left top Left reverse samplen 2\n"
+        . "set style fill solid 0.85 noborder\nset boxwidth 0.3\n"
         . "plot \$level using (\$1-0.17):2 with boxes fc rgb '#D55E00' title 'default', \\\n"
         . "     \$level using (\$1+0.17):4 with boxes fc rgb '#E69F00' title 'funneled', \\\n"
         . "     \$level using (\$1-0.17):2:(stringcolumn(3)) with labels offset 0,0.6 notitle, \\\n"
         . "     \$level using (\$1+0.17):4:(stringcolumn(5)) with labels offset 0,0.6 notitle\n"
         . "set key off\n";
-    return EpBench::Plot::figure($data, 'in', [],
-                                 { title => EpBench::Plot::titled('in', ', thread levels') }, $text);
+    my $title = EpBench::Plot::titled('in', ', thread levels');
+    return EpBench::Plot::figure($data, 'in', [], { title => $title }, $text);
 }
 
 # With a legend of the ways that are in it: each has data blocks, called NAME_WAY.

@@ -6,8 +6,8 @@
 #
 # $HEADER$
 #
-# What docs/ has of a run: the plot of the README, and the figures of comparison.md, which stand there
-# between two marks (--renew).
+# What docs/ has of a run: the plot of the README, and the figures of comparison.md, which stand
+# there between two marks (--renew).
 
 package EpBench::Page;
 

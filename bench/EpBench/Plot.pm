@@ -6,8 +6,8 @@
 #
 # $HEADER$
 #
-# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals; one
-# of all at a glance; or those of FigurePlot.pm.
+# Plots: one figure of four panels per scenario and, with several pair counts, one of the totals;
+# one of all at a glance; or those of FigurePlot.pm.
 # Every figure as SVG and as PNG, by gnuplot.
 
 package EpBench::Plot;
@@ -114,8 +114,8 @@ sub tics {
     return 'set ytics (' . join(', ', map { tic($_) } @tics) . ")\n";
 }
 
-# From 0 on, in steps of 1, 2 or 5 times a power of ten, five to ten of them, all in one unit and with
-# as many decimals as the step has.
+# From 0 on, in steps of 1, 2 or 5 times a power of ten, five to ten of them, all in one unit and
+# with as many decimals as the step has.
 sub even_tics {
     my ($to) = @_;
     my $least = $to / 10;
@@ -179,8 +179,8 @@ sub size_panel {
         . curves(@with) . "\n";
 }
 
-# Bars of each way side by side, and the limit across them.  A point is [measure, size, text] and, if it
-# is another one, the scenario.
+# Bars of each way side by side, and the limit across them.  A point is [measure, size, text] and, if
+# it is another one, the scenario.
 sub bar_panel {
     my ($data, $scenario, $pairs, $title, $label, @points) = @_;
     my $at = sub {
@@ -242,7 +242,8 @@ sub scenario_figure {
                    'million messages/s', 'log'),
         bar_panel($data, $scenario, $pairs, 'Collectives (less is better)', 'µs', @bars),
     );
-    return @panels ? figure($data, $scenario, \@ORDER, { title => titled($scenario, '') }, @panels) : '';
+    return '' unless @panels;
+    return figure($data, $scenario, \@ORDER, { title => titled($scenario, '') }, @panels);
 }
 
 # The one for people in a hurry: three figures of two threads, in one process and in two.
@@ -297,7 +298,8 @@ sub pairs_figure {
                   { title => titled($scenario, ', by number of workers') }, @panels);
 }
 
-# Lines of words, none longer than so many characters; between them $end, or what gnuplot takes for it.
+# Lines of words, none longer than so many characters; between them $end, or what gnuplot takes for
+# the end of a line.
 sub wrap {
     my ($width, $text, $end) = @_;
     my @lines = ('');
@@ -370,8 +372,8 @@ sub caption {
     return $what . (length($where) ? '\\n' . $where . $date : '');
 }
 
-# $ways: those that the legend may have.  $about_it: title, columns, rounds (if not all), note (behind
-# the caption's first line).
+# $ways: those that the legend may have.  $about_it: title, columns, rounds (if not all), note
+# (behind the caption's first line).
 sub figure {
     my ($data, $scenario, $ways, $about_it, @panels) = @_;
     my $columns = $about_it->{columns} || (1 == @panels ? 1 : 2);

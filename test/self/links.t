@@ -9,7 +9,8 @@
 # $HEADER$
 #
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
-# help texts name of docs/; every page is in the tarball; README.md's example is the one that is tested.
+# help texts name of docs/; every page is in the tarball; README.md's example is the one that is
+# tested.
 
 use strict;
 use warnings;
@@ -25,7 +26,8 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 # What a build leaves, and what is not ours.
 my %SKIP = map { $_ => 1 } qw(.git .ep autom4te.cache bench-results build generated temp);
 # Of all other files, those that people write.
-my $TEXTS = qr{(?:\.(?:[chmt]|ac|am|in|md|pl|pm|py|sh|txt|[137]|docs)|/ep|/run-\w+|-table|-instructions)$};
+my $TEXTS = qr{(?:\.(?:[chmt]|ac|am|in|md|pl|pm|py|sh|txt|[137]|docs)
+                  |/ep|/run-\w+|-table|-instructions)$}x;
 
 my (@pages, @texts);
 find({ no_chdir => 1, wanted => sub {
@@ -51,7 +53,8 @@ sub prose
     return $text =~ s/`[^`\n]*`/`/gr;
 }
 
-# The anchors of a page, as GitHub names them: letters, digits, - and _, the second one of a name with -1.
+# The anchors of a page, as GitHub names them: letters, digits, - and _; the second one of a name
+# ends with -1.
 my %anchors;
 sub anchors
 {
@@ -141,7 +144,8 @@ for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
 
 # What a newcomer reads first.
 my $readme = Ept::Build::read_file("$top/README.md");
-is(join(' ', grep { m{^docs/} && $readme !~ /\(\Q$_\E[#)]/ } @pages), '', 'README.md names all of docs/');
+is(join(' ', grep { m{^docs/} && $readme !~ /\(\Q$_\E[#)]/ } @pages), '',
+   'README.md names all of docs/');
 my ($listing) = $readme =~ /^```c\n(.*?)^```/ms;
 my $source = Ept::Build::read_file("$top/examples/hello_endpoints.c");
 ok(-1 != index($source, $listing // "\0"), 'its example is that of examples/');
