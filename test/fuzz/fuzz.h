@@ -183,6 +183,18 @@ void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number, uint32_t round
 /** The flags of one who has memory to be fetched from, or can fetch. */
 uint8_t fuzz_can_get(void);
 
+/** What kind of request is it, by the name that a dump would show?  (The tables are the PML's own,
+ * and not to be had from outside.) */
+static inline bool fuzz_is(const mca_pml_epml_request_t *request, const char *name)
+{
+    return 0 == strcmp(name, request->ops->name);
+}
+
+static inline bool fuzz_is_part(const mca_pml_epml_request_t *request)
+{
+    return fuzz_is(request, "partitioned send") || fuzz_is(request, "partitioned receive");
+}
+
 /* ---- requests of rank 0: fuzz_requests.c ----------------------------------------------------- */
 
 /** Start what every input finds. */

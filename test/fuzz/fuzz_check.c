@@ -189,7 +189,7 @@ static void check_backlogs(void)
 
         FUZZ_CHECK(NULL == request || !request->done, "a request that is over waits");
         FUZZ_CHECK(NULL == request || &request->pending.thing == thing, "another's place");
-        FUZZ_CHECK(NULL == request || EPML_REQUEST_SEND == request->kind || request->in_backlog,
+        FUZZ_CHECK(NULL == request || fuzz_is(request, "send") || request->in_backlog,
                    "a request waits, and does not know");
         last = thing;
     }

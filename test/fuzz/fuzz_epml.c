@@ -203,13 +203,13 @@ static bool answer(void)
         if (NULL == request || request->done) {
             continue;
         }
-        if (EPML_REQUEST_PSEND == request->kind || EPML_REQUEST_PRECV == request->kind) {
+        if (fuzz_is_part(request)) {
             if (fuzz_parts_answer((const mca_pml_epml_part_t *) request)) {
                 return true;
             }
             continue;
         }
-        if (EPML_REQUEST_RECV == request->kind) {
+        if (fuzz_is(request, "receive")) {
             const uint64_t left = request->wanted - request->received;
 
             fuzz_frag(EPML_HDR_FRAG, request->number, request->received,

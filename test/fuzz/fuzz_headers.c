@@ -115,7 +115,7 @@ static uint64_t a_number(fuzz_input_t *input)
     const uint32_t number = some_number(input);
     const mca_pml_epml_request_t *request = request_of(number);
 
-    addressee = NULL != request && mca_pml_epml_is_part(request)
+    addressee = NULL != request && fuzz_is_part(request)
                     ? (const mca_pml_epml_part_t *) request
                     : NULL;
     return number;
@@ -170,7 +170,7 @@ static uint64_t an_offset(fuzz_input_t *input)
 
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 0 != (choice & 3); ++i) {
         request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
-        if (NULL != request && EPML_REQUEST_RECV == request->kind) {
+        if (NULL != request && fuzz_is(request, "receive")) {
             return request->received;
         }
     }
@@ -195,7 +195,7 @@ static uint64_t a_part_number(fuzz_input_t *input)
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 224 > choice; ++i) {
         mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
 
-        if (NULL != request && mca_pml_epml_is_part(request)) {
+        if (NULL != request && fuzz_is_part(request)) {
             addressee = (mca_pml_epml_part_t *) request;
             if (0 == left--) {
                 break;
@@ -324,7 +324,7 @@ typedef struct field_t {
 
 static bool is_send(const mca_pml_epml_request_t *request, mca_pml_epml_send_state_t state)
 {
-    return NULL != request && EPML_REQUEST_SEND == request->kind && state == request->state;
+    return NULL != request && fuzz_is(request, "send") && state == request->state;
 }
 
 static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
@@ -335,13 +335,13 @@ static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
 
 static bool fits_frag(const void *message, const mca_pml_epml_request_t *request)
 {
-    return NULL != request && EPML_REQUEST_RECV == request->kind
+    return NULL != request && fuzz_is(request, "receive")
            && ((const mca_pml_epml_hdr_frag_t *) message)->offset == request->received;
 }
 
 static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
 {
-    if (NULL != request && EPML_REQUEST_PSEND == request->kind) {
+    if (NULL != request && fuzz_is(request, "partitioned send")) {
         const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
         const mca_pml_epml_hdr_done_t *hdr = message;
@@ -357,7 +357,7 @@ static bool fits_part_start(const void *message, const mca_pml_epml_request_t *r
 {
     const mca_pml_epml_hdr_part_start_t *hdr = message;
 
-    return NULL != request && EPML_REQUEST_PSEND == request->kind
+    return NULL != request && fuzz_is(request, "partitioned send")
            && !((const mca_pml_epml_part_t *) request)->refused
            && ((const mca_pml_epml_part_t *) request)->granted + 1 == hdr->round
            && hdr->length <= request->size;
@@ -368,7 +368,7 @@ static bool wants(const mca_pml_epml_request_t *request, uint64_t offset, uint64
 {
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
-    return NULL != request && EPML_REQUEST_PRECV == request->kind && part->matched
+    return NULL != request && fuzz_is(request, "partitioned receive") && part->matched
            && !request->done && !part->ended && !part->owes_start && offset <= request->wanted
            && length <= request->wanted - offset
            && length <= part->missing;
@@ -404,7 +404,7 @@ static bool fits_part_again(const void *message, const mca_pml_epml_request_t *r
 {
     const mca_pml_epml_hdr_part_again_t *hdr = message;
 
-    return NULL != request && EPML_REQUEST_PSEND == request->kind && !request->done
+    return NULL != request && fuzz_is(request, "partitioned send") && !request->done
            && 0 < ((const mca_pml_epml_part_t *) request)->open && 0 < hdr->length
            && mca_pml_epml_part_short_round(((const mca_pml_epml_part_t *) request)->round)
                   == hdr->common.handle_size

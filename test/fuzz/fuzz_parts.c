@@ -282,7 +282,7 @@ bool fuzz_parts_answer(const mca_pml_epml_part_t *part)
     const mca_pml_epml_request_t *request = &part->super;
     const uint64_t most = FUZZ_FRAG_LIMIT < part->missing ? FUZZ_FRAG_LIMIT : part->missing;
 
-    if (EPML_REQUEST_PRECV == request->kind) {
+    if (fuzz_is(request, "partitioned receive")) {
         if (!part->matched) {
             return false;
         }

@@ -341,7 +341,7 @@ static bool is_findable(const mca_pml_epml_request_t *request)
     if (request->in_backlog) {
         return true;
     }
-    if (EPML_REQUEST_RECV == request->kind) {
+    if (fuzz_is(request, "receive")) {
         return NULL != request->posted.queue || 0 < request->gets
                || EPML_NUMBER_NONE != request->number;
     }

@@ -157,7 +157,7 @@ static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 
     if (NULL != pending->request) {
         *since = 0;
-        return OMPI_ERR_OUT_OF_RESOURCE != mca_pml_epml_request_continue(pending->request);
+        return OMPI_ERR_OUT_OF_RESOURCE != pending->request->ops->resume(pending->request);
     }
     rc = mca_pml_epml_backlog_judge(
         ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0), since);
@@ -247,23 +247,21 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     while (NULL != (pending = take_first(ep, peer))) {
         if (NULL == pending->request) {
             free(pending); /* an answer that nobody waits for any more */
-        } else if (EPML_REQUEST_SEND == pending->request->kind) {
-            mca_pml_epml_send_fail(pending->request, MPI_ERR_PROC_FAILED);
         } else {
-            (void) mca_pml_epml_request_continue(pending->request); /* finds that it cannot */
+            pending->request->ops->cut(pending->request);
         }
     }
     mca_pml_epml_peer_release(peer);
 }
 
-/** A send of which nothing has been sent, and that nobody needs any more? */
+/** A request of which nobody has heard yet, nor needs to any more? */
 static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
 {
     const mca_pml_epml_request_t *request
         = pending_of((epml_backlog_thing_t *) thing)->request;
 
-    return NULL != request && EPML_REQUEST_SEND == request->kind
-           && EPML_SEND_START == request->state && mca_pml_epml_send_is_in_vain(request);
+    return NULL != request && NULL != request->ops->is_unheard
+           && request->ops->is_unheard(request) && mca_pml_epml_request_is_in_vain(request);
 }
 
 /** See mca_pml_epml_backlog_end_in_vain; of one peer. */
@@ -273,14 +271,18 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 
     while (NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))
            && is_unheard_in_vain(first)) {
-        mca_pml_epml_send_fail(take_first(ep, peer)->request, MPI_ERR_PROC_FAILED);
+        mca_pml_epml_request_t *request = take_first(ep, peer)->request;
+
+        request->ops->cut(request);
     }
     for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
         epml_backlog_thing_t *thing = before->next;
 
         if (is_unheard_in_vain(thing)) {
+            mca_pml_epml_request_t *request = pending_of(thing)->request;
+
             epml_backlog_take_behind(first, before);
-            mca_pml_epml_send_fail(pending_of(thing)->request, MPI_ERR_PROC_FAILED);
+            request->ops->cut(request);
         } else {
             before = thing;
         }

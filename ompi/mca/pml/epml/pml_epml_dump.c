@@ -117,77 +117,39 @@ static const mca_pml_epml_comm_t *comm_of(const view_t *view, uint64_t context)
 
 /* ---- pending sends --------------------------------------------------------------------------- */
 
-static const char *mode_text(const mca_pml_epml_request_t *request)
+/** What a request waits for that is on its way. */
+static void request_line(const mca_pml_epml_request_t *request, const char *more)
 {
-    switch (request->mode) {
-    case MCA_PML_BASE_SEND_SYNCHRONOUS:
-        return "synchronous, ";
-    case MCA_PML_BASE_SEND_BUFFERED:
-        return "buffered, ";
-    case MCA_PML_BASE_SEND_READY:
-        return "ready, ";
-    default:
-        return "";
+    mca_pml_epml_request_text_t text;
+
+    if (NULL != request->ops->describe && request->ops->describe(request, &text)) {
+        line("    %s %s %s in \"%s\", %s, %s%zu bytes, %s%s", request->ops->name,
+             request->ops->sends ? "to" : "from", rank_text(request->comm, text.peer).s,
+             name_of(request->comm), tag_text(text.tag).s, request->ops->sends ? "" : "up to ",
+             request->size, text.state, more);
     }
 }
 
-static void send_line(const mca_pml_epml_request_t *request, const char *state)
+/** Has it not begun, so that its place in a backlog is shown? */
+static bool is_unheard(const mca_pml_epml_request_t *request)
 {
-    line("    send to %s in \"%s\", %s, %zu bytes, %s%s", rank_text(request->comm, request->peer).s,
-         name_of(request->comm), tag_text(request->tag).s, request->size, mode_text(request),
-         state);
+    return NULL != request->ops->is_unheard && request->ops->is_unheard(request);
 }
 
-/** A send that has a number: it has been heard of at the other side. */
-static void numbered_send(const mca_pml_epml_request_t *request)
+/** All requests of one direction that have a number: the other side has heard of them. */
+static void dump_numbered(const view_t *view, bool sends)
 {
-    char state[96];
+    for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
+        const mca_pml_epml_request_t *request
+            = epml_numbers_slot(&view->ep->numbers, i)->request;
 
-    switch (request->state) {
-    case EPML_SEND_SYNC:
-        send_line(request, "waiting for acknowledgement");
-        return;
-    case EPML_SEND_RNDV:
-        send_line(request, "waiting for a match, or being fetched");
-        return;
-    case EPML_SEND_WITHDRAWN:
-        send_line(request, "taken back, waiting for the answer");
-        return;
-    case EPML_SEND_FRAGS:
-        snprintf(state, sizeof(state), "transferring, %llu of %llu bytes",
-                 (unsigned long long) request->sent, (unsigned long long) request->to_send);
-        send_line(request, state);
-        return;
-    default: /* the backlogs show it */
-        return;
+        /* Relaxed: written under the lock.  A request that is done may have kept its number. */
+        if (NULL != request && request->ops->sends == sends && shows(view, request->comm)
+            && !is_unheard(request)
+            && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            request_line(request, "");
+        }
     }
-}
-
-static const mca_pml_epml_request_t *numbered(const view_t *view, uint32_t index, int kind)
-{
-    const mca_pml_epml_request_t *request
-        = epml_numbers_slot(&view->ep->numbers, index)->request;
-
-    /* Relaxed: written under the lock.  A request that is done may have kept its number. */
-    return NULL != request && (int) request->kind == kind && shows(view, request->comm)
-                   && !atomic_load_explicit(&request->done, memory_order_relaxed)
-               ? request
-               : NULL;
-}
-
-/** A partitioned send in the middle of a round. */
-static void part_send_line(const mca_pml_epml_part_t *part)
-{
-    const mca_pml_epml_request_t *request = &part->super;
-
-    line("    partitioned send to %s in \"%s\", %s, %zu bytes, %u of %zu partitions ready, "
-         "%u sent%s",
-         rank_text(request->comm, request->peer).s, name_of(request->comm),
-         tag_text(request->tag).s, request->size, part->ready_last, part->partitions,
-         part->ready_first,
-         0 > (int32_t) (part->granted - part->round) ? ", waiting for the receive"
-         : request->in_backlog                       ? ", held in backlog"
-                                                     : "");
 }
 
 static const mca_pml_epml_pending_t *pending_of(const epml_backlog_thing_t *thing)
@@ -199,16 +161,7 @@ static const mca_pml_epml_pending_t *pending_of(const epml_backlog_thing_t *thin
 static void dump_sends(const view_t *view)
 {
     line("  pending sends:");
-    for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_SEND);
-        const mca_pml_epml_request_t *part = numbered(view, i, EPML_REQUEST_PSEND);
-
-        if (NULL != request) {
-            numbered_send(request);
-        } else if (NULL != part) {
-            part_send_line((const mca_pml_epml_part_t *) part);
-        }
-    }
+    dump_numbered(view, true);
     for (const epml_backlog_thing_t *backlog = view->ep->backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
         const mca_pml_epml_peer_t *peer = backlog->peer;
@@ -219,12 +172,11 @@ static void dump_sends(const view_t *view)
 
             ++place;
             control += NULL == request;
-            if (NULL != request && EPML_REQUEST_SEND == request->kind
-                && EPML_SEND_START == request->state && shows(view, request->comm)) {
-                char state[64];
+            if (NULL != request && is_unheard(request) && shows(view, request->comm)) {
+                char where[32];
 
-                snprintf(state, sizeof(state), "held in backlog, at place %u", place);
-                send_line(request, state);
+                snprintf(where, sizeof(where), ", at place %u", place);
+                request_line(request, where);
             }
         }
         line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
@@ -243,9 +195,9 @@ static void dump_queue(const view_t *view, const epml_match_queue_t *queue)
                                                 - offsetof(mca_pml_epml_request_t, posted));
 
         if (shows(view, request->comm)) {
-            line("    %sreceive from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
+            line("    %s from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
                  "posted as number %llu",
-                 mca_pml_epml_is_part(request) ? "partitioned " : "",
+                 request->ops->name,
                  rank_text(request->comm, queue->source).s, name_of(request->comm),
                  tag_text(queue->tag).s, request->size, (unsigned long long) posted->sequence);
         }
@@ -263,27 +215,7 @@ static void dump_receives(const view_t *view)
             dump_queue(view, queue);
         }
     }
-    for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = numbered(view, i, EPML_REQUEST_RECV);
-        const mca_pml_epml_request_t *part = numbered(view, i, EPML_REQUEST_PRECV);
-
-        if (NULL != part && ((const mca_pml_epml_part_t *) part)->matched) {
-            line("    partitioned receive from %s in \"%s\", %s, up to %zu bytes, %llu of them "
-                 "missing",
-                 rank_text(part->comm, part->peer).s, name_of(part->comm), tag_text(part->tag).s,
-                 part->size, (unsigned long long) ((const mca_pml_epml_part_t *) part)->missing);
-        }
-        if (NULL != request) {
-            const ompi_status_public_t *status = &request->req_ompi.req_status;
-
-            line("    receive from %s in \"%s\", %s, up to %zu bytes, transferring, %llu of %llu "
-                 "bytes%s",
-                 rank_text(request->comm, status->MPI_SOURCE).s, name_of(request->comm),
-                 tag_text(status->MPI_TAG).s, request->size,
-                 (unsigned long long) request->received, (unsigned long long) request->wanted,
-                 request->in_backlog ? ", held in backlog" : "");
-        }
-    }
+    dump_numbered(view, false);
 }
 
 /* ---- unexpected messages --------------------------------------------------------------------- */

@@ -26,7 +26,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_part.h"
+#include "pml_epml_request.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"
@@ -402,25 +402,6 @@ static void look_within(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** A send that has been heard of at the other side.  (One that goes on sending is in a backlog.) */
-static void end_send(mca_pml_epml_request_t *request)
-{
-    const mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
-
-    if (mca_pml_epml_lost_is(request->ep, receiver)) {
-        if (EPML_SEND_SYNC == request->state || mca_pml_epml_send_is_offered(request)) {
-            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
-        }
-    } else if (MPI_ANY_TAG > request->tag) {
-        /* Of a collective, to one who lives, and may never receive it. */
-        if (EPML_SEND_SYNC == request->state) {
-            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
-        } else if (EPML_SEND_RNDV == request->state) {
-            mca_pml_epml_withdraw(request);
-        }
-    }
-}
-
 /** Sends and receives that wait for an answer or for data of somebody who is lost. */
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
@@ -431,25 +412,8 @@ static void end_numbered(mca_pml_epml_ep_t *ep)
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;
         }
-        switch (request->kind) {
-        case EPML_REQUEST_RECV:
-            /* What is being fetched comes back from its transport, or is in the backlog. */
-            if (0 == request->gets && !request->in_backlog
-                && mca_pml_epml_lost_is(ep, request->source)) {
-                mca_pml_epml_recv_lost(request);
-            }
-            continue;
-        case EPML_REQUEST_PRECV:
-            mca_pml_epml_part_recv_lost((mca_pml_epml_part_t *) request);
-            continue;
-        case EPML_REQUEST_PSEND:
-            mca_pml_epml_part_send_lost((mca_pml_epml_part_t *) request);
-            continue;
-        case EPML_REQUEST_PIECE:
-            continue;
-        case EPML_REQUEST_SEND:
-            end_send(request);
-            continue;
+        if (NULL != request->ops->lost) {
+            request->ops->lost(request);
         }
     }
 }
@@ -464,18 +428,10 @@ static void end_posted(mca_pml_epml_ep_t *ep)
         mca_pml_epml_request_t *request
             = (mca_pml_epml_request_t *) ((char *) posted
                                           - offsetof(mca_pml_epml_request_t, posted));
-        int rank = -1;
 
         next = epml_match_posted_after(&ep->match, posted);
-        if (request->comm->lost_member && EPML_REQUEST_RECV == request->kind) {
-            rank = mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag);
-        }
-        if (0 <= rank) {
-            epml_match_unpost(&ep->match, posted);
-            request->req_ompi.req_status.MPI_SOURCE = rank;
-            request->req_ompi.req_status.MPI_TAG = request->tag;
-            request->req_ompi.req_status._ucount = 0;
-            mca_pml_epml_request_fail(request, MPI_ERR_PROC_FAILED);
+        if (request->comm->lost_member && NULL != request->ops->lost_unmatched) {
+            request->ops->lost_unmatched(request);
         }
     }
 }

@@ -69,7 +69,7 @@ static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 /** Ask those whom a request waits for. */
 static void ask_for_request(const mca_pml_epml_request_t *request)
 {
-    if (EPML_REQUEST_RECV == request->kind && NULL == request->posted.queue) {
+    if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
         ask(request->ep, request->source, false);
     } else {
         ask_for(request->comm, request->peer, request->tag);
@@ -115,8 +115,8 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
             continue;
         }
         ask_for_request(request);
-        if (EPML_REQUEST_SEND == request->kind && EPML_SEND_WITHDRAWN == request->state) {
-            mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
+        if (NULL != request->ops->remind) {
+            request->ops->remind(request);
         }
     }
     ask_for_probe(ep);

@@ -28,15 +28,12 @@
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-static int part_start(size_t count, ompi_request_t **requests);
 static int part_cancel(ompi_request_t *request, int flag);
 
 static void part_construct(mca_pml_epml_part_t *part)
 {
     memset((char *) part + sizeof(part->super), 0, sizeof(*part) - sizeof(part->super));
     part->super.req_ompi.req_type = OMPI_REQUEST_PART;
-    part->super.req_ompi.req_start = part_start;
-    part->super.req_ompi.req_free = mca_pml_epml_part_free;
     part->super.req_ompi.req_cancel = part_cancel;
 }
 
@@ -50,7 +47,7 @@ static void part_destruct(mca_pml_epml_part_t *part)
 OBJ_CLASS_INSTANCE(mca_pml_epml_part_t, mca_pml_epml_request_t, part_construct, part_destruct);
 
 /** @return NULL without memory */
-static mca_pml_epml_part_t *part_new(mca_pml_epml_request_kind_t kind, size_t partitions)
+static mca_pml_epml_part_t *part_new(const mca_pml_epml_request_ops_t *ops, size_t partitions)
 {
     mca_pml_epml_part_t *part = OBJ_NEW(mca_pml_epml_part_t);
     const size_t room = 0 < partitions ? partitions : 1;
@@ -59,14 +56,13 @@ static mca_pml_epml_part_t *part_new(mca_pml_epml_request_kind_t kind, size_t pa
         return NULL;
     }
     part->partitions = partitions;
-    if (EPML_REQUEST_PSEND == kind) {
+    if (ops->sends) {
         part->is_ready = calloc(room, sizeof(*part->is_ready));
         part->ready = malloc(room * sizeof(*part->ready));
     } else {
         part->left = calloc(room, sizeof(*part->left));
     }
-    if (EPML_REQUEST_PSEND == kind ? NULL == part->is_ready || NULL == part->ready
-                                   : NULL == part->left) {
+    if (ops->sends ? NULL == part->is_ready || NULL == part->ready : NULL == part->left) {
         OBJ_RELEASE(part);
         return NULL;
     }
@@ -111,10 +107,9 @@ void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part)
     }
 }
 
-ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part)
+void mca_pml_epml_part_put(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_request_t *request = &part->super;
-    ompi_communicator_t *comm = mca_pml_epml_request_uncount(request);
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
     if (NULL == request->posted.queue) {
         mca_pml_epml_part_destroy(part);
@@ -125,7 +120,6 @@ ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part)
         part->next_ghost = request->comm->ghosts;
         request->comm->ghosts = part;
     }
-    return comm;
 }
 
 void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
@@ -147,27 +141,6 @@ void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
     }
 }
 
-int mca_pml_epml_part_free(ompi_request_t **ompi_request)
-{
-    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) *ompi_request;
-    mca_pml_epml_ep_t *ep = part->super.ep;
-    ompi_communicator_t *comm = NULL;
-
-    *ompi_request = MPI_REQUEST_NULL;
-    mca_pml_epml_lock(ep);
-    if (atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
-        comm = mca_pml_epml_part_finish(part);
-    } else {
-        part->super.free_called = true;
-    }
-    mca_pml_epml_unlock(ep);
-    if (NULL != comm) {
-        mca_pml_epml_check_outside();
-        OBJ_RELEASE(comm);
-    }
-    return OMPI_SUCCESS;
-}
-
 /** MPI knows no cancelling of partitioned operations. */
 static int part_cancel(ompi_request_t *request, int flag)
 {
@@ -176,41 +149,11 @@ static int part_cancel(ompi_request_t *request, int flag)
     return MPI_ERR_REQUEST;
 }
 
-static int start_one(mca_pml_epml_part_t *part)
+void mca_pml_epml_part_activate(mca_pml_epml_part_t *part)
 {
-    ompi_request_t *ompi_request = &part->super.req_ompi;
-    mca_pml_epml_ep_t *ep = part->super.ep;
-
-    if (OMPI_REQUEST_INACTIVE != ompi_request->req_state) {
-        return MPI_ERR_REQUEST;
-    }
-    mca_pml_epml_lock(ep);
-    atomic_store_explicit(&part->super.done, false, memory_order_relaxed);
-    ompi_request->req_state = OMPI_REQUEST_ACTIVE;
-    ompi_request->req_complete = REQUEST_PENDING;
-    ompi_request->req_status._cancelled = 0;
-    ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
+    mca_pml_epml_request_activate(&part->super);
     part->error = MPI_SUCCESS;
     ++part->round;
-    if (EPML_REQUEST_PSEND == part->super.kind) {
-        mca_pml_epml_part_send_start(part);
-    } else {
-        mca_pml_epml_part_recv_start(part);
-    }
-    mca_pml_epml_unlock(ep);
-    return OMPI_SUCCESS;
-}
-
-static int part_start(size_t count, ompi_request_t **requests)
-{
-    for (size_t i = 0; i < count; ++i) {
-        int rc = start_one((mca_pml_epml_part_t *) requests[i]);
-
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    return OMPI_SUCCESS;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -254,7 +197,7 @@ static int check(size_t partitions, size_t count, const ompi_datatype_t *datatyp
     return MPI_SUCCESS;
 }
 
-static int part_init(mca_pml_epml_request_kind_t kind, const void *buf, size_t partitions,
+static int part_init(const mca_pml_epml_request_ops_t *ops, const void *buf, size_t partitions,
                      size_t count, ompi_datatype_t *datatype, int peer, int tag,
                      ompi_communicator_t *ompi_comm, ompi_request_t **ompi_request)
 {
@@ -266,7 +209,7 @@ static int part_init(mca_pml_epml_request_kind_t kind, const void *buf, size_t p
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    part = part_new(kind, partitions);
+    part = part_new(ops, partitions);
     if (NULL == part) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -275,7 +218,8 @@ static int part_init(mca_pml_epml_request_kind_t kind, const void *buf, size_t p
     request->req_ompi.req_mpi_object.comm = ompi_comm;
     request->ep = comm->ep;
     request->comm = comm;
-    request->kind = kind;
+    request->ops = ops;
+    request->extras = true;
     request->peer = peer;
     request->tag = tag;
     atomic_store_explicit(&request->done, true, memory_order_relaxed);
@@ -283,8 +227,7 @@ static int part_init(mca_pml_epml_request_kind_t kind, const void *buf, size_t p
     part->partition_size = count * datatype->super.size;
 
     mca_pml_epml_lock(comm->ep);
-    rc = EPML_REQUEST_PSEND == kind ? mca_pml_epml_part_send_init(part)
-                                    : mca_pml_epml_part_recv_init(part);
+    rc = ops->sends ? mca_pml_epml_part_send_init(part) : mca_pml_epml_part_recv_init(part);
     if (OMPI_SUCCESS == rc) {
         mca_pml_epml_request_count(request);
         *ompi_request = &request->req_ompi;
@@ -304,7 +247,7 @@ static int part_psend_init(const void *buf, size_t partitions, size_t count,
         return libmpi()->part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info,
                                          request);
     }
-    return part_init(EPML_REQUEST_PSEND, buf, partitions, count, datatype, dst, tag, comm,
+    return part_init(&mca_pml_epml_psend_ops, buf, partitions, count, datatype, dst, tag, comm,
                      request);
 }
 
@@ -316,7 +259,7 @@ static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_data
         return libmpi()->part_precv_init(buf, partitions, count, datatype, src, tag, comm, info,
                                          request);
     }
-    return part_init(EPML_REQUEST_PRECV, buf, partitions, count, datatype, src, tag, comm,
+    return part_init(&mca_pml_epml_precv_ops, buf, partitions, count, datatype, src, tag, comm,
                      request);
 }
 
@@ -326,16 +269,22 @@ static bool exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
     return first <= last && last < part->partitions;
 }
 
+static inline bool is_ours(const ompi_request_t *request)
+{
+    return mca_pml_epml_is_request(request)
+           && mca_pml_epml_is_part((const mca_pml_epml_request_t *) request);
+}
+
 static int part_pready(size_t first, size_t last, ompi_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
     mca_pml_epml_ep_t *ep;
     int rc;
 
-    if (mca_pml_epml_part_free != request->req_free) {
+    if (!is_ours(request)) {
         return libmpi()->part_pready(first, last, request);
     }
-    if (EPML_REQUEST_PSEND != part->super.kind || OMPI_REQUEST_ACTIVE != request->req_state) {
+    if (&mca_pml_epml_psend_ops != part->super.ops || OMPI_REQUEST_ACTIVE != request->req_state) {
         return MPI_ERR_REQUEST;
     }
     if (!exist(part, first, last)) {
@@ -359,10 +308,10 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
-    if (mca_pml_epml_part_free != request->req_free) {
+    if (!is_ours(request)) {
         return libmpi()->part_parrived(first, last, flag, request);
     }
-    if (EPML_REQUEST_PRECV != part->super.kind) {
+    if (&mca_pml_epml_precv_ops != part->super.ops) {
         return MPI_ERR_REQUEST;
     }
     if (!exist(part, first, last)) {

@@ -58,7 +58,7 @@ static inline uint16_t mca_pml_epml_part_short_round(uint32_t round)
 /** In left: the partition has no bytes in this round, and has arrived when the whole has. */
 #define EPML_PART_WHOLE UINT64_MAX
 
-/** A partitioned request: EPML_REQUEST_PSEND or EPML_REQUEST_PRECV.  super describes the data of
+/** A partitioned request, of mca_pml_epml_psend_ops or mca_pml_epml_precv_ops.  super describes the data of
  * all partitions as one message. */
 typedef struct mca_pml_epml_part_t {
     mca_pml_epml_request_t super;
@@ -104,9 +104,11 @@ static inline uint8_t mca_pml_epml_part_link_flag(const mca_pml_epml_peer_t *pee
     return NULL == peer->shm && EPML_LINK_NODE == peer->link ? EPML_HDR_FLAG_NODE : 0;
 }
 
+extern const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops, mca_pml_epml_precv_ops;
+
 static inline bool mca_pml_epml_is_part(const mca_pml_epml_request_t *request)
 {
-    return EPML_REQUEST_PSEND == request->kind || EPML_REQUEST_PRECV == request->kind;
+    return &mca_pml_epml_psend_ops == request->ops || &mca_pml_epml_precv_ops == request->ops;
 }
 
 /* ---- pml_epml_part.c ------------------------------------------------------------------------- */
@@ -119,9 +121,11 @@ void mca_pml_epml_part_done(mca_pml_epml_part_t *part);
 bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *connection, uint32_t flags);
 
-/** The user is through with a request that the engine is through with.
- * @return its communicator, if it must be released when the lock has been given back, or NULL */
-ompi_communicator_t *mca_pml_epml_part_finish(mca_pml_epml_part_t *part);
+/** A round begins. */
+void mca_pml_epml_part_activate(mca_pml_epml_part_t *part);
+
+/** See put in mca_pml_epml_request_ops_t. */
+void mca_pml_epml_part_put(mca_pml_epml_request_t *request);
 
 /** Back to the system; it holds no communicator any more. */
 void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part);
@@ -138,9 +142,6 @@ static inline bool mca_pml_epml_part_may_be_round(const mca_pml_epml_part_t *par
 /** Tell the receiver of a new request.  @return OMPI_SUCCESS or an error */
 int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part);
 
-/** A new round. */
-void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part);
-
 /** Partitions first to last, which exist, are ready.
  * @return OMPI_SUCCESS; MPI_ERR_ARG if one has been before, then none is marked */
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last);
@@ -150,9 +151,6 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
 bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
                                      const mca_pml_epml_hdr_done_t *hdr);
 
-/** Ends the round with an error if the receiver is lost; otherwise does nothing. */
-void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part);
-
 /** PART_AGAIN has come. */
 bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr);
 
@@ -161,14 +159,8 @@ bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
 
 /* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
 
-/** Ends the round with an error if the sender is lost; otherwise does nothing. */
-void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part);
-
 /** Match a new receive, now or when its send comes.  @return OMPI_SUCCESS or an error */
 int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part);
-
-/** A new round. */
-void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part);
 
 /** Has all of partitions first to last, which exist, arrived?  Not under the lock. */
 bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last);

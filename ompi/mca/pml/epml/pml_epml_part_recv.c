@@ -114,7 +114,8 @@ static void end(mca_pml_epml_part_t *part, int error)
     finish_if_ended(part);
 }
 
-void mca_pml_epml_part_recv_lost(mca_pml_epml_part_t *part)
+/** Ends the round with an error if the sender is lost. */
+static void end_if_lost(mca_pml_epml_part_t *part)
 {
     if (part->super.comm->lost_member && MPI_PROC_NULL != part->super.peer && !is_done(part)
         && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
@@ -152,7 +153,8 @@ static void grant(mca_pml_epml_part_t *part)
     send_start(part);
 }
 
-void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part)
+/** A new round. */
+static void begin(mca_pml_epml_part_t *part)
 {
     part->ended = false;
     expect(part);
@@ -162,7 +164,7 @@ void mca_pml_epml_part_recv_start(mca_pml_epml_part_t *part)
     } else if (part->matched) {
         grant(part);
     }
-    mca_pml_epml_part_recv_lost(part);
+    end_if_lost(part);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -241,7 +243,7 @@ static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 /** Is it one that has told a sender its number? */
 static bool has_sender(const mca_pml_epml_part_t *part)
 {
-    return EPML_REQUEST_PRECV == part->super.kind && part->matched;
+    return &mca_pml_epml_precv_ops == part->super.ops && part->matched;
 }
 
 /** Are there such bytes in a round of this receive? */
@@ -374,7 +376,8 @@ static bool pay(mca_pml_epml_part_t *part, uint32_t *count, int status)
     return true;
 }
 
-int mca_pml_epml_part_recv_continue(mca_pml_epml_request_t *request)
+/** See mca_pml_epml_request_ops_t. */
+static int resume(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
@@ -389,7 +392,7 @@ int mca_pml_epml_part_recv_continue(mca_pml_epml_request_t *request)
     }
     if (!is_done(part)) {
         account(part, 0, 0, MPI_SUCCESS);
-        mca_pml_epml_part_recv_lost(part);
+        end_if_lost(part);
     }
     return OMPI_SUCCESS;
 }
@@ -400,7 +403,7 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
 {
     mca_pml_epml_request_t *request = &part->super;
     mca_pml_epml_request_t *piece
-        = mca_pml_epml_request_get(request->ep, request->comm, EPML_REQUEST_PIECE);
+        = mca_pml_epml_request_get(request->ep, request->comm, &mca_pml_epml_piece_ops);
 
     if (NULL == piece) {
         tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
@@ -429,7 +432,8 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
     mca_pml_epml_recv_fetch(piece);
 }
 
-void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
+/** A piece has come, or could not. */
+static void piece_done(mca_pml_epml_request_t *piece)
 {
     mca_pml_epml_part_t *part = piece->buffer;
     const uint64_t offset = (uint64_t) (piece->base - part->super.base);
@@ -440,7 +444,7 @@ void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece)
     mca_pml_epml_request_put(piece);
     --part->open;
     account(part, offset, size, error);
-    mca_pml_epml_part_recv_lost(part); /* then nothing comes after it */
+    end_if_lost(part); /* then nothing comes after it */
 }
 
 /** A piece cannot be fetched, nor can later ones: let the sender send it.
@@ -484,7 +488,7 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
     } else {
         finish_if_ended(part);
     }
-    mca_pml_epml_part_recv_lost(part);
+    end_if_lost(part);
 }
 
 bool mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
@@ -582,3 +586,55 @@ bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, siz
     }
     return true;
 }
+
+/* ---- what the engine asks -------------------------------------------------------------------- */
+
+static int start(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+
+    mca_pml_epml_lock(request->ep);
+    mca_pml_epml_part_activate(part);
+    begin(part);
+    mca_pml_epml_unlock(request->ep);
+    return OMPI_SUCCESS;
+}
+
+static void cut(mca_pml_epml_request_t *request)
+{
+    (void) resume(request); /* finds that it cannot */
+}
+
+static void lost(mca_pml_epml_request_t *request)
+{
+    end_if_lost((mca_pml_epml_part_t *) request);
+}
+
+static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+{
+    const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
+
+    text->peer = request->peer;
+    text->tag = request->tag;
+    snprintf(text->state, sizeof(text->state), "%llu of them missing",
+             (unsigned long long) part->missing);
+    return part->matched;
+}
+
+const mca_pml_epml_request_ops_t mca_pml_epml_precv_ops = {.name = "partitioned receive",
+                                                           .start = start,
+                                                           .resume = resume,
+                                                           .cut = cut,
+                                                           .lost = lost,
+                                                           .put = mca_pml_epml_part_put,
+                                                           .describe = describe};
+
+static void cut_piece(mca_pml_epml_request_t *piece)
+{
+    (void) mca_pml_epml_recv_resume(piece);
+}
+
+const mca_pml_epml_request_ops_t mca_pml_epml_piece_ops = {.name = "piece of a partitioned receive",
+                                                           .resume = mca_pml_epml_recv_resume,
+                                                           .cut = cut_piece,
+                                                           .done = piece_done};

@@ -299,7 +299,8 @@ static void settle(mca_pml_epml_part_t *part)
     }
 }
 
-int mca_pml_epml_part_continue(mca_pml_epml_request_t *request)
+/** See mca_pml_epml_request_ops_t. */
+static int resume(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
     int rc = OMPI_SUCCESS;
@@ -358,7 +359,7 @@ static void push(mca_pml_epml_part_t *part)
         return;
     }
     if (!mca_pml_epml_backlog_has(request->ep, receiver(part))) {
-        rc = mca_pml_epml_part_continue(request);
+        rc = resume(request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
@@ -375,11 +376,12 @@ static void give_up(mca_pml_epml_part_t *part, int error)
     part->granted = part->round;
     part->open = 0;
     if (!part->super.in_backlog) {
-        (void) mca_pml_epml_part_continue(&part->super);
+        (void) resume(&part->super);
     }
 }
 
-void mca_pml_epml_part_send_lost(mca_pml_epml_part_t *part)
+/** Ends the round with an error if the receiver is lost. */
+static void end_if_lost(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
@@ -398,7 +400,8 @@ static void end_if_refused(mca_pml_epml_part_t *part)
     }
 }
 
-void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
+/** A new round. */
+static void begin(mca_pml_epml_part_t *part)
 {
     part->ready_first = 0;
     part->ready_last = 0;
@@ -414,7 +417,7 @@ void mca_pml_epml_part_send_start(mca_pml_epml_part_t *part)
         push(part); /* nothing will be marked */
     }
     end_if_refused(part);
-    mca_pml_epml_part_send_lost(part);
+    end_if_lost(part);
 }
 
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last)
@@ -439,11 +442,11 @@ bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_par
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL == part || (EPML_REQUEST_PSEND == part->super.kind && part->refused)) {
+    if (NULL == part || (&mca_pml_epml_psend_ops == part->super.ops && part->refused)) {
         ++ep->dropped;
         return true;
     }
-    if (EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part)
+    if (&mca_pml_epml_psend_ops != part->super.ops || is_to_nobody(part)
         || hdr->round != part->granted + 1 || hdr->length > part->super.size) {
         return false;
     }
@@ -482,7 +485,7 @@ bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL != part && (EPML_REQUEST_PSEND != part->super.kind || is_to_nobody(part))) {
+    if (NULL != part && (&mca_pml_epml_psend_ops != part->super.ops || is_to_nobody(part))) {
         return false;
     }
     if (NULL == part || atomic_load_explicit(&part->super.done, memory_order_relaxed)
@@ -525,3 +528,49 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_ep
     settle(part);
     return true;
 }
+
+/* ---- what the engine asks -------------------------------------------------------------------- */
+
+static int start(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
+
+    mca_pml_epml_lock(request->ep);
+    mca_pml_epml_part_activate(part);
+    begin(part);
+    mca_pml_epml_unlock(request->ep);
+    return OMPI_SUCCESS;
+}
+
+static void cut(mca_pml_epml_request_t *request)
+{
+    (void) resume(request); /* finds that it cannot */
+}
+
+static void lost(mca_pml_epml_request_t *request)
+{
+    end_if_lost((mca_pml_epml_part_t *) request);
+}
+
+static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+{
+    const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
+
+    text->peer = request->peer;
+    text->tag = request->tag;
+    snprintf(text->state, sizeof(text->state), "%u of %zu partitions ready, %u sent%s",
+             part->ready_last, part->partitions, part->ready_first,
+             0 > (int32_t) (part->granted - part->round) ? ", waiting for the receive"
+             : request->in_backlog                       ? ", held in backlog"
+                                                         : "");
+    return true;
+}
+
+const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops = {.name = "partitioned send",
+                                                           .sends = true,
+                                                           .start = start,
+                                                           .resume = resume,
+                                                           .cut = cut,
+                                                           .lost = lost,
+                                                           .put = mca_pml_epml_part_put,
+                                                           .describe = describe};

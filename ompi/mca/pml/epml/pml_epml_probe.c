@@ -211,7 +211,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     mca_pml_epml_view_t view;
 
     mca_pml_epml_lock(comm->ep);
-    request = mca_pml_epml_request_get(comm->ep, comm, EPML_REQUEST_RECV);
+    request = mca_pml_epml_request_get(comm->ep, comm, &mca_pml_epml_recv_ops);
     if (NULL == request) {
         mca_pml_epml_unlock(comm->ep);
         return OMPI_ERR_OUT_OF_RESOURCE;

@@ -69,7 +69,8 @@ static __attribute__((noinline)) int start_in_doubt(mca_pml_epml_request_t *requ
     return OMPI_SUCCESS;
 }
 
-/** See mca_pml_epml_recv_start; what is in the request is given again where the caller has it. */
+/** Post a receive, or serve it from the messages that wait.  What is in the request is given again
+ * because the fast path has it in registers. */
 static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
                         const mca_pml_epml_comm_t *comm, int src, int tag)
 {
@@ -98,7 +99,7 @@ static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
                                                    mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_request_t *request
-        = mca_pml_epml_request_get(comm->ep, comm, EPML_REQUEST_RECV);
+        = mca_pml_epml_request_get(comm->ep, comm, &mca_pml_epml_recv_ops);
 
     if (OPAL_UNLIKELY(NULL == request)) {
         return NULL;
@@ -214,11 +215,6 @@ void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc)
     mca_pml_epml_request_fail(request, rc);
 }
 
-int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag)
-{
-    return start(request, request->ep, request->comm, src, tag);
-}
-
 /* ---- a message has found its receive --------------------------------------------------------- */
 
 /** The receive is complete. */
@@ -273,7 +269,7 @@ static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size
 /** Give the registration back. */
 static inline void forget_handle(mca_pml_epml_request_t *request)
 {
-    if (EPML_REQUEST_PIECE != request->kind) { /* that of a piece is its partitioned receive's */
+    if (&mca_pml_epml_piece_ops != request->ops) { /* that of a piece is its partitioned receive's */
         mca_pml_epml_request_forget_handle(request);
     }
 }
@@ -307,7 +303,8 @@ static void tell_and_finish(mca_pml_epml_request_t *request, mca_pml_epml_hdr_ki
     const mca_pml_epml_hdr_done_t hdr = {
         .common = {.kind = kind, .request = request->sender_request},
         .status = EPML_HDR_FIN == kind ? rc : OMPI_SUCCESS,
-        .round = EPML_REQUEST_PIECE == request->kind ? mca_pml_epml_part_piece_round(request) : 0};
+        .round = &mca_pml_epml_piece_ops == request->ops ? mca_pml_epml_part_piece_round(request)
+                                                         : 0};
 
     if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE
                       == mca_pml_epml_send_control(request->ep, request->source, &hdr,
@@ -455,7 +452,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request);
 static void cannot_fetch(mca_pml_epml_request_t *request)
 {
     request->paced = false; /* neither way's time */
-    if (EPML_REQUEST_PIECE == request->kind) {
+    if (&mca_pml_epml_piece_ops == request->ops) {
         mca_pml_epml_part_piece_refused(request);
     } else {
         ask_for_frags(request);
@@ -507,7 +504,7 @@ static inline int fetch_more(mca_pml_epml_request_t *request)
     return request->contiguous ? get_more(request) : unpack_more(request);
 }
 
-int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request)
+int mca_pml_epml_recv_resume(mca_pml_epml_request_t *request)
 {
     int rc;
 
@@ -653,12 +650,6 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
     matched_rndv(request, hdr, data, size);
 }
 
-void mca_pml_epml_recv_lost(mca_pml_epml_request_t *request)
-{
-    mca_pml_epml_number_drop(request);
-    finish(request, MPI_ERR_PROC_FAILED);
-}
-
 bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size)
 {
@@ -669,7 +660,7 @@ bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
         ++ep->dropped;
         return true;
     }
-    if (EPML_REQUEST_RECV != request->kind || 0 < request->gets || request->in_backlog
+    if (&mca_pml_epml_recv_ops != request->ops || 0 < request->gets || request->in_backlog
         || hdr->offset != request->received) {
         return false;
     }
@@ -693,3 +684,68 @@ bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     }
     return true;
 }
+
+/* ---- what the engine asks -------------------------------------------------------------------- */
+
+static int start_again(mca_pml_epml_request_t *request)
+{
+    int rc;
+
+    mca_pml_epml_lock(request->ep);
+    mca_pml_epml_number_drop(request);
+    request->in_backlog = false;
+    mca_pml_epml_request_activate(request);
+    rc = start(request, request->ep, request->comm, request->peer, request->tag);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        mca_pml_epml_recv_refuse(request, rc);
+    }
+    mca_pml_epml_unlock(request->ep);
+    return OMPI_SUCCESS;
+}
+
+static void cut(mca_pml_epml_request_t *request)
+{
+    (void) mca_pml_epml_recv_resume(request); /* finds that it cannot */
+}
+
+/** It waits for fragments; what is being fetched comes back from its transport, or is in the
+ * backlog. */
+static void lost(mca_pml_epml_request_t *request)
+{
+    if (0 == request->gets && !request->in_backlog
+        && mca_pml_epml_lost_is(request->ep, request->source)) {
+        mca_pml_epml_number_drop(request);
+        finish(request, MPI_ERR_PROC_FAILED);
+    }
+}
+
+static void lost_unmatched(mca_pml_epml_request_t *request)
+{
+    const int rank = mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag);
+
+    if (0 <= rank) {
+        epml_match_unpost(&request->ep->match, &request->posted);
+        request->req_ompi.req_status.MPI_SOURCE = rank;
+        request->req_ompi.req_status.MPI_TAG = request->tag;
+        request->req_ompi.req_status._ucount = 0;
+        mca_pml_epml_request_fail(request, MPI_ERR_PROC_FAILED);
+    }
+}
+
+static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+{
+    text->peer = request->req_ompi.req_status.MPI_SOURCE;
+    text->tag = request->req_ompi.req_status.MPI_TAG;
+    snprintf(text->state, sizeof(text->state), "transferring, %llu of %llu bytes%s",
+             (unsigned long long) request->received, (unsigned long long) request->wanted,
+             request->in_backlog ? ", held in backlog" : "");
+    return true;
+}
+
+const mca_pml_epml_request_ops_t mca_pml_epml_recv_ops = {.name = "receive",
+                                                          .start = start_again,
+                                                          .resume = mca_pml_epml_recv_resume,
+                                                          .cut = cut,
+                                                          .lost = lost,
+                                                          .lost_unmatched = lost_unmatched,
+                                                          .describe = describe};

@@ -153,9 +153,7 @@ static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
     if (NULL == request) {
         return true;
     }
-    return is_from(btl, EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
-                            ? request->comm->peers->peer[request->peer]
-                            : request->source);
+    return is_from(btl, mca_pml_epml_request_partner(request));
 }
 
 /** Is it from the endpoint of this uid?  Also true if nobody here knows that.  One of the process

@@ -17,7 +17,6 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
-#include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 
 #include "ompi/constants.h"
@@ -58,7 +57,7 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
     if (request->convertor_set) {
         return opal_convertor_set_position(&request->convertor, &position);
     }
-    rc = EPML_REQUEST_SEND == request->kind || EPML_REQUEST_PSEND == request->kind
+    rc = request->ops->sends
              ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
                                                         &request->datatype->super, request->count,
                                                         request->buffer, 0, &request->convertor)
@@ -122,9 +121,7 @@ static void recycle(mca_pml_epml_request_t *request)
     ompi_communicator_t *comm;
 
     mca_pml_epml_lock(ep);
-    comm = mca_pml_epml_is_part(request)
-               ? mca_pml_epml_part_finish((mca_pml_epml_part_t *) request)
-               : mca_pml_epml_request_finish(request);
+    comm = mca_pml_epml_request_finish(request);
     mca_pml_epml_unlock(ep);
     if (NULL != comm) {
         mca_pml_epml_check_outside();
@@ -153,8 +150,8 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
 
 void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request)
 {
-    if (EPML_REQUEST_PIECE == request->kind) {
-        mca_pml_epml_part_piece_done(request);
+    if (NULL != request->ops->done) {
+        request->ops->done(request);
         return;
     }
     request->next = request->ep->deferred;
@@ -172,6 +169,10 @@ void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
 
 bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
 {
+    if (NULL != request->ops->put) {
+        request->ops->put(request);
+        return false;
+    }
     mca_pml_epml_number_drop(request);
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
@@ -206,7 +207,7 @@ static int request_cancel(ompi_request_t *ompi_request, int flag)
 
     (void) flag;
     mca_pml_epml_lock(ep);
-    if (EPML_REQUEST_RECV == request->kind && NULL != request->posted.queue) {
+    if (NULL != request->posted.queue) {
         epml_match_unpost(&ep->match, &request->posted);
         request->req_ompi.req_status._cancelled = true;
         request->req_ompi.req_status.MPI_SOURCE = MPI_ANY_SOURCE;
@@ -279,44 +280,20 @@ static int request_start(size_t count, ompi_request_t **requests)
 int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
 {
     mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;
-    mca_pml_epml_ep_t *ep = request->ep;
-    int rc;
 
-    if (OMPI_REQUEST_ACTIVE == ompi_request->req_state) {
-        return MPI_ERR_REQUEST;
-    }
-    if (EPML_REQUEST_SEND == request->kind && MCA_PML_BASE_SEND_BUFFERED == request->mode) {
-        rc = mca_pml_epml_send_buffered(request->buffer, request->count, request->datatype,
-                                        request->peer, request->tag, request->comm);
-        if (OMPI_SUCCESS == rc) {
-            ompi_request->req_state = OMPI_REQUEST_ACTIVE;
-            ompi_request->req_status._cancelled = 0;
-            ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
-            (void) ompi_request_complete(ompi_request, false);
-        }
-        return rc;
-    }
-    mca_pml_epml_lock(ep);
-    mca_pml_epml_number_drop(request);
+    return OMPI_REQUEST_ACTIVE == ompi_request->req_state ? MPI_ERR_REQUEST
+                                                          : request->ops->start(request);
+}
+
+void mca_pml_epml_request_activate(mca_pml_epml_request_t *request)
+{
+    ompi_request_t *ompi_request = &request->req_ompi;
+
     atomic_store_explicit(&request->done, false, memory_order_relaxed);
-    request->in_backlog = false;
     ompi_request->req_state = OMPI_REQUEST_ACTIVE;
     ompi_request->req_complete = REQUEST_PENDING;
     ompi_request->req_status._cancelled = 0;
     ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
-    rc = EPML_REQUEST_SEND == request->kind ? mca_pml_epml_send_start(request)
-                                            : mca_pml_epml_recv_start(request, request->peer,
-                                                                      request->tag);
-    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        if (EPML_REQUEST_SEND == request->kind) {
-            mca_pml_epml_request_fail(request, rc);
-        } else {
-            mca_pml_epml_recv_refuse(request, rc);
-        }
-        rc = OMPI_SUCCESS;
-    }
-    mca_pml_epml_unlock(ep);
-    return rc;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

@@ -28,13 +28,59 @@
 
 BEGIN_C_DECLS
 
-typedef enum mca_pml_epml_request_kind_t {
-    EPML_REQUEST_SEND,
-    EPML_REQUEST_RECV,
-    EPML_REQUEST_PSEND, /**< partitioned, pml_epml_part.h */
-    EPML_REQUEST_PRECV,
-    EPML_REQUEST_PIECE  /**< of a partitioned receive: fetches a part of the data */
-} mca_pml_epml_request_kind_t;
+/** What a dump says of a request. */
+typedef struct mca_pml_epml_request_text_t {
+    int32_t peer, tag; /**< as they are known so far */
+    char state[128];
+} mca_pml_epml_request_text_t;
+
+/**
+ * What the engine asks of a request without knowing what it is.  Each protocol has a table for each
+ * of its kinds of requests; nobody else asks for the kind.  All but start are called under the lock
+ * of the request's endpoint.  Where it says so a function may be NULL.
+ */
+typedef struct mca_pml_epml_request_ops_t {
+    const char *name; /**< "send", for people */
+    bool sends;       /**< its data leave, for request->peer */
+
+    /** A persistent request starts.  Not under the lock, and not for one that is active.
+     * @return OMPI_SUCCESS, also if its completion will have an error; else it has not started */
+    int (*start)(struct mca_pml_epml_request_t *request);
+
+    /** Go on with what waited in a backlog.
+     * @return OMPI_SUCCESS when it needs no more room there, be it that it has ended;
+     *         OMPI_ERR_OUT_OF_RESOURCE when it does */
+    int (*resume)(struct mca_pml_epml_request_t *request);
+
+    /** The peer is lost in whose backlog it was; it is there no more. */
+    void (*cut)(struct mca_pml_epml_request_t *request);
+
+    /** Has nobody heard of it yet?  NULL: the peer has. */
+    bool (*is_unheard)(const struct mca_pml_epml_request_t *request);
+
+    /** It has a number, and a member of its communicator is lost: end it if it waits for that one.
+     * NULL: another request sees to it. */
+    void (*lost)(struct mca_pml_epml_request_t *request);
+
+    /** Likewise one that waits for a match.  NULL: it goes on waiting. */
+    void (*lost_unmatched)(struct mca_pml_epml_request_t *request);
+
+    /** Nobody has sent anything for a while, and it has a number.  NULL: nothing to be done. */
+    void (*remind)(struct mca_pml_epml_request_t *request);
+
+    /** The engine is through with it, and another request, not a user, is to know.  NULL: a
+     * user. */
+    void (*done)(struct mca_pml_epml_request_t *request);
+
+    /** The user is through with it, after the engine; it has extras.  NULL: back to the free
+     * list. */
+    void (*put)(struct mca_pml_epml_request_t *request);
+
+    /** What it waits for.  @return false: nothing that a peer or the transport has to do; NULL:
+     * never anything. */
+    bool (*describe)(const struct mca_pml_epml_request_t *request,
+                     mca_pml_epml_request_text_t *text);
+} mca_pml_epml_request_ops_t;
 
 /** How far a send has come. */
 typedef enum mca_pml_epml_send_state_t {
@@ -54,7 +100,7 @@ typedef struct mca_pml_epml_request_t {
     /* What a short receive needs: as few cache lines as can be. */
     mca_pml_epml_ep_t *ep;
     mca_pml_epml_comm_t *comm;
-    mca_pml_epml_request_kind_t kind;
+    const mca_pml_epml_request_ops_t *ops;
     _Atomic bool done; /**< the engine is through with it */
     bool contiguous;   /**< data are one piece of memory at base */
 
@@ -66,7 +112,7 @@ typedef struct mca_pml_epml_request_t {
     bool has_remote_handle;
     bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
-    bool extras;       /**< has had a number, a convertor or a reference on a datatype */
+    bool extras;       /**< has had a number, a convertor or a datatype's reference; or ops->put */
     bool last_of_type; /**< it was the datatype's last user: to be ended without the lock */
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
 
@@ -117,12 +163,16 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
 }
 
 /** Of a collective that cannot succeed, because somebody is lost? */
-static inline bool mca_pml_epml_send_is_in_vain(const mca_pml_epml_request_t *request)
+static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t *request)
 {
     return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
 }
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
+
+/** Of sends, of receives, and of receives that fetch a piece of a partitioned one. */
+extern const mca_pml_epml_request_ops_t mca_pml_epml_send_ops, mca_pml_epml_recv_ops,
+    mca_pml_epml_piece_ops;
 
 /** What a send returns that is done before its call returns. */
 #if MPI_VERSION >= 4
@@ -137,13 +187,19 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
 
 int mca_pml_epml_request_free(ompi_request_t **request);
 
-/** The same of a partitioned request (pml_epml_part.c). */
-int mca_pml_epml_part_free(ompi_request_t **request);
-
 static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
 {
-    return OPAL_LIKELY(mca_pml_epml_request_free == request->req_free)
-           || mca_pml_epml_part_free == request->req_free;
+    return mca_pml_epml_request_free == request->req_free;
+}
+
+/** A persistent request is active from now on.  Under the lock. */
+void mca_pml_epml_request_activate(mca_pml_epml_request_t *request);
+
+/** Whom it is for, or came from; NULL: nobody has been found yet. */
+static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
+    const mca_pml_epml_request_t *request)
+{
+    return request->ops->sends ? request->comm->peers->peer[request->peer] : request->source;
 }
 
 /** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.
@@ -210,12 +266,9 @@ int mca_pml_epml_send_buffered(const void *buf, size_t count, ompi_datatype_t *d
  * the lock. */
 void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep);
 
-/** Start a send (also a persistent one, but for buffered ones).  Under the lock. */
+/** Start a send, but for a buffered one that is persistent.  Under the lock.
+ * @return OMPI_SUCCESS or an error: then it has not been started */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
-
-/** Go on with a send that was held up.  @return OMPI_SUCCESS when it needs no more room,
- * OMPI_ERR_OUT_OF_RESOURCE when it does, or an error */
-int mca_pml_epml_send_continue(mca_pml_epml_request_t *request);
 
 /** The send cannot be finished: tell the user.  It is in no backlog. */
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
@@ -231,16 +284,13 @@ void mca_pml_epml_send_returned(void *context, void *token);
 bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
 bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
 
-/** Go on with a request from a backlog; returns as mca_pml_epml_send_continue. */
-static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request);
-
 /* ---- pml_epml_backlog.c ---------------------------------------------------------------------- */
 
 /** Is there something that must go to peer first? */
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
-/** Put a request, which is in no backlog, behind what waits for peer; mca_pml_epml_request_continue
- * will be called.  Takes no memory. */
+/** Put a request, which is in no backlog, behind what waits for peer; its resume will be called.
+ * Takes no memory. */
 void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                                   mca_pml_epml_request_t *request);
 
@@ -322,10 +372,6 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
 
 /* ---- pml_epml_recv.c ------------------------------------------------------------------------- */
 
-/** Post a receive, or serve it from the messages that wait.  Under the lock.  Source and tag are
- * the request's; given again because the fast path has them in registers. */
-int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, int src, int tag);
-
 /** A receive that could not be started: tell the user, of a message without bytes.  Under the lock.
  *
  * @param[in] rc  the error, as Open MPI or MPI has it */
@@ -344,12 +390,9 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
 bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
                             const void *data, size_t size);
 
-/** The sender is lost while a receive waits for its fragments. */
-void mca_pml_epml_recv_lost(mca_pml_epml_request_t *request);
-
-/** Go on with a receive that could not fetch its data at once; returns as
- * mca_pml_epml_send_continue. */
-int mca_pml_epml_recv_continue(mca_pml_epml_request_t *request);
+/** Go on with a receive that could not fetch its data at once: see resume in
+ * mca_pml_epml_request_ops_t. */
+int mca_pml_epml_recv_resume(mca_pml_epml_request_t *request);
 
 /** Go on with what waits to be fetched: wanted bytes of the source's memory, into one piece of
  * memory, registered if the transport wants it. */
@@ -357,18 +400,8 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request);
 
 /* ---- pml_epml_part.c, _part_send.c, _part_recv.c: more in pml_epml_part.h -------------------- */
 
-/** Go on with a partitioned send; returns as mca_pml_epml_send_continue. */
-int mca_pml_epml_part_continue(mca_pml_epml_request_t *request);
-
-/** A piece of a partitioned receive has come, or could not.  Takes it back. */
-void mca_pml_epml_part_piece_done(mca_pml_epml_request_t *piece);
-
 /** The round that a piece belongs to. */
 uint32_t mca_pml_epml_part_piece_round(const mca_pml_epml_request_t *piece);
-
-/** Go on with a partitioned receive that owes the sender something; returns as
- * mca_pml_epml_send_continue. */
-int mca_pml_epml_part_recv_continue(mca_pml_epml_request_t *request);
 
 /** A piece cannot be fetched, nor can others: ask for the data.  Takes it back. */
 void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece);
@@ -379,20 +412,6 @@ void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm);
 /** Put our functions before those of the module for partitioned communication; and back. */
 void mca_pml_epml_part_install(void);
 void mca_pml_epml_part_remove(void);
-
-static inline int mca_pml_epml_request_continue(mca_pml_epml_request_t *request)
-{
-    switch (request->kind) {
-    case EPML_REQUEST_SEND:
-        return mca_pml_epml_send_continue(request);
-    case EPML_REQUEST_PSEND:
-        return mca_pml_epml_part_continue(request);
-    case EPML_REQUEST_PRECV:
-        return mca_pml_epml_part_recv_continue(request);
-    default:
-        return mca_pml_epml_recv_continue(request);
-    }
-}
 
 /* ---- pml_epml_withdraw.c --------------------------------------------------------------------- */
 

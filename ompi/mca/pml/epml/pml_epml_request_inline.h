@@ -28,9 +28,8 @@ BEGIN_C_DECLS
 mca_pml_epml_request_t *mca_pml_epml_request_new(void);
 
 /** A cleared request of ep.  @return NULL without memory */
-static inline mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t *ep,
-                                                               mca_pml_epml_comm_t *comm,
-                                                               mca_pml_epml_request_kind_t kind)
+static inline mca_pml_epml_request_t *mca_pml_epml_request_get(
+    mca_pml_epml_ep_t *ep, mca_pml_epml_comm_t *comm, const mca_pml_epml_request_ops_t *ops)
 {
     mca_pml_epml_request_t *request = ep->free_requests;
 
@@ -49,7 +48,7 @@ static inline mca_pml_epml_request_t *mca_pml_epml_request_get(mca_pml_epml_ep_t
     request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     request->ep = ep;
     request->comm = comm;
-    request->kind = kind;
+    request->ops = ops;
     atomic_store_explicit(&request->done, false, memory_order_relaxed);
     request->counted = false;
     request->free_called = false;

@@ -107,7 +107,7 @@ static mca_pml_epml_request_t *send_request(const void *buf, size_t count,
     mca_pml_epml_request_t *request;
 
     mca_pml_epml_lock(ep);
-    request = mca_pml_epml_request_get(ep, comm, EPML_REQUEST_SEND);
+    request = mca_pml_epml_request_get(ep, comm, &mca_pml_epml_send_ops);
     if (OPAL_UNLIKELY(NULL == request)) {
         *rc_p = OMPI_ERR_OUT_OF_RESOURCE;
         goto unlock;
@@ -271,7 +271,7 @@ int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *d
     mca_pml_epml_request_t *request;
 
     mca_pml_epml_lock(epml_comm->ep);
-    request = mca_pml_epml_request_get(epml_comm->ep, epml_comm, EPML_REQUEST_SEND);
+    request = mca_pml_epml_request_get(epml_comm->ep, epml_comm, &mca_pml_epml_send_ops);
     if (NULL != request) {
         OMPI_REQUEST_INIT(&request->req_ompi, true);
         mca_pml_epml_request_set_data(request, buf, count, datatype);
@@ -545,7 +545,8 @@ static int send_frags(mca_pml_epml_request_t *request)
     return rc;
 }
 
-int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
+/** See mca_pml_epml_request_ops_t. */
+static int resume(mca_pml_epml_request_t *request)
 {
     int rc;
 
@@ -557,7 +558,7 @@ int mca_pml_epml_send_continue(mca_pml_epml_request_t *request)
     } else if (EPML_SEND_BROKEN == request->state) {
         rc = end_frags(request);
     } else {
-        rc = mca_pml_epml_send_is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
+        rc = mca_pml_epml_request_is_in_vain(request) ? MPI_ERR_PROC_FAILED : send_first(request);
     }
     if (OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
@@ -572,7 +573,7 @@ static void continue_in_order(mca_pml_epml_request_t *request)
     mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
 
     if (mca_pml_epml_backlog_has(request->ep, peer)
-        || OMPI_ERR_OUT_OF_RESOURCE == mca_pml_epml_send_continue(request)) {
+        || OMPI_ERR_OUT_OF_RESOURCE == resume(request)) {
         mca_pml_epml_backlog_request(request->ep, peer, request);
     }
 }
@@ -581,7 +582,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_START;
     request->sent = 0;
-    if (mca_pml_epml_send_is_in_vain(request)) {
+    if (mca_pml_epml_request_is_in_vain(request)) {
         return MPI_ERR_PROC_FAILED;
     }
     if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
@@ -602,7 +603,7 @@ bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
         ++ep->dropped;
         return true;
     }
-    if (EPML_REQUEST_SEND != request->kind || !mca_pml_epml_send_is_offered(request)
+    if (&mca_pml_epml_send_ops != request->ops || !mca_pml_epml_send_is_offered(request)
         || hdr->length > request->size) {
         return false;
     }
@@ -622,11 +623,11 @@ bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
 {
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
-    if (NULL != request && EPML_REQUEST_PSEND == request->kind
+    if (NULL != request && &mca_pml_epml_psend_ops == request->ops
         && EPML_HDR_FIN == hdr->common.kind) {
         return mca_pml_epml_part_send_finished((mca_pml_epml_part_t *) request, hdr);
     }
-    if (NULL != request && EPML_REQUEST_SEND != request->kind) {
+    if (NULL != request && &mca_pml_epml_send_ops != request->ops) {
         return false;
     }
     if (NULL == request
@@ -649,3 +650,124 @@ bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
     mca_pml_epml_request_done(request);
     return true;
 }
+
+/* ---- what the engine asks -------------------------------------------------------------------- */
+
+static int start_again(mca_pml_epml_request_t *request)
+{
+    ompi_request_t *ompi_request = &request->req_ompi;
+    int rc;
+
+    if (MCA_PML_BASE_SEND_BUFFERED == request->mode) {
+        rc = mca_pml_epml_send_buffered(request->buffer, request->count, request->datatype,
+                                        request->peer, request->tag, request->comm);
+        if (OMPI_SUCCESS == rc) {
+            ompi_request->req_state = OMPI_REQUEST_ACTIVE;
+            ompi_request->req_status._cancelled = 0;
+            ompi_request->req_status.MPI_ERROR = MPI_SUCCESS;
+            (void) ompi_request_complete(ompi_request, false);
+        }
+        return rc;
+    }
+    mca_pml_epml_lock(request->ep);
+    mca_pml_epml_number_drop(request);
+    request->in_backlog = false;
+    mca_pml_epml_request_activate(request);
+    rc = mca_pml_epml_send_start(request);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        mca_pml_epml_request_fail(request, rc);
+    }
+    mca_pml_epml_unlock(request->ep);
+    return OMPI_SUCCESS;
+}
+
+static void cut(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+}
+
+static bool is_unheard(const mca_pml_epml_request_t *request)
+{
+    return EPML_SEND_START == request->state;
+}
+
+/** The other side has heard of it.  (If it goes on sending it is in a backlog.) */
+static void lost(mca_pml_epml_request_t *request)
+{
+    const mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+
+    if (mca_pml_epml_lost_is(request->ep, receiver)) {
+        if (EPML_SEND_SYNC == request->state || mca_pml_epml_send_is_offered(request)) {
+            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+        }
+    } else if (MPI_ANY_TAG > request->tag) {
+        /* Of a collective, to one who lives, and may never receive it. */
+        if (EPML_SEND_SYNC == request->state) {
+            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+        } else if (EPML_SEND_RNDV == request->state) {
+            mca_pml_epml_withdraw(request);
+        }
+    }
+}
+
+static void remind(mca_pml_epml_request_t *request)
+{
+    if (EPML_SEND_WITHDRAWN == request->state) {
+        mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
+    }
+}
+
+static const char *mode_text(const mca_pml_epml_request_t *request)
+{
+    switch (request->mode) {
+    case MCA_PML_BASE_SEND_SYNCHRONOUS:
+        return "synchronous, ";
+    case MCA_PML_BASE_SEND_BUFFERED:
+        return "buffered, ";
+    case MCA_PML_BASE_SEND_READY:
+        return "ready, ";
+    default:
+        return "";
+    }
+}
+
+static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+{
+    const char *waits;
+
+    text->peer = request->peer;
+    text->tag = request->tag;
+    switch (request->state) {
+    case EPML_SEND_START:
+        waits = "held in backlog";
+        break;
+    case EPML_SEND_SYNC:
+        waits = "waiting for acknowledgement";
+        break;
+    case EPML_SEND_RNDV:
+        waits = "waiting for a match, or being fetched";
+        break;
+    case EPML_SEND_WITHDRAWN:
+        waits = "taken back, waiting for the answer";
+        break;
+    case EPML_SEND_FRAGS:
+        snprintf(text->state, sizeof(text->state), "%stransferring, %llu of %llu bytes",
+                 mode_text(request), (unsigned long long) request->sent,
+                 (unsigned long long) request->to_send);
+        return true;
+    default:
+        return false;
+    }
+    snprintf(text->state, sizeof(text->state), "%s%s", mode_text(request), waits);
+    return true;
+}
+
+const mca_pml_epml_request_ops_t mca_pml_epml_send_ops = {.name = "send",
+                                                          .sends = true,
+                                                          .start = start_again,
+                                                          .resume = resume,
+                                                          .cut = cut,
+                                                          .is_unheard = is_unheard,
+                                                          .lost = lost,
+                                                          .remind = remind,
+                                                          .describe = describe};

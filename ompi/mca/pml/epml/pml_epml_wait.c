@@ -159,7 +159,8 @@ static inline int returned(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
         if (MPI_SUCCESS != left_error(requests[i])
-            && mca_pml_epml_part_free == requests[i]->req_free) {
+            && mca_pml_epml_is_request(requests[i])
+            && OMPI_REQUEST_PART == requests[i]->req_type) {
             requests[i]->req_type = OMPI_REQUEST_PML;
         }
     }
