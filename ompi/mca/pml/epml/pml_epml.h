@@ -76,6 +76,15 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
  * opened. */
 void mca_pml_epml_net_publish(void);
 
+/* ---- pml_epml_serve.c ----------------------------------------------------------------------- */
+
+/** This process is about to have endpoints.  Idempotent, any thread.
+ * @return OMPI_SUCCESS or an error, of which the user has been told */
+int mca_pml_epml_serve(void);
+
+/** The PML goes, and all that there is of endpoints. */
+void mca_pml_epml_serve_no_more(void);
+
 /* ---- pml_epml_base.c: the wrapped PML ------------------------------------------------------- */
 
 /** Select the base PML as Open MPI would have.  @return OMPI_SUCCESS, or an error (said already) */

@@ -188,7 +188,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
 static int component_finalize(void)
 {
     (void) mpix_endpoints_register_pml(NULL);
-    mca_pml_epml_ep_finalize();
+    mca_pml_epml_serve_no_more();
     return mca_pml_epml_base_finalize();
 }
 

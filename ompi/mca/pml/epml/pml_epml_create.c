@@ -166,7 +166,7 @@ static int make_reserved(creation_t *creation)
     creation->eps = calloc((size_t) creation->num_ep + 1, sizeof(*creation->eps));
     if (NULL == creation->eps || !allocate_counts(&creation->local)
         || !allocate_counts(&creation->remote)
-        || OMPI_SUCCESS != mca_pml_epml_transports_open()) {
+        || OMPI_SUCCESS != mca_pml_epml_serve()) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         return 0;
     }

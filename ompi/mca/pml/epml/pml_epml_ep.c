@@ -69,6 +69,7 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    mca_pml_epml_lost_start();
     if (published) {
         mca_pml_epml_lock(ep);
     }

@@ -186,7 +186,7 @@ static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
         return error;
     }
     bridging->links = links_needed(bridging);
-    rc = mca_pml_epml_transports_open();
+    rc = mca_pml_epml_serve();
     if (OMPI_SUCCESS == rc && is_new) {
         rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, bridging->links, &bridging->ep);
     } else if (OMPI_SUCCESS == rc) {

@@ -38,7 +38,6 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
-#include "ompi/mca/topo/base/base.h"
 #include "ompi/runtime/params.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
@@ -64,12 +63,6 @@ static struct {
     int node_count; /**< endpoints of this node at the last creation */
     uint64_t ended; /**< endpoints that have been taken out of the list */
 } registry = {.lock = OPAL_MUTEX_STATIC_INIT};
-
-/** Are our functions in their places? */
-static struct {
-    opal_mutex_t lock;
-    _Atomic bool done;
-} installed = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** What the thread does that is in mca_pml_epml_help. */
 static _Thread_local struct {
@@ -122,30 +115,8 @@ void mca_pml_epml_ep_unreserve(int count)
     opal_mutex_unlock(&registry.lock);
 }
 
-/** Put our functions in their places, before there is anything that they are needed for.  Whoever
- * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
-static void install(void)
-{
-    /* Acquire pairs with the release below, of another thread: what it has put there before. */
-    if (OPAL_LIKELY(atomic_load_explicit(&installed.done, memory_order_acquire))) {
-        return;
-    }
-    opal_mutex_lock(&installed.lock);
-    if (!atomic_load_explicit(&installed.done, memory_order_relaxed)) {
-        (void) opal_progress_register(mca_pml_epml_progress);
-        mca_pml_epml_wait_install();
-        mca_pml_epml_part_install();
-        /* Open MPI opens its topology framework at the first call that needs it, without a lock:
-         * the threads of a process make that call at the same time once they have ranks. */
-        (void) mca_topo_base_lazy_init();
-        atomic_store_explicit(&installed.done, true, memory_order_release);
-    }
-    opal_mutex_unlock(&installed.lock);
-}
-
 void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
 {
-    install();
     opal_mutex_lock(&registry.lock);
     ep->prev = NULL;
     ep->next = registry.first;
@@ -276,11 +247,6 @@ void mca_pml_epml_registry_finalize(void)
 {
     mca_pml_epml_ep_t *ep;
 
-    if (atomic_exchange_explicit(&installed.done, false, memory_order_relaxed)) {
-        mca_pml_epml_wait_remove();
-        mca_pml_epml_part_remove();
-        (void) opal_progress_unregister(mca_pml_epml_progress);
-    }
     while (NULL != (ep = registry.dying)) {
         registry.dying = ep->next;
         mca_pml_epml_ep_destroy(ep);

@@ -23,8 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** A new, complete endpoint: from now on threads that have nothing to do may turn it.  Any thread.
- * The first one has our functions put in their places. */
+/** A new, complete endpoint: from now on threads that have nothing to do may turn it.  Any
+ * thread. */
 void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep);
 
 /** The endpoint's last reference is gone.  Any thread, not under its lock.
@@ -34,7 +34,7 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep);
 /** Free everything; nobody can reach the endpoint any more (pml_epml_ep.c). */
 void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep);
 
-/** The PML goes: our functions are taken away, and all endpoints destroyed. */
+/** The PML goes: all endpoints are destroyed. */
 void mca_pml_epml_registry_finalize(void);
 
 END_C_DECLS

@@ -43,6 +43,7 @@ typedef struct kept_module_t {
 
 static struct {
     opal_mutex_t lock;
+    const mca_pml_epml_upcalls_t *upcalls;
     transport_t shm, net;
     bool net_mistaken; /**< what the user has set for the network cannot be right; said already */
     kept_module_t *kept;
@@ -133,16 +134,19 @@ static int check_net(void)
     return transports.net_mistaken ? OMPI_ERR_NOT_AVAILABLE : OMPI_SUCCESS;
 }
 
-int mca_pml_epml_transports_open(void)
+int mca_pml_epml_transports_open(const mca_pml_epml_upcalls_t *upcalls)
 {
     bool first;
     int rc;
 
     opal_mutex_lock(&transports.lock);
+    if (NULL == transports.upcalls) {
+        transports.upcalls = upcalls;
+    }
     first = NULL == transports.shm.component;
     rc = transport_open(&transports.shm);
     if (first && NULL != transports.shm.component) {
-        mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = mca_pml_epml_arrived;
+        mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = upcalls->arrived;
         mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbdata = NULL;
         rc = check_net();
     } else if (transports.net_mistaken) {
@@ -186,19 +190,20 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
                          mca_btl_ep_module_t **module_p)
 {
     const mca_pml_epml_hdr_common_t eager = {.kind = EPML_HDR_EAGER};
+    const mca_pml_epml_upcalls_t *upcalls = transports.upcalls; /* there since it was opened */
     int rc = transport->component->ep_create(ep, flags, module_p);
 
     if (OMPI_SUCCESS == rc) {
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
-        (*module_p)->ep_receive_bare = mca_pml_epml_arrived_bare;
+        (*module_p)->ep_receive_bare = upcalls->arrived_bare;
         (*module_p)->ep_receive_loan = 0 == (flags & MCA_BTL_EP_FLAG_NODE)
-                                           ? mca_pml_epml_arrived_loan
-                                           : mca_pml_epml_arrived_on_node;
-        (*module_p)->ep_returned = mca_pml_epml_send_returned;
-        (*module_p)->ep_lost = mca_pml_epml_lost_upcall;
-        (*module_p)->ep_lost_sender = mca_pml_epml_lost_sender;
-        (*module_p)->ep_describe = mca_pml_epml_lost_describe;
-        (*module_p)->ep_meet = mca_pml_epml_lost_meet;
+                                           ? upcalls->arrived_loan
+                                           : upcalls->arrived_on_node;
+        (*module_p)->ep_returned = upcalls->returned;
+        (*module_p)->ep_lost = upcalls->lost;
+        (*module_p)->ep_lost_sender = upcalls->lost_sender;
+        (*module_p)->ep_describe = upcalls->describe;
+        (*module_p)->ep_meet = upcalls->meet;
     }
     return rc;
 }
@@ -242,14 +247,10 @@ int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
                           mca_btl_ep_module_t **module_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    int rc = EPML_LINK_NET == link
-                 ? net_get(ep, module_p)
-                 : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 
-    if (OMPI_SUCCESS == rc) {
-        mca_pml_epml_lost_start();
-    }
-    return rc;
+    return EPML_LINK_NET == link
+               ? net_get(ep, module_p)
+               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 }
 
 void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module)

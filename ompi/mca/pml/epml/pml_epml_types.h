@@ -273,9 +273,23 @@ static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm
 
 /* ---- pml_epml_transport.c -------------------------------------------------------------------- */
 
+/** What a transport's modules call: see btl_ep.h. */
+typedef struct mca_pml_epml_upcalls_t {
+    mca_btl_base_module_recv_cb_fn_t arrived; /**< any message */
+    mca_btl_ep_receive_bare_fn_t arrived_bare;
+    mca_btl_ep_receive_loan_fn_t arrived_loan, arrived_on_node;
+    mca_btl_ep_returned_fn_t returned;
+    mca_btl_ep_lost_fn_t lost;
+    mca_btl_ep_lost_sender_fn_t lost_sender;
+    mca_btl_ep_describe_fn_t describe;
+    mca_btl_ep_meet_fn_t meet;
+} mca_pml_epml_upcalls_t;
+
 /** Open the component that every endpoint needs; that of the network is opened when the first
- * module of it is asked for.  Idempotent, any thread; what is wrong has been said. */
-int mca_pml_epml_transports_open(void);
+ * module of it is asked for.  Idempotent, any thread; what is wrong has been said.
+ *
+ * @param[in] upcalls  always the same; for good */
+int mca_pml_epml_transports_open(const mca_pml_epml_upcalls_t *upcalls);
 void mca_pml_epml_transports_close(void);
 
 /** Let a component that is open tell what it has chosen.  The caller has an endpoint, or comes
