@@ -21,36 +21,7 @@
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"
-#include "ompi/mca/coll/base/base.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
-#include "opal/util/argv.h"
-#include "opal/util/info.h"
-
-/* ---- context ids ----------------------------------------------------------------------------- */
-
-#define EPML_CONTEXT_COUNT_BITS 39
-#define EPML_CONTEXT_RANK_MASK 0x7fffffu
-
-/**
- * A context id is the drawing process's rank in its job and a count of that process's own: no two
- * drawings of a job ever give the same one, without asking anybody.
- */
-uint64_t mca_pml_epml_context_ids(uint32_t count)
-{
-    static _Atomic uint64_t next = 1;
-
-    /* Relaxed: only the number matters.  23 bits of rank, 39 bits of count, two free
-     * (EPML_AGREE_CONTEXT): a thousand new communicators a second last for 17 years. */
-    return (uint64_t) (OMPI_PROC_MY_NAME->vpid & EPML_CONTEXT_RANK_MASK) << EPML_CONTEXT_COUNT_BITS
-           | (atomic_fetch_add_explicit(&next, count, memory_order_relaxed)
-              & ((UINT64_C(1) << EPML_CONTEXT_COUNT_BITS) - 1));
-}
-
-bool mca_pml_epml_context_may_be(uint64_t id)
-{
-    /* Whatever another process has counted: that is not known here. */
-    return id >> EPML_CONTEXT_COUNT_BITS < ompi_process_info.num_procs;
-}
 
 /* ---- Open MPI's tables ----------------------------------------------------------------------- */
 
@@ -74,78 +45,6 @@ int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
     newcomm->c_contextid.cid_sub.u64 = (uint64_t) slot;
     newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
     return OMPI_SUCCESS;
-}
-
-/** All collective components but the allowed ones, as Open MPI's info key wants them: "^a,b". */
-static char *make_excluded_coll(void)
-{
-    char **allowed = opal_argv_split(mca_pml_epml_component.coll_components, ',');
-    char **excluded = NULL;
-    char *list = NULL, *names = NULL;
-    mca_base_component_list_item_t *item;
-
-    OPAL_LIST_FOREACH (item, &ompi_coll_base_framework.framework_components,
-                       mca_base_component_list_item_t) {
-        const char *name = item->cli_component->mca_component_name;
-        bool found = false;
-
-        for (int i = 0; NULL != allowed && NULL != allowed[i]; ++i) {
-            found = found || 0 == strcmp(name, allowed[i]);
-        }
-        if (!found && OPAL_SUCCESS != opal_argv_append_nosize(&excluded, name)) {
-            goto out;
-        }
-    }
-    names = opal_argv_join(excluded, ',');
-    if (NULL != names && 0 > asprintf(&list, "^%s", names)) {
-        list = NULL;
-    }
-out:
-    free(names);
-    opal_argv_free(excluded);
-    opal_argv_free(allowed);
-    return list;
-}
-
-/** The list of them; to put it together took a quarter of a dup. */
-static _Atomic(char *) excluded_coll;
-
-static const char *get_excluded_coll(void)
-{
-    /* Acquire pairs with the release below, of another thread: the text before its address. */
-    char *known = atomic_load_explicit(&excluded_coll, memory_order_acquire);
-    char *made;
-
-    if (OPAL_LIKELY(NULL != known)) {
-        return known;
-    }
-    made = make_excluded_coll();
-    if (NULL != made
-        && !atomic_compare_exchange_strong_explicit(&excluded_coll, &known, made,
-                                                    memory_order_acq_rel, memory_order_acquire)) {
-        free(made);
-        made = known;
-    }
-    return made;
-}
-
-int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm)
-{
-    const char *excluded = get_excluded_coll();
-
-    if (NULL == comm->super.s_info) {
-        comm->super.s_info = OBJ_NEW(opal_info_t);
-    }
-    if (NULL == excluded || NULL == comm->super.s_info) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    return opal_info_set_internal(comm->super.s_info, "ompi_comm_coll_preference", excluded);
-}
-
-void mca_pml_epml_comm_finalize(void)
-{
-    /* Alone by now. */
-    free(atomic_exchange_explicit(&excluded_coll, NULL, memory_order_relaxed));
 }
 
 /* ---- our state ------------------------------------------------------------------------------- */
@@ -195,7 +94,7 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
 
     mca_pml_epml_lock(ep);
     mca_pml_epml_lost_attach(comm);
-    rc = opal_hash_table_set_value_uint64(&ep->comms, context, comm);
+    rc = mca_pml_epml_comms_add(comm);
     if (OPAL_SUCCESS == rc) {
         link_inner(comm, newcomm);
     }
@@ -209,24 +108,6 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     mca_pml_epml_peers_retain(local);
     newcomm->c_pml_comm = (struct mca_pml_comm_t *) comm;
     return OMPI_SUCCESS;
-}
-
-mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context)
-{
-    mca_pml_epml_comm_t *comm = ep->recent_comm;
-    void *found;
-
-    if (OPAL_LIKELY(NULL != comm && context == comm->context)) {
-        return comm;
-    }
-    if (OPAL_SUCCESS
-        != opal_hash_table_get_value_uint64(&ep->comms, context & ~EPML_AGREE_CONTEXT, &found)) {
-        return NULL;
-    }
-    comm = found;
-    comm->agrees |= 0 != (context & EPML_AGREE_CONTEXT);
-    ep->recent_comm = comm;
-    return comm;
 }
 
 /**
@@ -328,7 +209,7 @@ int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
     if (NULL == newcomm->c_pml_comm) {
         return OMPI_ERR_BAD_PARAM;
     }
-    rc = mca_pml_epml_comm_restrict_coll(newcomm);
+    rc = mca_pml_epml_coll_restrict(newcomm);
     return OMPI_SUCCESS == rc ? mca_pml_epml_hints_subscribe(newcomm) : rc;
 }
 
@@ -358,8 +239,7 @@ int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
     }
     ep = comm->ep;
     mca_pml_epml_lock(ep);
-    (void) opal_hash_table_remove_value_uint64(&ep->comms, comm->context);
-    ep->recent_comm = NULL;
+    mca_pml_epml_comms_remove(comm);
     while (NULL != (message = epml_match_some_of_context(&ep->match, comm->context))) {
         throw_away(comm, message);
     }

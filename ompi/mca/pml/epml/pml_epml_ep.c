@@ -11,13 +11,11 @@
 /**
  * @file
  *
- * Endpoints: their life, and one turn of their progress.  The list of all of them, and progress of
- * those that nobody drives: pml_epml_registry.c.
+ * Endpoints: their life.  One turn of their progress: pml_epml_turn.c; the list of all of them, and
+ * progress of those that nobody drives: pml_epml_registry.c.
  */
 
 #include "ompi_config.h"
-
-#include <sched.h>
 
 #include "pml_epml_flow.h"
 #include "pml_epml_registry.h"
@@ -240,93 +238,4 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_share_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
-    mca_pml_epml_comm_finalize();
-}
-
-/** The module of a link has given up, which it has said. */
-static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
-{
-    if (!ep->broken[link]) {
-        ep->broken[link] = true;
-        ep->lost_seen = EPML_LOST_LOOK;
-    }
-}
-
-/** After each turn of an endpoint that reaches beyond its process: is everybody still there?
- * @param[in] heard  another process has sent something */
-static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
-{
-    if (heard) {
-        ep->quiet = 0;
-    } else if (OPAL_UNLIKELY(0 == ++ep->quiet % EPML_QUIET_LONG)) {
-        mca_pml_epml_lost_ask(ep);
-    }
-    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
-        mca_pml_epml_lost_look(ep);
-    }
-}
-
-/* ---- progress -------------------------------------------------------------------------------- */
-
-int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
-{
-    mca_btl_ep_module_t *node = ep->link[EPML_LINK_NODE], *net = ep->link[EPML_LINK_NET];
-    int events = ep->shm->ep_progress(ep->shm);
-    bool heard = false;
-
-    if (NULL != node) {
-        int rc = node->ep_progress(node);
-
-        events += 0 < rc ? rc : 0;
-        heard = 0 < rc;
-        if (OPAL_UNLIKELY(0 > rc)) {
-            link_failed(ep, EPML_LINK_NODE);
-        }
-    }
-    /* The network costs a system call or more per look.  While the inbox brings messages and the
-     * network none, it is looked at less often, down to every 16th turn; otherwise at every turn,
-     * so that none that finds nothing has not looked everywhere. */
-    if (NULL != net && (0 == --ep->net_countdown || 0 == events)) {
-        int rc = net->ep_progress(net);
-
-        if (0 < rc) {
-            events += rc;
-            ep->net_interval = 1;
-            heard = true;
-        } else if (0 < events) {
-            ep->net_interval = ep->net_interval < 16 ? ep->net_interval * 2 : 16;
-        } else {
-            ep->net_interval = 1;
-        }
-        ep->net_countdown = ep->net_interval;
-        if (OPAL_UNLIKELY(0 > rc)) {
-            link_failed(ep, EPML_LINK_NET);
-        }
-    }
-    if (NULL != node || NULL != net) {
-        look_around(ep, heard);
-    }
-    if (OPAL_UNLIKELY(NULL != ep->backlogs.first)) {
-        events += mca_pml_epml_backlog_progress(ep);
-    }
-    return events;
-}
-
-int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
-{
-    const uint32_t before = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
-    int events = mca_pml_epml_ep_poll(ep);
-
-    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
-     * have. */
-    for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
-                        && before == atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
-         ++tries) {
-        epml_lock_relax();
-        if (0 == tries % 64) {
-            sched_yield();
-        }
-        events = mca_pml_epml_ep_poll(ep);
-    }
-    return events;
 }

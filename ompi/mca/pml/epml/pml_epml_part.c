@@ -20,6 +20,7 @@
 #include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_turn.h"
 
 #include <limits.h>
 

@@ -17,8 +17,10 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"

@@ -34,8 +34,10 @@
 
 #include <sched.h>
 
+#include "pml_epml_crowd.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_request.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/params.h"

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "pml_epml_crowd.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"

@@ -18,6 +18,7 @@
 
 #include "pml_epml_compat.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"

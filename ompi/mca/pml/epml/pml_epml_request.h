@@ -462,9 +462,6 @@ void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *d
 
 /* ---- pml_epml_wait.c ------------------------------------------------------------------------- */
 
-/** Wait until the engine is through with a request, turning its endpoint. */
-void mca_pml_epml_wait_done(mca_pml_epml_request_t *request);
-
 /** Put our waiting and testing in place of Open MPI's; and back. */
 void mca_pml_epml_wait_install(void);
 void mca_pml_epml_wait_remove(void);

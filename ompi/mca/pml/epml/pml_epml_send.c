@@ -28,9 +28,11 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 

@@ -79,4 +79,5 @@ void mca_pml_epml_serve_no_more(void)
         (void) opal_progress_unregister(mca_pml_epml_progress);
     }
     mca_pml_epml_ep_finalize();
+    mca_pml_epml_coll_finalize();
 }

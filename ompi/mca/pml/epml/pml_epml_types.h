@@ -271,6 +271,14 @@ typedef struct mca_pml_epml_comm_t {
 
 static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm);
 
+/* ---- pml_epml_context.c ---------------------------------------------------------------------- */
+
+/** See mpix_endpoints_pml_t. */
+uint64_t mca_pml_epml_context_ids(uint32_t count);
+
+/** May a process of this job have drawn this id? */
+bool mca_pml_epml_context_may_be(uint64_t id);
+
 /* ---- pml_epml_transport.c -------------------------------------------------------------------- */
 
 /** What a transport's modules call: see btl_ep.h. */
@@ -636,6 +644,15 @@ void mca_pml_epml_proc_put(ompi_proc_t *proc);
 /** The PML goes, and Open MPI's procs after it. */
 void mca_pml_epml_procs_finalize(void);
 
+/* ---- pml_epml_comms.c: all under the endpoint's lock ------------------------------------------ */
+
+/** @return OPAL_SUCCESS, OPAL_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm);
+void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm);
+
+/** The communicator of ep with this context, or that of its agreements, or NULL. */
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
+
 /* ---- pml_epml_comm.c ------------------------------------------------------------------------- */
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */
@@ -650,12 +667,6 @@ static inline mca_pml_epml_comm_t *mca_pml_epml_comm(const ompi_communicator_t *
 {
     return (mca_pml_epml_comm_t *) comm->c_pml_comm;
 }
-
-/** See mpix_endpoints_pml_t. */
-uint64_t mca_pml_epml_context_ids(uint32_t count);
-
-/** May a process of this job have drawn this id? */
-bool mca_pml_epml_context_may_be(uint64_t id);
 
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context, bool member);
@@ -672,15 +683,13 @@ int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const 
 int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
 void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm);
 
-/** The communicator of ep with this context, or that of its agreements, or NULL.  Under ep's
- * lock. */
-mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
+/* ---- pml_epml_coll.c ------------------------------------------------------------------------- */
 
 /** Restrict Open MPI's choice of collective components to those that serve on endpoints. */
-int mca_pml_epml_comm_restrict_coll(ompi_communicator_t *comm);
+int mca_pml_epml_coll_restrict(ompi_communicator_t *comm);
 
 /** The PML goes. */
-void mca_pml_epml_comm_finalize(void);
+void mca_pml_epml_coll_finalize(void);
 
 /* ---- pml_epml_hints.c ------------------------------------------------------------------------ */
 

@@ -27,6 +27,7 @@
 
 #include "pml_epml_request_inline.h"
 #include "pml_epml_seen.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/communicator/comm_request.h"
 #include "ompi/constants.h"
@@ -105,22 +106,6 @@ static inline void turn(const ompi_request_t *request, mca_pml_epml_waiter_t *wa
         mca_pml_epml_process_progress();
     }
     mca_pml_epml_turned(waiter, ep, events);
-}
-
-void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
-{
-    mca_pml_epml_waiter_t waiter = {0};
-
-    /* Acquire pairs with the release in mca_pml_epml_request_done. */
-    while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
-        const int events = mca_pml_epml_ep_poll(request->ep);
-
-        if (0 != events && atomic_load_explicit(&request->done, memory_order_acquire)) {
-            break; /* the usual case, and the shortest */
-        }
-        mca_pml_epml_turned(&waiter, request->ep, events);
-    }
-    mca_pml_epml_wait_over(&waiter);
 }
 
 /**

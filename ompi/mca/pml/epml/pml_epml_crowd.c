@@ -11,8 +11,7 @@
 /**
  * @file
  *
- * What a thread does while nothing happens: spin, look after the rest of the process, yield its
- * core.
+ * Are there more threads that want to run than cores?
  *
  * Spinning is right as long as every thread that waits has a core.  There is a crowd when the node
  * has more endpoints than cores (known when endpoints are created), or when more threads of this
@@ -23,18 +22,13 @@
 #include "ompi_config.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "pml_epml.h"
+#include "pml_epml_biased_lock.h"
 #include "pml_epml_cores.h"
-#include "pml_epml_idle.h"
-#include "pml_epml_request.h"
-
-#include "opal/runtime/opal_progress.h"
-
-/** Tests or probes of a thread between looks at the rest of Open MPI. */
-#define EPML_TESTED_LONG 16
+#include "pml_epml_crowd.h"
 
 /* Relaxed, all of them and everywhere: nothing hangs on the order of these hints. */
 
@@ -80,7 +74,7 @@ static void look_at_cores(void)
 
 /** A process that may use few cores of the node may be allowed more later: threads bind themselves
  * when they come to it.  Once a second. */
-static void look_again(void)
+void mca_pml_epml_crowd_look(void)
 {
     uint64_t then = atomic_load_explicit(&next_look, memory_order_relaxed);
     const uint64_t now = epml_lock_clock();
@@ -136,57 +130,7 @@ void mca_pml_epml_crowd_describe(char *text, size_t size)
              how[mca_pml_epml_component.yield]);
 }
 
-void mca_pml_epml_process_progress(void)
+void mca_pml_epml_crowd_waits(int change)
 {
-    MCA_BTL_EP_HOLD_CANCEL();
-    opal_progress();
-}
-
-void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
-{
-    const unsigned int due = epml_idle_step(&waiter->idle);
-
-    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
-     * bytes take; without any we are in the way of its sender, where cores share what they run
-     * on. */
-    if (0 != (due & EPML_IDLE_RELAX)) {
-        epml_lock_relax();
-    }
-    if (0 != (due & EPML_IDLE_COUNT)) {
-        waiter->counted = true;
-        atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
-    }
-    if (0 != (due & EPML_IDLE_HELP)) {
-        look_again();
-        mca_pml_epml_help(ep);
-    }
-    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
-        && (mca_pml_epml_is_crowded()
-            || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
-                && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
-        sched_yield();
-    }
-}
-
-void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
-{
-    if (waiter->counted) {
-        atomic_fetch_sub_explicit(&waiting, 1, memory_order_relaxed);
-    }
-}
-
-bool mca_pml_epml_tested(bool found)
-{
-    static _Thread_local uint32_t tests;
-
-    /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
-     * others get the core. */
-    if (0 != ++tests % EPML_TESTED_LONG) {
-        return false;
-    }
-    mca_pml_epml_help(NULL);
-    if (!found && mca_pml_epml_is_crowded()) {
-        sched_yield();
-    }
-    return true;
+    atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed);
 }

@@ -1,0 +1,44 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Cores, and how many want to run on them: pml_epml_crowd.c.
+ */
+
+#ifndef MCA_PML_EPML_CROWD_H
+#define MCA_PML_EPML_CROWD_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+BEGIN_C_DECLS
+
+/** Are there more threads that want to run than cores?  A guess; any thread. */
+bool mca_pml_epml_is_crowded(void);
+
+/** Endpoints have come or gone: how many there are. */
+void mca_pml_epml_crowd_update(int in_process, int on_node);
+
+/** What is known of cores and endpoints, and what follows, in words. */
+void mca_pml_epml_crowd_describe(char *text, size_t size);
+
+/** A thread has been waiting for a while (1), or does so no longer (-1). */
+void mca_pml_epml_crowd_waits(int change);
+
+/** Have the cores of this process changed?  Called now and then by threads that wait. */
+void mca_pml_epml_crowd_look(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_CROWD_H */
