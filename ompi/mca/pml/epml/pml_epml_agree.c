@@ -24,8 +24,13 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_agree.h"
+#include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
-#include "pml_epml_request_inline.h"
+#include "pml_epml_leave.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_request.h"
+#include "pml_epml_transmit.h"
 #include "pml_epml_turn.h"
 
 #include "ompi/constants.h"

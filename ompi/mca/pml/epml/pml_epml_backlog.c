@@ -24,7 +24,11 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_connection.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_proc.h"
 #include "pml_epml_request.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 

@@ -17,7 +17,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_coll.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"

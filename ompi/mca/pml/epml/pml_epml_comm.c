@@ -17,8 +17,18 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_coll.h"
+#include "pml_epml_comm.h"
+#include "pml_epml_comms.h"
+#include "pml_epml_ep.h"
 #include "pml_epml_flow.h"
-#include "pml_epml_request.h"
+#include "pml_epml_group.h"
+#include "pml_epml_hints.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_lost.h"
+#include "pml_epml_part.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_send.h"
 
 #include "ompi/constants.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
@@ -140,7 +150,7 @@ static void share(ompi_communicator_t *newcomm, uint64_t context, mca_pml_epml_p
     mca_pml_epml_peers_release(*remote_p);
     mca_pml_epml_peers_retain(*local_p);
     *remote_p = *local_p;
-    mca_pml_epml_handle_share_group(newcomm, *local_p);
+    mca_pml_epml_group_share(newcomm, *local_p);
 }
 
 /** The members of both sides of a new communicator, out of its parent's. */

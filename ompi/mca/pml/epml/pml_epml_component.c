@@ -16,7 +16,10 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml.h"
+#include "pml_epml_counts.h"
+#include "pml_epml_create.h"
+#include "pml_epml_group.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request.h"
 
@@ -152,7 +155,7 @@ static void classes_init(void)
 {
     opal_class_initialize(OBJ_CLASS(mca_pml_epml_request_t));
     opal_class_initialize(OBJ_CLASS(mca_pml_epml_part_t));
-    mca_pml_epml_handle_init();
+    mca_pml_epml_group_init();
 }
 
 static mca_pml_base_module_t *component_init(int *priority, bool enable_progress_threads,

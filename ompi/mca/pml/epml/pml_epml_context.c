@@ -16,7 +16,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_context.h"
 
 #include "ompi/runtime/ompi_rte.h"
 

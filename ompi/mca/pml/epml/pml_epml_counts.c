@@ -21,8 +21,8 @@
 #include <stdio.h>
 
 #include "pml_epml_counts.h"
-#include "pml_epml_types.h"
-#include "pml_epml_request.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_registry.h"
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_pvar.h"

@@ -28,7 +28,11 @@
 #include <unistd.h>
 
 #include "pml_epml_flow.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_match_table.h"
 #include "pml_epml_part.h"
+#include "pml_epml_proc.h"
+#include "pml_epml_registry.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"

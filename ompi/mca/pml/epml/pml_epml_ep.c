@@ -17,9 +17,19 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_context.h"
+#include "pml_epml_counts.h"
+#include "pml_epml_ep.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_lost_launcher.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_proc.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_request.h"
+#include "pml_epml_send.h"
+#include "pml_epml_transmit.h"
+#include "pml_epml_transport.h"
 
 #include "ompi/constants.h"
 

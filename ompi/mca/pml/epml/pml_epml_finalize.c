@@ -25,7 +25,8 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml.h"
+#include "pml_epml_lost_launcher.h"
 
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/params.h"

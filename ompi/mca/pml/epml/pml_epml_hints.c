@@ -25,7 +25,8 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_hints.h"
+#include "pml_epml_lock.h"
 
 #include "ompi/constants.h"
 #include "opal/util/info.h"

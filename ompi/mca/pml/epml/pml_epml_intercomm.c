@@ -23,8 +23,15 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_agree.h"
+#include "pml_epml_context.h"
+#include "pml_epml_create.h"
+#include "pml_epml_ep.h"
+#include "pml_epml_handle.h"
 #include "pml_epml_meeting.h"
-#include "pml_epml_request.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_proc.h"
+#include "pml_epml_registry.h"
 
 #include "ompi/constants.h"
 

@@ -32,8 +32,10 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_flow.h"
-#include "pml_epml_request.h"
+#include "pml_epml_comms.h"
+#include "pml_epml_connection.h"
+#include "pml_epml_leave.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 

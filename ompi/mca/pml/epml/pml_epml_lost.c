@@ -26,7 +26,13 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_connection.h"
+#include "pml_epml_leave.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_lost.h"
+#include "pml_epml_lost_launcher.h"
 #include "pml_epml_request.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"
@@ -76,17 +82,6 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
-
-void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection)
-{
-    if (0 == connection->peer_id) {
-        return; /* noted already */
-    }
-    mca_pml_epml_lost_set_anybody();
-    connection->lost_id = connection->peer_id;
-    connection->peer_id = 0; /* whoever wants to send must look first */
-    ep->lost_seen = EPML_LOST_LOOK;
-}
 
 /** The launcher is waited for in naps of so many milliseconds, ... */
 #define NAP 10
@@ -231,49 +226,6 @@ void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source)
     if (NULL != peer) {
         (void) mca_pml_epml_peer_connect(ep, peer, &connection);
     }
-}
-
-/* ---- questions ------------------------------------------------------------------------------- */
-
-bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
-{
-    const mca_pml_epml_connection_t *connection;
-
-    if (NULL != peer->shm) {
-        return false;
-    }
-    if (ep->broken[peer->link]
-        || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
-        return true;
-    }
-    connection = mca_pml_epml_connection_entry(ep, peer);
-    return NULL != connection && peer->id == connection->lost_id;
-}
-
-bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
-{
-    if (!mca_pml_epml_lost_is(ep, peer)) {
-        return false;
-    }
-    if (mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
-        mca_pml_epml_lost_tell(); /* mca_pml_epml_lost_look may not have come to it yet */
-    }
-    return true;
-}
-
-int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
-{
-    if (tag < MPI_ANY_TAG) {
-        /* Of a collective, which cannot succeed any more, whoever is next in it. */
-        return !comm->lost_member ? -1 : 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
-    }
-    if (MPI_ANY_SOURCE == src) {
-        return comm->lost_peer;
-    }
-    return 0 <= src && src < comm->peers->count
-                   && mca_pml_epml_lost_is(comm->ep, comm->peers->peer[src])
-               ? src
-               : -1;
 }
 
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)

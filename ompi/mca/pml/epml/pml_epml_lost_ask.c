@@ -18,7 +18,10 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_part.h"
+#include "pml_epml_comms.h"
+#include "pml_epml_connection.h"
+#include "pml_epml_lost.h"
+#include "pml_epml_request.h"
 
 #include "ompi/constants.h"
 

@@ -18,7 +18,8 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml.h"
+#include "pml_epml_lost_launcher.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"

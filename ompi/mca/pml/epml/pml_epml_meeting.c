@@ -16,8 +16,10 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_ep.h"
 #include "pml_epml_meeting.h"
-#include "pml_epml_request.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_proc.h"
 
 #include "ompi/constants.h"
 #include "ompi/op/op.h"

@@ -20,7 +20,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml.h"
+#include "pml_epml_proc.h"
 #include "pml_epml_request.h"
 
 #include "ompi/constants.h"

@@ -18,7 +18,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml.h"
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_var.h"

@@ -18,6 +18,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_flow.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_turn.h"

@@ -137,6 +137,19 @@ static inline bool mca_pml_epml_part_may_be_round(const mca_pml_epml_part_t *par
     return part->round - round < UINT32_C(1) << 20;
 }
 
+/** The round that a piece belongs to. */
+uint32_t mca_pml_epml_part_piece_round(const mca_pml_epml_request_t *piece);
+
+/** A piece cannot be fetched, nor can others: ask for the data.  Takes it back. */
+void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece);
+
+/** The communicator goes: so does what waits for it to match, or to be matched. */
+void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm);
+
+/** Put our functions before those of the module for partitioned communication; and back. */
+void mca_pml_epml_part_install(void);
+void mca_pml_epml_part_remove(void);
+
 /* ---- pml_epml_part_send.c -------------------------------------------------------------------- */
 
 /** Tell the receiver of a new request.  @return OMPI_SUCCESS or an error */

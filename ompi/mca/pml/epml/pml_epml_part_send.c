@@ -20,7 +20,11 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_connection.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_part.h"
+#include "pml_epml_request.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 

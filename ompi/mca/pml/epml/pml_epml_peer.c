@@ -16,8 +16,9 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_flow.h"
-#include "pml_epml_request.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_proc.h"
+#include "pml_epml_scatter.h"
 
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
@@ -284,153 +285,56 @@ err_release:
     return rc;
 }
 
-/** The entry of a slot, or the free one where it belongs.  The table is never full. */
-static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *ep, uint32_t slot)
+/* ---- their procs ----------------------------------------------------------------------------- */
+
+void mca_pml_epml_procs_release(mca_pml_epml_procs_t *procs)
 {
-    const uint32_t mask = ep->connection_size - 1;
-    /* Slots are given out one after the other, and who talks to every 2^k-th peer shall not meet
-     * the same place each time: multiply, by 2^32 over the golden ratio, and take high bits. */
-    uint32_t at = (slot * UINT32_C(2654435769)) >> 8;
-
-    while (ep->connections[at & mask].used && slot != ep->connections[at & mask].slot) {
-        ++at;
-    }
-    return &ep->connections[at & mask];
-}
-
-mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
-                                                         const mca_pml_epml_peer_t *peer)
-{
-    mca_pml_epml_connection_t *connection;
-
-    if (NULL == ep->connections) {
-        return NULL;
-    }
-    connection = connection_of(ep, peer->slot);
-    return connection->used ? connection : NULL;
-}
-
-mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
-                                                        const mca_pml_epml_peer_t *peer)
-{
-    mca_pml_epml_connection_t *connection;
-
-    if (OPAL_UNLIKELY(NULL == ep->connections)) {
-        return NULL;
-    }
-    connection = connection_of(ep, peer->slot);
-    return OPAL_LIKELY(peer->id == connection->peer_id) ? connection : NULL;
-}
-
-#define EPML_CONNECTIONS_MIN 8
-
-/** Make sure that the endpoint's table has room for one more, with a quarter of it free. */
-static int connections_grow(mca_pml_epml_ep_t *ep)
-{
-    mca_pml_epml_connection_t *old = ep->connections;
-    const uint32_t old_size = ep->connection_size;
-    const uint32_t size = 0 < old_size ? 2 * old_size : EPML_CONNECTIONS_MIN;
-    mca_pml_epml_connection_t *grown;
-
-    if (ep->connections_used + 1 + old_size / 4 <= old_size) {
-        return OMPI_SUCCESS;
-    }
-    grown = calloc(size, sizeof(*grown));
-    if (NULL == grown) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    ep->connections = grown;
-    ep->connection_size = size;
-    for (uint32_t i = 0; i < old_size; ++i) {
-        if (old[i].used) {
-            *connection_of(ep, old[i].slot) = old[i];
-        }
-    }
-    free(old);
-    return OMPI_SUCCESS;
-}
-
-mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
-                                                         const mca_pml_epml_peer_t *peer)
-{
-    mca_pml_epml_connection_t *connection;
-
-    if (OMPI_SUCCESS != connections_grow(ep)) {
-        return NULL;
-    }
-    connection = connection_of(ep, peer->slot);
-    if (!connection->used) {
-        *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
-        ++ep->connections_used;
-    }
-    if (NULL != connection->endpoint) { /* of one who had the slot before */
-        connection->module->ep_disconnect(connection->module, connection->endpoint);
-        connection->endpoint = NULL;
-    }
-    connection->peer_id = 0;
-    mca_pml_epml_flow_forget(ep, connection);
-    connection->lost_id = 0;
-    return connection;
-}
-
-void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
-{
-    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
-
-    if (NULL != connection) {
-        mca_pml_epml_lost_note(ep, connection);
+    /* Release and acquire: all uses are ordered before the end. */
+    if (1 != atomic_fetch_sub_explicit(&procs->references, 1, memory_order_acq_rel)) {
         return;
     }
-    connection = mca_pml_epml_connection_place(ep, peer);
-    if (NULL != connection) {
-        connection->lost_id = peer->id;
-    } else {
-        ep->broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
+    for (int i = 0; i < procs->count; ++i) {
+        OBJ_RELEASE(procs->proc[i]);
     }
-    ep->lost_seen = EPML_LOST_LOOK;
+    free(procs);
 }
 
-/** First use of a peer by this endpoint. */
-static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
-                                                   mca_pml_epml_peer_t *peer,
-                                                   mca_pml_epml_connection_t **connection_p)
+static mca_pml_epml_procs_t *procs_create(const mca_pml_epml_peers_t *peers)
 {
-    MCA_BTL_EP_HOLD_CANCEL();
-    mca_btl_ep_module_t *module = ep->link[peer->link];
-    mca_pml_epml_connection_t *connection;
-    int rc;
+    mca_pml_epml_procs_t *procs
+        = malloc(sizeof(*procs) + (size_t) peers->count * sizeof(procs->proc[0]));
 
-    if (NULL == module || 0 == peer->address_length) {
-        return MPI_ERR_OTHER;
+    if (NULL == procs) {
+        return NULL;
     }
-    if (mca_pml_epml_lost_refuses(ep, peer)) {
-        return MPI_ERR_PROC_FAILED;
+    atomic_init(&procs->references, 1);
+    procs->count = peers->count;
+    for (int i = 0; i < peers->count; ++i) {
+        procs->proc[i] = peers->peer[i]->proc;
+        OBJ_RETAIN(procs->proc[i]);
     }
-    connection = mca_pml_epml_connection_place(ep, peer);
-    if (NULL == connection) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    ep->connecting = peer;
-    rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
-    ep->connecting = NULL;
-    if (OMPI_SUCCESS == rc) {
-        connection->peer_id = peer->id;
-        connection->name = peer->proc->super.proc_name;
-        connection->module = module;
-        *connection_p = connection;
-    }
-    /* Of an operation that code says that the peer is gone; this one has never been there. */
-    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
+    return procs;
 }
 
-int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                              mca_pml_epml_connection_t **connection_p)
+mca_pml_epml_procs_t *mca_pml_epml_procs_of(mca_pml_epml_peers_t *peers)
 {
-    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+    /* Acquire pairs with the release below, of another thread: the array before its address. */
+    mca_pml_epml_procs_t *known = atomic_load_explicit(&peers->procs, memory_order_acquire);
 
-    if (OPAL_LIKELY(NULL != connection)) {
-        *connection_p = connection;
-        return OMPI_SUCCESS;
+    if (NULL == known) {
+        mca_pml_epml_procs_t *made = procs_create(peers);
+
+        if (NULL == made) {
+            return NULL;
+        }
+        if (atomic_compare_exchange_strong_explicit(&peers->procs, &known, made,
+                                                    memory_order_acq_rel, memory_order_acquire)) {
+            known = made;
+        } else {
+            mca_pml_epml_procs_release(made);
+        }
     }
-    return connect_first(ep, peer, connection_p);
+    /* Relaxed: the list's own reference keeps it alive. */
+    atomic_fetch_add_explicit(&known->references, 1, memory_order_relaxed);
+    return known;
 }

@@ -16,7 +16,10 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_recv.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_turn.h"
 

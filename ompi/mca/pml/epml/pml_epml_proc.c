@@ -28,7 +28,8 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_proc.h"
+#include "pml_epml_scatter.h"
 
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"

@@ -17,9 +17,14 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_connection.h"
 #include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_part.h"
+#include "pml_epml_recv.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_transmit.h"
 #include "pml_epml_turn.h"
 
 #include "ompi/constants.h"

@@ -18,9 +18,17 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_comms.h"
+#include "pml_epml_context.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_leave.h"
 #include "pml_epml_part.h"
+#include "pml_epml_peer.h"
+#include "pml_epml_recv.h"
+#include "pml_epml_recvfrag.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_send.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"

@@ -34,9 +34,11 @@
 
 #include <sched.h>
 
+#include "pml_epml_counts.h"
 #include "pml_epml_crowd.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_registry.h"
-#include "pml_epml_request.h"
+#include "pml_epml_transport.h"
 #include "pml_epml_turn.h"
 
 #include "ompi/constants.h"

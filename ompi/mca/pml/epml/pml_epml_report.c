@@ -20,7 +20,8 @@
 #include <sys/resource.h>
 
 #include "pml_epml_crowd.h"
-#include "pml_epml_request.h"
+#include "pml_epml_registry.h"
+#include "pml_epml_transport.h"
 
 #include "ompi/constants.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"

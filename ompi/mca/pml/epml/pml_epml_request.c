@@ -17,6 +17,8 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_lock.h"
+#include "pml_epml_lost.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_turn.h"
 

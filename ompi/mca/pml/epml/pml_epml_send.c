@@ -28,10 +28,15 @@
 #include "ompi_config.h"
 
 #include "pml_epml_compat.h"
+#include "pml_epml_connection.h"
 #include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_isend.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
+#include "pml_epml_send.h"
+#include "pml_epml_transmit.h"
 #include "pml_epml_turn.h"
 
 #include "ompi/constants.h"

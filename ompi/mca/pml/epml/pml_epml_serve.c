@@ -17,7 +17,15 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_request.h"
+#include "pml_epml_coll.h"
+#include "pml_epml_ep.h"
+#include "pml_epml_lost.h"
+#include "pml_epml_part.h"
+#include "pml_epml_recvfrag.h"
+#include "pml_epml_registry.h"
+#include "pml_epml_send.h"
+#include "pml_epml_transport.h"
+#include "pml_epml_wait.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/topo/base/base.h"

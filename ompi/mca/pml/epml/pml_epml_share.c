@@ -20,7 +20,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_peer.h"
 
 #include "ompi/group/group.h"
 #include "opal/class/opal_hash_table.h"

@@ -21,7 +21,6 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
-#include "pml_epml_framework.h"
 
 #include <stdlib.h>
 #include <string.h>

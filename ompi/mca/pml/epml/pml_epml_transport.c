@@ -21,7 +21,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_framework.h"
-#include "pml_epml_request.h"
+#include "pml_epml_transport.h"
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_component_repository.h"

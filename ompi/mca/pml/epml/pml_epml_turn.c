@@ -19,9 +19,12 @@
 
 #include <sched.h>
 
+#include "pml_epml_connection.h"
 #include "pml_epml_crowd.h"
 #include "pml_epml_idle.h"
+#include "pml_epml_lost.h"
 #include "pml_epml_request.h"
+#include "pml_epml_transmit.h"
 #include "pml_epml_turn.h"
 
 #include "opal/runtime/opal_progress.h"

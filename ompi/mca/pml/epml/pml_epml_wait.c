@@ -25,9 +25,12 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_lock.h"
+#include "pml_epml_lost.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_seen.h"
 #include "pml_epml_turn.h"
+#include "pml_epml_wait.h"
 
 #include "ompi/communicator/comm_request.h"
 #include "ompi/constants.h"

@@ -34,8 +34,13 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_comms.h"
+#include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_peer.h"
 #include "pml_epml_request.h"
+#include "pml_epml_send.h"
+#include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
 

@@ -1,0 +1,35 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * An endpoint's communicators, by context: pml_epml_comms.c.  All under its lock.
+ */
+
+#ifndef MCA_PML_EPML_COMMS_H
+#define MCA_PML_EPML_COMMS_H
+
+#include "ompi_config.h"
+
+#include "pml_epml_types.h"
+
+BEGIN_C_DECLS
+
+/** @return OPAL_SUCCESS, OPAL_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm);
+void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm);
+
+/** The communicator of ep with this context, or that of its agreements, or NULL. */
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_COMMS_H */

@@ -1,0 +1,64 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the launcher says of processes that die: pml_epml_lost_launcher.c, pml_epml_finalize.c.
+ */
+
+#ifndef MCA_PML_EPML_LOST_LAUNCHER_H
+#define MCA_PML_EPML_LOST_LAUNCHER_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "pml_epml.h"
+
+BEGIN_C_DECLS
+
+/** How many processes of the job are known to be dead. */
+extern _Atomic uint32_t mca_pml_epml_lost_news;
+
+/** Has this process lost anybody, be it a connection to one that lives?  Any thread. */
+bool mca_pml_epml_lost_anybody(void);
+
+/** Ask the launcher to tell of processes that die.  Idempotent, any thread; may block for a
+ * moment. */
+void mca_pml_epml_lost_start(void);
+
+/** The PML goes. */
+void mca_pml_epml_lost_stop(void);
+
+/** Note that a process of the job is dead, by the launcher's word.  Any thread, PMIx's mostly: no
+ * more than a note. */
+void mca_pml_epml_lost_process(opal_vpid_t vpid);
+
+/** Is the process of an endpoint dead, by the launcher's word? */
+bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid);
+
+/** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
+ * that come next may be fatal, and end this process. */
+void mca_pml_epml_lost_tell(void);
+
+/** "rank 3 on host x"  @return as snprintf */
+int mca_pml_epml_lost_describe_process(opal_vpid_t vpid, char *text, size_t size);
+
+/** This process has lost somebody.  Any thread. */
+void mca_pml_epml_lost_set_anybody(void);
+
+/** MPI_Finalize will not wait for those that are lost; and it will again. */
+void mca_pml_epml_finalize_start(void);
+void mca_pml_epml_finalize_stop(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_LOST_LAUNCHER_H */

@@ -1,0 +1,54 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The protocol of receiving: pml_epml_recv.c.
+ */
+
+#ifndef MCA_PML_EPML_RECV_H
+#define MCA_PML_EPML_RECV_H
+
+#include "ompi_config.h"
+
+#include "pml_epml_request.h"
+
+BEGIN_C_DECLS
+
+/** A receive that could not be started: tell the user, of a message without bytes.  Under the lock.
+ *
+ * @param[in] rc  the error, as Open MPI or MPI has it */
+void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc);
+
+/** A message has found its receive.  Under the lock.
+ *
+ * @param[in] hdr   the message's header; of an eager message only the match part
+ * @param[in] data  eager: the payload; rendezvous: the registration handle
+ * @param[in] size  bytes at data
+ */
+void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
+                               const void *data, size_t size);
+
+/** A fragment for a receive in progress.  @return as mca_pml_epml_send_cts */
+bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
+                            const void *data, size_t size);
+
+/** Go on with a receive that could not fetch its data at once: see resume in
+ * mca_pml_epml_request_ops_t. */
+int mca_pml_epml_recv_resume(mca_pml_epml_request_t *request);
+
+/** Go on with what waits to be fetched: wanted bytes of the source's memory, into one piece of
+ * memory, registered if the transport wants it. */
+void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_RECV_H */
