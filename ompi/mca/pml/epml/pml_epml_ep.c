@@ -30,6 +30,7 @@
 #include "pml_epml_send.h"
 #include "pml_epml_transmit.h"
 #include "pml_epml_transport.h"
+#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 
@@ -140,6 +141,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
     ep->uid = mca_pml_epml_context_ids(1); /* as unique as those are */
     epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
                                                            : EPML_LOCK_BIAS_AFTER);
+    ep->turn = mca_pml_epml_ep_progress_locked;
     ep->net_interval = 1;
     ep->net_countdown = 1;
     ep->unexpected_limit = mca_pml_epml_component.unexpected_limit;

@@ -113,6 +113,10 @@ static inline bool mca_pml_epml_is_part(const mca_pml_epml_request_t *request)
 
 /* ---- pml_epml_part.c ------------------------------------------------------------------------- */
 
+/** @return NULL without memory */
+mca_pml_epml_part_t *mca_pml_epml_part_new(const mca_pml_epml_request_ops_t *ops,
+                                           size_t partitions);
+
 /** The engine is through with this round: tell the user. */
 void mca_pml_epml_part_done(mca_pml_epml_part_t *part);
 

@@ -25,16 +25,13 @@
 #include "pml_epml_recv.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_transmit.h"
-#include "pml_epml_turn.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 
 /* ---- posting ------------------------------------------------------------------------------- */
 
-/** A message waits that this receive takes. */
-static __attribute__((noinline)) void take_unexpected(mca_pml_epml_request_t *request,
-                                                      epml_match_unexpected_t *found)
+void mca_pml_epml_recv_take(mca_pml_epml_request_t *request, epml_match_unexpected_t *found)
 {
     mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *) found;
     const epml_match_queue_t *exact = epml_match_queue_of(found);
@@ -46,9 +43,7 @@ static __attribute__((noinline)) void take_unexpected(mca_pml_epml_request_t *re
     mca_pml_epml_unexpected_free(request->ep, message);
 }
 
-/** No message waits, and perhaps none can come any more. */
-static __attribute__((noinline)) int start_in_doubt(mca_pml_epml_request_t *request, int src,
-                                                    int tag)
+int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, int tag)
 {
     mca_pml_epml_ep_t *ep = request->ep;
     epml_match_queue_t *queue;
@@ -59,11 +54,11 @@ static __attribute__((noinline)) int start_in_doubt(mca_pml_epml_request_t *requ
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
         /* Who receives from any source in a loop gets to see what the others send. */
-        (void) mca_pml_epml_ep_progress_locked(ep);
+        (void) ep->turn(ep);
     }
     found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
     if (NULL != found) {
-        take_unexpected(request, found);
+        mca_pml_epml_recv_take(request, found);
         return OMPI_SUCCESS;
     }
     if (NULL == queue) {
@@ -74,141 +69,6 @@ static __attribute__((noinline)) int start_in_doubt(mca_pml_epml_request_t *requ
     }
     epml_match_post(&ep->match, queue, &request->posted);
     return OMPI_SUCCESS;
-}
-
-/** Post a receive, or serve it from the messages that wait.  What is in the request is given again
- * because the fast path has it in registers. */
-static inline int start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
-                        const mca_pml_epml_comm_t *comm, int src, int tag)
-{
-    epml_match_queue_t *queue;
-    epml_match_unexpected_t *found = epml_match_first(&ep->match, comm->context, src, tag, &queue);
-
-    if (OPAL_UNLIKELY(NULL == queue)) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    if (OPAL_LIKELY(NULL == found)) {
-        if (OPAL_UNLIKELY(comm->lost || comm->lost_member)) {
-            return start_in_doubt(request, src, tag);
-        }
-        epml_match_post(&ep->match, queue, &request->posted);
-    } else {
-        take_unexpected(request, found);
-    }
-    return OMPI_SUCCESS;
-}
-
-/* ---- verbs ----------------------------------------------------------------------------------- */
-
-/** A receive request with its data described.  Under the lock.  @return NULL without memory */
-static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
-                                                   ompi_datatype_t *datatype, int src, int tag,
-                                                   mca_pml_epml_comm_t *comm)
-{
-    mca_pml_epml_request_t *request
-        = mca_pml_epml_request_get(comm->ep, comm, &mca_pml_epml_recv_ops);
-
-    if (OPAL_UNLIKELY(NULL == request)) {
-        return NULL;
-    }
-    mca_pml_epml_request_set_data(request, buf, count, datatype);
-    request->peer = src;
-    request->tag = tag;
-    request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
-    /* Neighbours, for one store.  After an error in a list libmpi frees all requests in it that
-     * have one, without asking whether they are complete: none of an earlier life may be left. */
-    request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
-    request->req_ompi.req_status._cancelled = 0;
-    return request;
-}
-
-/** End of a blocking receive. */
-static int recv_finish(mca_pml_epml_request_t *request, ompi_status_public_t *status)
-{
-    mca_pml_epml_ep_t *ep = request->ep;
-    int rc;
-
-    mca_pml_epml_wait_done(request);
-    rc = request->req_ompi.req_status.MPI_ERROR;
-    if (MPI_STATUS_IGNORE != status) {
-        OMPI_COPY_STATUS(status, request->req_ompi.req_status, false);
-    }
-    mca_pml_epml_lock(ep);
-    mca_pml_epml_request_put(request);
-    mca_pml_epml_unlock(ep);
-    return rc;
-}
-
-int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                         ompi_communicator_t *comm, ompi_status_public_t *status)
-{
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    mca_pml_epml_ep_t *ep = epml_comm->ep;
-    mca_pml_epml_request_t *request;
-    int rc;
-
-    mca_pml_epml_lock(ep);
-    request = recv_request(buf, count, datatype, src, tag, epml_comm);
-    if (OPAL_UNLIKELY(NULL == request)) {
-        mca_pml_epml_unlock(ep);
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    request->blocking = true;
-    rc = start(request, ep, epml_comm, src, tag);
-    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        if (MPI_STATUS_IGNORE != status) {
-            status->MPI_SOURCE = src;
-            status->MPI_TAG = tag;
-            status->_ucount = 0;
-        }
-        mca_pml_epml_request_put(request);
-        mca_pml_epml_unlock(ep);
-        (void) mca_pml_epml_ep_poll(ep); /* it may be tried again, and must come on then */
-        return rc;
-    }
-    mca_pml_epml_unlock(ep);
-    return recv_finish(request, status);
-}
-
-int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                          ompi_communicator_t *comm, ompi_request_t **ompi_request)
-{
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    mca_pml_epml_ep_t *ep = epml_comm->ep;
-    mca_pml_epml_request_t *request;
-    int rc = OMPI_ERR_OUT_OF_RESOURCE;
-
-    mca_pml_epml_lock(ep);
-    request = recv_request(buf, count, datatype, src, tag, epml_comm);
-    if (OPAL_LIKELY(NULL != request)) {
-        mca_pml_epml_request_count(request);
-        *ompi_request = &request->req_ompi;
-        rc = start(request, ep, epml_comm, src, tag);
-        if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-            mca_pml_epml_recv_refuse(request, rc);
-            rc = OMPI_SUCCESS;
-        }
-    }
-    mca_pml_epml_unlock(ep);
-    return rc;
-}
-
-int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                               ompi_communicator_t *comm, ompi_request_t **ompi_request)
-{
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    mca_pml_epml_request_t *request;
-
-    mca_pml_epml_lock(epml_comm->ep);
-    request = recv_request(buf, count, datatype, src, tag, epml_comm);
-    if (NULL != request) {
-        OMPI_REQUEST_INIT(&request->req_ompi, true);
-        atomic_store_explicit(&request->done, true, memory_order_relaxed);
-        mca_pml_epml_request_count(request);
-        *ompi_request = &request->req_ompi;
-    }
-    mca_pml_epml_unlock(epml_comm->ep);
-    return NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc)
@@ -702,7 +562,8 @@ static int start_again(mca_pml_epml_request_t *request)
     mca_pml_epml_number_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
-    rc = start(request, request->ep, request->comm, request->peer, request->tag);
+    rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->peer,
+                                 request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_recv_refuse(request, rc);
     }

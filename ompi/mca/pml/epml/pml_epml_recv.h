@@ -23,6 +23,35 @@
 
 BEGIN_C_DECLS
 
+/** A message waits that this receive takes. */
+void mca_pml_epml_recv_take(mca_pml_epml_request_t *request, epml_match_unexpected_t *found);
+
+/** No message waits, and perhaps none can come any more: see mca_pml_epml_recv_start. */
+int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, int tag);
+
+/** Post a receive, or serve it from the messages that wait.  What is in the request is given again
+ * because the fast path has it in registers.  Under the lock.
+ * @return OMPI_SUCCESS or an error: then it has not been started */
+static inline int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, mca_pml_epml_ep_t *ep,
+                                          const mca_pml_epml_comm_t *comm, int src, int tag)
+{
+    epml_match_queue_t *queue;
+    epml_match_unexpected_t *found = epml_match_first(&ep->match, comm->context, src, tag, &queue);
+
+    if (OPAL_UNLIKELY(NULL == queue)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (OPAL_LIKELY(NULL == found)) {
+        if (OPAL_UNLIKELY(comm->lost || comm->lost_member)) {
+            return mca_pml_epml_recv_start_in_doubt(request, src, tag);
+        }
+        epml_match_post(&ep->match, queue, &request->posted);
+    } else {
+        mca_pml_epml_recv_take(request, found);
+    }
+    return OMPI_SUCCESS;
+}
+
 /** A receive that could not be started: tell the user, of a message without bytes.  Under the lock.
  *
  * @param[in] rc  the error, as Open MPI or MPI has it */

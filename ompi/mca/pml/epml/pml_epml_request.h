@@ -185,7 +185,10 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
 
 /* ---- pml_epml_request.c ---------------------------------------------------------------------- */
 
+/** What libmpi calls, by each request (pml_epml_start.c): contracts as in ompi/request/request.h. */
+int mca_pml_epml_request_start(size_t count, ompi_request_t **requests);
 int mca_pml_epml_request_free(ompi_request_t **request);
+int mca_pml_epml_request_cancel(ompi_request_t *request, int flag);
 
 static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
 {

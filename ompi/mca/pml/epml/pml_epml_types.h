@@ -220,6 +220,8 @@ typedef struct mca_pml_epml_ep_t {
 
     /* ---- slow path ---- */
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
+    /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
+    int (*turn)(struct mca_pml_epml_ep_t *ep);
     _Atomic uint32_t references; /**< communicators; the creation while it lasts */
     uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
