@@ -78,6 +78,9 @@ void mca_pml_epml_net_publish(void);
 
 /* ---- pml_epml_serve.c ----------------------------------------------------------------------- */
 
+/** Before there are threads: see component_init. */
+void mca_pml_epml_serve_init(void);
+
 /** This process is about to have endpoints.  Idempotent, any thread.
  * @return OMPI_SUCCESS or an error, of which the user has been told */
 int mca_pml_epml_serve(void);

@@ -174,6 +174,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     }
     mca_pml_epml_net_publish();
     classes_init();
+    mca_pml_epml_serve_init();
 #if EPML_CHECK_LOCKS
     mca_pml_epml_check_start();
 #endif

@@ -18,6 +18,8 @@
 
 #include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_kind.h"
+#include "pml_epml_part.h"
 #include "pml_epml_peer.h"
 #include "pml_epml_request.h"
 #include "pml_epml_transmit.h"
@@ -184,8 +186,9 @@ void mca_pml_epml_flow_forget(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *
     set_held(ep, connection, false);
 }
 
-void mca_pml_epml_flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_flow_t *hdr)
+static bool flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_flow_t *hdr = message->hdr;
     mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(hdr->uid);
     mca_pml_epml_connection_t *connection = NULL;
 
@@ -202,4 +205,10 @@ void mca_pml_epml_flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_flo
     if (NULL != peer) {
         mca_pml_epml_peer_release(peer);
     }
+    return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_flow_kind = {.size = sizeof(mca_pml_epml_hdr_flow_t),
+                                                    .from = EPML_FROM_UID,
+                                                    .uid = offsetof(mca_pml_epml_hdr_flow_t, uid),
+                                                    .arrived = flow_arrived};

@@ -30,7 +30,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_kind.h"
 
 BEGIN_C_DECLS
 
@@ -122,8 +122,8 @@ void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep);
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
 
-/** HOLD or GO has come from another process. */
-void mca_pml_epml_flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_flow_t *hdr);
+/** HOLD and GO: from another process. */
+extern const mca_pml_epml_kind_t mca_pml_epml_flow_kind;
 
 /** A connection is used for another peer from now on. */
 void mca_pml_epml_flow_forget(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);

@@ -42,7 +42,8 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_WITHDRAW = 14, /**< to the receiver: forget this rendezvous, unless it is matched */
     EPML_HDR_PART_FAIL = 15, /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
-    EPML_HDR_LEFT = 16 /**< to a member of a communicator: its collectives cannot succeed */
+    EPML_HDR_LEFT = 16, /**< to a member of a communicator: its collectives cannot succeed */
+    EPML_HDR_KINDS = 17
 } mca_pml_epml_hdr_kind_t;
 
 /** Bits of the match header's flags. */

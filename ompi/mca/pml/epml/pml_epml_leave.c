@@ -34,7 +34,9 @@
 
 #include "pml_epml_comms.h"
 #include "pml_epml_connection.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_leave.h"
+#include "pml_epml_part.h"
 #include "pml_epml_transmit.h"
 
 #include "ompi/constants.h"
@@ -133,8 +135,9 @@ static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
     }
 }
 
-void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
+static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_left_t *hdr = message->hdr;
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
 
     if (NULL == comm) {
@@ -145,7 +148,15 @@ void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_le
     } else {
         hear(comm);
     }
+    return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_left_kind
+    = {.size = sizeof(mca_pml_epml_hdr_left_t),
+       .from = EPML_FROM_UID,
+       .uid = offsetof(mca_pml_epml_hdr_left_t, uid),
+       .context = offsetof(mca_pml_epml_hdr_left_t, context),
+       .arrived = left_arrived};
 
 void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
 {

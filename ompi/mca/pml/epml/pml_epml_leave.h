@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_kind.h"
 
 BEGIN_C_DECLS
 
@@ -27,8 +27,8 @@ BEGIN_C_DECLS
  * Under the lock.  Until left_told is set some have not been told, for want of memory: try again. */
 void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
 
-/** A member says so.  Under the lock. */
-void mca_pml_epml_leave_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr);
+/** LEFT: a member says so. */
+extern const mca_pml_epml_kind_t mca_pml_epml_left_kind;
 
 /** It may have said so before this new communicator was here.  Under the lock. */
 void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm);

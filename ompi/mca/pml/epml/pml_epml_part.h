@@ -30,6 +30,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_kind.h"
 #include "pml_epml_request.h"
 
 BEGIN_C_DECLS
@@ -164,15 +165,12 @@ int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part);
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last);
 
 /** FIN has come: the receiver has fetched a piece, or could not.
- * @return here and below, of what arrives: as mca_pml_epml_send_cts */
+ * @return as arrived in mca_pml_epml_kind_t */
 bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
                                      const mca_pml_epml_hdr_done_t *hdr);
 
-/** PART_AGAIN has come. */
-bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr);
-
-/** PART_START has come. */
-bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr);
+/** PART_START and PART_AGAIN: of the receiver. */
+extern const mca_pml_epml_kind_t mca_pml_epml_part_start_kind, mca_pml_epml_part_again_kind;
 
 /* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
 
@@ -182,22 +180,9 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part);
 /** Has all of partitions first to last, which exist, arrived?  Not under the lock. */
 bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last);
 
-/** PART_INIT has found its receive. */
-void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr);
-
-/** PART_DATA has come.  Here and below: @return as mca_pml_epml_send_cts */
-bool mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
-                            const void *data, size_t size);
-
-/** PART_FAIL has come. */
-bool mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
-
-/** PART_RNDV has come.
- *
- * @param[in] is_neighbour  by the transport within the process
- * @param[in] handle        hdr->common.handle_size bytes */
-bool mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
-                            const void *handle, bool is_neighbour);
+/** PART_INIT, PART_DATA, PART_RNDV, PART_FAIL: of the sender. */
+extern const mca_pml_epml_kind_t mca_pml_epml_part_init_kind, mca_pml_epml_part_data_kind,
+    mca_pml_epml_part_rndv_kind, mca_pml_epml_part_fail_kind;
 
 END_C_DECLS
 

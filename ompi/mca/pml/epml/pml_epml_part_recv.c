@@ -21,9 +21,11 @@
 
 #include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_recv.h"
+#include "pml_epml_recvfrag.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_transmit.h"
 
@@ -173,6 +175,33 @@ static void begin(mca_pml_epml_part_t *part)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
+/** PART_INIT has found its receive. */
+static void matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr)
+{
+    mca_pml_epml_request_t *request = &part->super;
+
+    request->posted.queue = NULL;
+    if (request->free_called && is_done(part)) {
+        /* The user freed it before its send came: it was kept to take this one. */
+        mca_pml_epml_part_t **link = &request->comm->ghosts;
+
+        while (part != *link) {
+            link = &(*link)->next_ghost;
+        }
+        *link = part->next_ghost;
+        mca_pml_epml_part_destroy(part);
+        return;
+    }
+    part->matched = true;
+    request->sender_request = hdr->match.common.request;
+    request->expected = hdr->length;
+    request->wanted = hdr->length < request->size ? hdr->length : request->size;
+    if (!is_done(part)) {
+        expect(part);
+        grant(part);
+    }
+}
+
 int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
@@ -205,35 +234,26 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     mca_pml_epml_unexpected_view((mca_pml_epml_unexpected_t *) found, request->peer, request->tag,
                                  &view);
     epml_match_remove(table, found);
-    mca_pml_epml_part_matched(part, &view.hdr);
+    matched(part, &view.hdr);
     mca_pml_epml_unexpected_free(request->ep, (mca_pml_epml_unexpected_t *) found);
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_part_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr)
+static bool part_init_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
-    mca_pml_epml_request_t *request = &part->super;
+    const mca_pml_epml_hdr_rndv_t *hdr = message->hdr;
+    const uint64_t context = hdr->match.context | EPML_PART_CONTEXT;
+    epml_match_posted_t *posted = epml_match_arrive(&ep->match, context, hdr->match.source,
+                                                    hdr->match.tag);
 
-    request->posted.queue = NULL;
-    if (request->free_called && is_done(part)) {
-        /* The user freed it before its send came: it was kept to take this one. */
-        mca_pml_epml_part_t **link = &request->comm->ghosts;
-
-        while (part != *link) {
-            link = &(*link)->next_ghost;
-        }
-        *link = part->next_ghost;
-        mca_pml_epml_part_destroy(part);
-        return;
+    if (NULL == posted) {
+        mca_pml_epml_keep(ep, context, hdr, hdr, 0);
+    } else {
+        matched((mca_pml_epml_part_t *) ((char *) posted
+                                         - offsetof(mca_pml_epml_part_t, super.posted)),
+                hdr);
     }
-    part->matched = true;
-    request->sender_request = hdr->match.common.request;
-    request->expected = hdr->length;
-    request->wanted = hdr->length < request->size ? hdr->length : request->size;
-    if (!is_done(part)) {
-        expect(part);
-        grant(part);
-    }
+    return true;
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -317,9 +337,10 @@ static int unpack(mca_pml_epml_part_t *part, uint64_t offset, const void *data, 
     return 0 > rc ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-bool mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
-                            const void *data, size_t size)
+static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_frag_t *hdr = message->hdr;
+    size_t size = message->rest_size;
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
     if (NULL != part && (!has_sender(part) || !has_bytes(part, hdr->offset, 0))) {
@@ -337,7 +358,7 @@ bool mca_pml_epml_part_data(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     if (size > part->missing || (0 == size && 0 < part->super.wanted)) {
         return false;
     }
-    account(part, hdr->offset, size, unpack(part, hdr->offset, data, size));
+    account(part, hdr->offset, size, unpack(part, hdr->offset, message->rest, size));
     return true;
 }
 
@@ -495,8 +516,9 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
     end_if_lost(part);
 }
 
-bool mca_pml_epml_part_failed(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_done_t *hdr = message->hdr;
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
     if (NULL != part
@@ -538,9 +560,10 @@ static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
            && mca_pml_epml_part_may_be_round(part, hdr->round);
 }
 
-bool mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_rndv_t *hdr,
-                            const void *handle, bool is_neighbour)
+static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_part_rndv_t *hdr = message->hdr;
+    const bool is_neighbour = message->module == ep->shm;
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
     if (NULL != part && !is_piece(part, hdr, is_neighbour)) {
@@ -561,7 +584,7 @@ bool mca_pml_epml_part_rndv(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_r
             account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
         }
     } else if (part->super.contiguous) {
-        fetch(part, hdr, handle);
+        fetch(part, hdr, message->rest);
     } else {
         /* One address space: unpack straight from the sender's memory. */
         int error = unpack(part, hdr->offset, (const void *) (uintptr_t) hdr->address,
@@ -590,6 +613,25 @@ bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, siz
     }
     return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_part_init_kind = {.size = sizeof(mca_pml_epml_hdr_rndv_t),
+                                                         .from = EPML_FROM_RANK,
+                                                         .arrived = part_init_arrived};
+
+const mca_pml_epml_kind_t mca_pml_epml_part_data_kind = {.size = sizeof(mca_pml_epml_hdr_frag_t),
+                                                         .rest = EPML_REST_DATA,
+                                                         .from = EPML_FROM_PARTNER,
+                                                         .arrived = part_data_arrived};
+
+const mca_pml_epml_kind_t mca_pml_epml_part_rndv_kind
+    = {.size = sizeof(mca_pml_epml_hdr_part_rndv_t),
+       .rest = EPML_REST_HANDLE,
+       .from = EPML_FROM_PARTNER,
+       .arrived = part_rndv_arrived};
+
+const mca_pml_epml_kind_t mca_pml_epml_part_fail_kind = {.size = sizeof(mca_pml_epml_hdr_done_t),
+                                                         .from = EPML_FROM_PARTNER,
+                                                         .arrived = part_fail_arrived};
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 

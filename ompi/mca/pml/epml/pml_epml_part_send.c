@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_connection.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request.h"
@@ -441,8 +442,9 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
-bool mca_pml_epml_part_granted(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_start_t *hdr)
+static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_part_start_t *hdr = message->hdr;
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
@@ -484,8 +486,9 @@ static bool may_be_again(const mca_pml_epml_part_t *part, uint64_t offset, uint6
     return true;
 }
 
-bool mca_pml_epml_part_send_again(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_part_again_t *hdr)
+static bool part_again_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_part_again_t *hdr = message->hdr;
     mca_pml_epml_part_t *part
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
@@ -532,6 +535,16 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_ep
     settle(part);
     return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_part_start_kind
+    = {.size = sizeof(mca_pml_epml_hdr_part_start_t),
+       .from = EPML_FROM_PARTNER,
+       .arrived = part_start_arrived};
+
+const mca_pml_epml_kind_t mca_pml_epml_part_again_kind
+    = {.size = sizeof(mca_pml_epml_hdr_part_again_t),
+       .from = EPML_FROM_PARTNER,
+       .arrived = part_again_arrived};
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 

@@ -20,6 +20,7 @@
 #include "pml_epml_connection.h"
 #include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_recv.h"
@@ -517,9 +518,10 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
     matched_rndv(request, hdr, data, size);
 }
 
-bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
-                            const void *data, size_t size)
+static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_frag_t *hdr = message->hdr;
+    size_t size = message->rest_size;
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
     int rc;
 
@@ -540,7 +542,7 @@ bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     if (size > request->wanted - request->received) {
         size = request->wanted - request->received;
     }
-    rc = unpack(request, data, size);
+    rc = unpack(request, message->rest, size);
     request->received += size;
     if (request->received == request->wanted || OMPI_SUCCESS != rc) {
         if (OPAL_UNLIKELY(request->paced)) {
@@ -551,6 +553,11 @@ bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t
     }
     return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_frag_kind = {.size = sizeof(mca_pml_epml_hdr_frag_t),
+                                                    .rest = EPML_REST_DATA,
+                                                    .from = EPML_FROM_PARTNER,
+                                                    .arrived = frag_arrived};
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_kind.h"
 #include "pml_epml_request.h"
 
 BEGIN_C_DECLS
@@ -66,9 +67,8 @@ void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc);
 void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
                                const void *data, size_t size);
 
-/** A fragment for a receive in progress.  @return as mca_pml_epml_send_cts */
-bool mca_pml_epml_recv_frag(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_frag_t *hdr,
-                            const void *data, size_t size);
+/** FRAG: a fragment for a receive in progress. */
+extern const mca_pml_epml_kind_t mca_pml_epml_frag_kind;
 
 /** Go on with a receive that could not fetch its data at once: see resume in
  * mca_pml_epml_request_ops_t. */

@@ -21,7 +21,7 @@
 #include "pml_epml_comms.h"
 #include "pml_epml_context.h"
 #include "pml_epml_flow.h"
-#include "pml_epml_leave.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_part.h"
 #include "pml_epml_peer.h"
 #include "pml_epml_recv.h"
@@ -109,10 +109,9 @@ static inline mca_pml_epml_unexpected_t *store(mca_pml_epml_ep_t *ep, uint64_t c
     return message;
 }
 
-/** Keep a message until its receive is posted.  context is the one it is matched under. */
-static __attribute__((noinline)) void keep(mca_pml_epml_ep_t *ep, uint64_t context,
-                                           const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
-                                           size_t size)
+__attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t context,
+                                                 const mca_pml_epml_hdr_rndv_t *hdr,
+                                                 const void *data, size_t size)
 {
     const mca_pml_epml_hdr_match_t *match = &hdr->match;
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
@@ -177,61 +176,45 @@ static bool is_from_uid(const mca_btl_base_module_t *btl, uint64_t uid)
     return is;
 }
 
-/** Does a message of another process that is not to be matched come from where it says? */
-static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl, const void *message,
-                      size_t size)
+/** Does a message of another process come from where it says?  (Of EPML_FROM_RANK is_sound will
+ * tell.) */
+static bool is_honest(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
+                      const mca_pml_epml_kind_t *kind, const unsigned char *hdr)
 {
-    const mca_pml_epml_hdr_common_t *common = message;
+    uint64_t uid;
 
-    switch (common->kind) {
-    case EPML_HDR_RNDV:
-    case EPML_HDR_PART_INIT:
-        return true; /* is_sound will tell */
-    case EPML_HDR_HOLD:
-    case EPML_HDR_GO:
-        return sizeof(mca_pml_epml_hdr_flow_t) != size
-               || is_from_uid(btl, ((const mca_pml_epml_hdr_flow_t *) message)->uid);
-    case EPML_HDR_WITHDRAW:
-        return sizeof(mca_pml_epml_hdr_withdraw_t) > size
-               || is_from_uid(btl, ((const mca_pml_epml_hdr_withdraw_t *) message)->uid);
-    case EPML_HDR_LEFT:
-        return sizeof(mca_pml_epml_hdr_left_t) != size
-               || is_from_uid(btl, ((const mca_pml_epml_hdr_left_t *) message)->uid);
+    switch (kind->from) {
+    case EPML_FROM_UID:
+        memcpy(&uid, hdr + kind->uid, sizeof(uid));
+        return is_from_uid(btl, uid);
+    case EPML_FROM_PARTNER:
+        return is_from_partner(ep, btl, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
     default:
-        return is_from_partner(ep, btl, common->request);
+        return true;
     }
 }
 
 /** Does a message of the node name what it may name?  A network module may get answers to requests
  * of an endpoint that had it before; those of the node side have numbers of their own. */
 static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
-                            const void *message, size_t size)
+                            const mca_pml_epml_kind_t *kind, const unsigned char *hdr)
 {
-    const mca_pml_epml_hdr_common_t *common = message;
-    const mca_pml_epml_hdr_withdraw_t *withdraw = message;
-    const mca_pml_epml_hdr_left_t *left = message;
+    uint64_t uid, context = 0;
 
     if (0 != ((const mca_btl_ep_module_t *) btl)->ep_source) {
         return true;
     }
-    switch (common->kind) {
-    case EPML_HDR_RNDV:
-    case EPML_HDR_PART_INIT:
-        return true; /* as above */
-    case EPML_HDR_HOLD:
-    case EPML_HDR_GO:
-        return sizeof(mca_pml_epml_hdr_flow_t) != size
-               || mca_pml_epml_context_may_be(((const mca_pml_epml_hdr_flow_t *) message)->uid);
-    case EPML_HDR_WITHDRAW:
-        return sizeof(*withdraw) > size
-               || (mca_pml_epml_context_may_be(withdraw->uid)
-                   && mca_pml_epml_context_may_be(withdraw->context));
-    case EPML_HDR_LEFT:
-        return sizeof(*left) != size
-               || (mca_pml_epml_context_may_be(left->uid)
-                   && mca_pml_epml_context_may_be(left->context));
+    switch (kind->from) {
+    case EPML_FROM_UID:
+        memcpy(&uid, hdr + kind->uid, sizeof(uid));
+        if (0 < kind->context) {
+            memcpy(&context, hdr + kind->context, sizeof(context));
+        }
+        return mca_pml_epml_context_may_be(uid) && mca_pml_epml_context_may_be(context);
+    case EPML_FROM_PARTNER:
+        return mca_pml_epml_number_may_be(ep, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
     default:
-        return mca_pml_epml_number_may_be(ep, common->request);
+        return true;
     }
 }
 
@@ -283,26 +266,11 @@ static inline void match_message(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_r
 
     posted = epml_match_arrive(&ep->match, match->context, match->source, match->tag);
     if (OPAL_UNLIKELY(NULL == posted)) {
-        keep(ep, match->context, hdr, data, size);
+        mca_pml_epml_keep(ep, match->context, hdr, data, size);
         return;
     }
     mca_pml_epml_recv_matched(request_of(posted), hdr, data, size);
 }
-
-/** Headers of all kinds, as far as they are of fixed size. */
-typedef union any_hdr_t {
-    mca_pml_epml_hdr_common_t common;
-    mca_pml_epml_hdr_rndv_t rndv;
-    mca_pml_epml_hdr_cts_t cts;
-    mca_pml_epml_hdr_frag_t frag;
-    mca_pml_epml_hdr_done_t done;
-    mca_pml_epml_hdr_part_start_t part_start;
-    mca_pml_epml_hdr_part_rndv_t part_rndv;
-    mca_pml_epml_hdr_part_again_t part_again;
-    mca_pml_epml_hdr_withdraw_t withdraw;
-    mca_pml_epml_hdr_left_t left;
-    mca_pml_epml_hdr_flow_t flow;
-} any_hdr_t;
 
 /** Take a copy of what others may write to at any time: what is checked must be what is used. */
 static inline void copy_once(void *copy, const void *bytes, size_t size)
@@ -325,155 +293,38 @@ static inline void arrived_from_other(mca_pml_epml_ep_t *ep, mca_btl_base_module
     }
 }
 
-/** A partitioned send, to be matched with a partitioned receive. */
-static void arrived_part_init(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
-                              const mca_pml_epml_hdr_rndv_t *hdr)
+static bool rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
-    const mca_pml_epml_hdr_match_t *match = &hdr->match;
-    const uint64_t context = match->context | EPML_PART_CONTEXT;
-    epml_match_posted_t *posted;
-
-    if (btl != &ep->shm->super && !is_sound(ep, btl, match)) {
-        return;
-    }
-    posted = epml_match_arrive(&ep->match, context, match->source, match->tag);
-    if (NULL == posted) {
-        keep(ep, context, hdr, hdr, 0);
-        return;
-    }
-    mca_pml_epml_part_matched((mca_pml_epml_part_t *) ((char *) posted
-                                                       - offsetof(mca_pml_epml_part_t,
-                                                                  super.posted)),
-                              hdr);
+    match_message(ep, message->hdr, message->rest, message->rest_size);
+    mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
+    return true;
 }
 
-/** What was found out about a message. */
-typedef enum verdict_t { SENSE, WRONG_SIZE, NONSENSE } verdict_t;
+const mca_pml_epml_kind_t mca_pml_epml_rndv_kind = {.size = sizeof(mca_pml_epml_hdr_rndv_t),
+                                                    .rest = EPML_REST_HANDLE,
+                                                    .from = EPML_FROM_RANK,
+                                                    .arrived = rndv_arrived};
 
-static inline verdict_t judge(bool makes_sense)
+static const mca_pml_epml_kind_t *const *kinds;
+
+void mca_pml_epml_kinds(const mca_pml_epml_kind_t *const table[EPML_HDR_KINDS])
 {
-    return OPAL_LIKELY(makes_sense) ? SENSE : NONSENSE;
+    kinds = table;
 }
 
-/** All kinds of partitioned communication. */
-static verdict_t arrived_part(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
-                              const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
+/** Is that a size that such a message can have? */
+static bool has_size(const mca_pml_epml_kind_t *kind, const mca_pml_epml_hdr_common_t *common,
+                     size_t size)
 {
-    const mca_pml_epml_hdr_common_t *common = &hdr->common;
-
-    switch (common->kind) {
-    case EPML_HDR_PART_INIT:
-        if (sizeof(mca_pml_epml_hdr_rndv_t) != size) {
-            return WRONG_SIZE;
-        }
-        arrived_part_init(ep, btl, &hdr->rndv);
-        return SENSE;
-    case EPML_HDR_PART_START:
-        if (sizeof(mca_pml_epml_hdr_part_start_t) != size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_part_granted(ep, &hdr->part_start));
-    case EPML_HDR_PART_DATA:
-        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_part_data(ep, &hdr->frag,
-                                            bytes + sizeof(mca_pml_epml_hdr_frag_t),
-                                            size - sizeof(mca_pml_epml_hdr_frag_t)));
-    case EPML_HDR_PART_AGAIN:
-        if (sizeof(mca_pml_epml_hdr_part_again_t) != size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_part_send_again(ep, &hdr->part_again));
-    case EPML_HDR_PART_FAIL:
-        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_part_failed(ep, &hdr->done));
+    switch (kind->rest) {
+    case EPML_REST_NONE:
+        return kind->size == size;
+    case EPML_REST_DATA:
+        return kind->size <= size;
     default:
-        if (size < sizeof(mca_pml_epml_hdr_part_rndv_t)
-            || size != sizeof(mca_pml_epml_hdr_part_rndv_t) + common->handle_size
-            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_part_rndv(ep, &hdr->part_rndv,
-                                            bytes + sizeof(mca_pml_epml_hdr_part_rndv_t),
-                                            btl == &ep->shm->super));
+        return kind->size + common->handle_size == size
+               && MCA_BTL_EP_ADDRESS_MAX >= common->handle_size;
     }
-}
-
-/** A rendezvous header, to be matched; the registration handle, if there is one, is behind it. */
-static void arrived_rndv(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
-                         const mca_pml_epml_hdr_rndv_t *hdr, const void *handle)
-{
-    if (btl == &ep->shm->super || is_sound(ep, btl, &hdr->match)) {
-        match_message(ep, hdr, handle, hdr->match.common.handle_size);
-    }
-}
-
-/** All kinds but eager messages and partitioned ones. */
-static verdict_t arrived_kind(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
-                              const any_hdr_t *hdr, const unsigned char *bytes, size_t size)
-{
-    const mca_pml_epml_hdr_common_t *common = &hdr->common;
-
-    switch (common->kind) {
-    case EPML_HDR_RNDV:
-        if (size < sizeof(mca_pml_epml_hdr_rndv_t)
-            || size != sizeof(mca_pml_epml_hdr_rndv_t) + common->handle_size
-            || MCA_BTL_EP_ADDRESS_MAX < common->handle_size) {
-            return WRONG_SIZE;
-        }
-        arrived_rndv(ep, btl, &hdr->rndv, bytes + sizeof(mca_pml_epml_hdr_rndv_t));
-        mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
-        return SENSE;
-    case EPML_HDR_CTS:
-        if (sizeof(mca_pml_epml_hdr_cts_t) != size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_send_cts(ep, &hdr->cts));
-    case EPML_HDR_FRAG:
-        if (sizeof(mca_pml_epml_hdr_frag_t) > size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_recv_frag(ep, &hdr->frag,
-                                            bytes + sizeof(mca_pml_epml_hdr_frag_t),
-                                            size - sizeof(mca_pml_epml_hdr_frag_t)));
-    case EPML_HDR_FIN:
-    case EPML_HDR_ACK:
-        if (sizeof(mca_pml_epml_hdr_done_t) != size) {
-            return WRONG_SIZE;
-        }
-        return judge(mca_pml_epml_send_finished(ep, &hdr->done));
-    case EPML_HDR_WITHDRAW:
-        if (sizeof(mca_pml_epml_hdr_withdraw_t) > size
-            || sizeof(mca_pml_epml_hdr_withdraw_t) + common->handle_size != size) {
-            return WRONG_SIZE;
-        }
-        mca_pml_epml_withdraw_arrived(ep, (mca_btl_ep_module_t *) btl, &hdr->withdraw,
-                                      bytes + sizeof(mca_pml_epml_hdr_withdraw_t));
-        return SENSE;
-    case EPML_HDR_LEFT:
-        if (sizeof(mca_pml_epml_hdr_left_t) != size) {
-            return WRONG_SIZE;
-        }
-        mca_pml_epml_leave_arrived(ep, &hdr->left);
-        return SENSE;
-    case EPML_HDR_HOLD:
-    case EPML_HDR_GO:
-        if (sizeof(mca_pml_epml_hdr_flow_t) != size) {
-            return WRONG_SIZE;
-        }
-        mca_pml_epml_flow_arrived(ep, &hdr->flow);
-        return SENSE;
-    default:
-        return arrived_part(ep, btl, hdr, bytes, size);
-    }
-}
-
-static bool is_kind(uint8_t kind)
-{
-    return EPML_HDR_EAGER < kind && EPML_HDR_LEFT >= kind;
 }
 
 /** All kinds but eager messages. */
@@ -481,34 +332,41 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
                                                     mca_btl_base_module_t *btl,
                                                     const unsigned char *bytes, size_t size)
 {
-    const any_hdr_t *hdr = (const any_hdr_t *) bytes;
-    any_hdr_t copy;
+    _Alignas(uint64_t) unsigned char copy[EPML_HDR_SIZE_MOST];
+    const bool is_foreign = btl != &ep->shm->super;
+    const mca_pml_epml_hdr_common_t *common;
+    const mca_pml_epml_kind_t *kind;
+    mca_pml_epml_message_t message = {.hdr = bytes, .module = (mca_btl_ep_module_t *) btl};
 
-    if (btl != &ep->shm->super) {
-        copy_once(&copy, bytes, size < sizeof(copy) ? size : sizeof(copy));
-        hdr = &copy;
+    if (is_foreign) {
+        copy_once(copy, bytes, size < sizeof(copy) ? size : sizeof(copy));
+        message.hdr = copy;
     }
-    if (OPAL_UNLIKELY(!is_kind(hdr->common.kind))) {
+    common = message.hdr;
+    kind = EPML_HDR_KINDS > common->kind ? kinds[common->kind] : NULL;
+    if (OPAL_UNLIKELY(NULL == kind)) {
         refuse(ep, btl, "a header of unknown kind");
         return;
     }
-    if (btl != &ep->shm->super && !is_honest(ep, btl, hdr, size)) {
+    if (OPAL_UNLIKELY(!has_size(kind, common, size))) {
+        refuse(ep, btl, "a header of a wrong size");
+        return;
+    }
+    if (is_foreign && !is_honest(ep, btl, kind, message.hdr)) {
         drop(ep, "it is not from the endpoint that it has to be from");
         return;
     }
-    if (btl != &ep->shm->super && !names_something(ep, btl, hdr, size)) {
+    if (is_foreign && !names_something(ep, btl, kind, message.hdr)) {
         refuse(ep, btl, "what it names cannot exist");
         return;
     }
-    switch (arrived_kind(ep, btl, hdr, bytes, size)) {
-    case SENSE:
+    if (is_foreign && EPML_FROM_RANK == kind->from && !is_sound(ep, btl, message.hdr)) {
         return;
-    case WRONG_SIZE:
-        refuse(ep, btl, "a header of a wrong size");
-        return;
-    case NONSENSE:
+    }
+    message.rest = bytes + kind->size;
+    message.rest_size = size - kind->size;
+    if (OPAL_UNLIKELY(!kind->arrived(ep, &message))) {
         refuse(ep, btl, "what it says does not fit what it names");
-        return;
     }
 }
 
@@ -559,7 +417,7 @@ static __attribute__((noinline)) void bare_slow(mca_pml_epml_ep_t *ep, epml_matc
                                              .tag = bare->tag}};
 
     if (NULL == posted) {
-        keep(ep, bare->context, &hdr, data, size);
+        mca_pml_epml_keep(ep, bare->context, &hdr, data, size);
     } else {
         mca_pml_epml_recv_matched(request_of(posted), &hdr, data, size);
     }

@@ -19,9 +19,20 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_types.h"
+#include "pml_epml_kind.h"
 
 BEGIN_C_DECLS
+
+/** What to do with messages of each kind, by mca_pml_epml_hdr_kind_t.  Before there are threads. */
+void mca_pml_epml_kinds(const mca_pml_epml_kind_t *const table[EPML_HDR_KINDS]);
+
+extern const mca_pml_epml_kind_t mca_pml_epml_rndv_kind;
+
+/** Keep a message until its receive is posted.  Under the lock.
+ *
+ * @param[in] context  it is matched under */
+void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t context,
+                       const mca_pml_epml_hdr_rndv_t *hdr, const void *data, size_t size);
 
 /** The active message handler of MCA_BTL_EP_TAG. */
 void mca_pml_epml_arrived(mca_btl_base_module_t *btl,

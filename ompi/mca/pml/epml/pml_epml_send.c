@@ -26,6 +26,7 @@
 #include "pml_epml_connection.h"
 #include "pml_epml_crowd.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_kind.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_part.h"
 #include "pml_epml_request_inline.h"
@@ -355,8 +356,9 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 
 /* ---- the receiver's answers ------------------------------------------------------------------ */
 
-bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr)
+static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_cts_t *hdr = message->hdr;
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
     int rc;
 
@@ -380,8 +382,10 @@ bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *
     return true;
 }
 
-bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr)
+/** FIN, of partitioned sends as well, or ACK. */
+static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_done_t *hdr = message->hdr;
     mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL != request && &mca_pml_epml_psend_ops == request->ops
@@ -411,6 +415,14 @@ bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_do
     mca_pml_epml_request_done(request);
     return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_cts_kind = {.size = sizeof(mca_pml_epml_hdr_cts_t),
+                                                   .from = EPML_FROM_PARTNER,
+                                                   .arrived = cts_arrived};
+
+const mca_pml_epml_kind_t mca_pml_epml_done_kind = {.size = sizeof(mca_pml_epml_hdr_done_t),
+                                                    .from = EPML_FROM_PARTNER,
+                                                    .arrived = done_arrived};
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 

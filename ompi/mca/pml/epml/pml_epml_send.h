@@ -19,6 +19,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_kind.h"
 #include "pml_epml_request.h"
 
 BEGIN_C_DECLS
@@ -50,12 +51,8 @@ void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
  * mca_btl_ep_returned_fn_t. */
 void mca_pml_epml_send_returned(void *context, void *token);
 
-/** Answers of the receiver.
- *
- * Here and below, of what arrives under a number: @return false: it makes no sense.  (What may have
- * come too late does, and is dropped.) */
-bool mca_pml_epml_send_cts(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_cts_t *hdr);
-bool mca_pml_epml_send_finished(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_done_t *hdr);
+/** The receiver's answers: CTS; FIN and ACK. */
+extern const mca_pml_epml_kind_t mca_pml_epml_cts_kind, mca_pml_epml_done_kind;
 
 /** Take back a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
  * the peer says so, or as usual if it receives the message.  Under the lock. */
@@ -65,12 +62,8 @@ void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
 void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
                                   uint32_t number);
 
-/** A sender takes a message back.  Under the lock.
- *
- * @param[in] module   by which it came
- * @param[in] address  the sender's, hdr->common.handle_size bytes */
-void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t *module,
-                                   const mca_pml_epml_hdr_withdraw_t *hdr, const void *address);
+/** WITHDRAW: a sender takes a message back. */
+extern const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind;
 
 /** A message has come to a network module whose endpoint is gone: answer, if it is such a one. */
 void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size);

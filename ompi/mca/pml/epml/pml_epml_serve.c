@@ -19,8 +19,11 @@
 
 #include "pml_epml_coll.h"
 #include "pml_epml_ep.h"
+#include "pml_epml_flow.h"
+#include "pml_epml_leave.h"
 #include "pml_epml_lost.h"
 #include "pml_epml_part.h"
+#include "pml_epml_recv.h"
 #include "pml_epml_recvfrag.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_send.h"
@@ -48,6 +51,24 @@ static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
                                                .describe = mca_pml_epml_lost_describe,
                                                .meet = mca_pml_epml_lost_meet};
 
+static const mca_pml_epml_kind_t *const kinds[EPML_HDR_KINDS] = {
+    [EPML_HDR_RNDV] = &mca_pml_epml_rndv_kind,
+    [EPML_HDR_CTS] = &mca_pml_epml_cts_kind,
+    [EPML_HDR_FRAG] = &mca_pml_epml_frag_kind,
+    [EPML_HDR_FIN] = &mca_pml_epml_done_kind,
+    [EPML_HDR_ACK] = &mca_pml_epml_done_kind,
+    [EPML_HDR_PART_INIT] = &mca_pml_epml_part_init_kind,
+    [EPML_HDR_PART_START] = &mca_pml_epml_part_start_kind,
+    [EPML_HDR_PART_DATA] = &mca_pml_epml_part_data_kind,
+    [EPML_HDR_PART_RNDV] = &mca_pml_epml_part_rndv_kind,
+    [EPML_HDR_HOLD] = &mca_pml_epml_flow_kind,
+    [EPML_HDR_GO] = &mca_pml_epml_flow_kind,
+    [EPML_HDR_PART_AGAIN] = &mca_pml_epml_part_again_kind,
+    [EPML_HDR_WITHDRAW] = &mca_pml_epml_withdraw_kind,
+    [EPML_HDR_PART_FAIL] = &mca_pml_epml_part_fail_kind,
+    [EPML_HDR_LEFT] = &mca_pml_epml_left_kind,
+};
+
 /** Put our functions in their places, before there is anything that they are needed for.  Whoever
  * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
 static void install(void)
@@ -67,6 +88,11 @@ static void install(void)
         atomic_store_explicit(&installed.done, true, memory_order_release);
     }
     opal_mutex_unlock(&installed.lock);
+}
+
+void mca_pml_epml_serve_init(void)
+{
+    mca_pml_epml_kinds(kinds);
 }
 
 int mca_pml_epml_serve(void)

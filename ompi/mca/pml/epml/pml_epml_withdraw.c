@@ -37,6 +37,8 @@
 #include "pml_epml_comms.h"
 #include "pml_epml_connection.h"
 #include "pml_epml_flow.h"
+#include "pml_epml_kind.h"
+#include "pml_epml_part.h"
 #include "pml_epml_peer.h"
 #include "pml_epml_request.h"
 #include "pml_epml_send.h"
@@ -171,15 +173,16 @@ void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message
     }
 }
 
-void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t *module,
-                                   const mca_pml_epml_hdr_withdraw_t *hdr, const void *address)
+static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
+    const mca_pml_epml_hdr_withdraw_t *hdr = message->hdr;
+    mca_btl_ep_module_t *module = message->module;
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
     const bool is_neighbour = module == ep->shm;
 
     if (NULL == sender && module == ep->link[EPML_LINK_NET]) {
         /* For one who had this module before. */
-        ep->dropped += answer_by_address(module, hdr, address) ? 0 : 1;
+        ep->dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
         ++ep->dropped; /* off the network it must not pass for a neighbour's */
     } else if (throw_away(ep, sender, hdr)) {
@@ -188,4 +191,13 @@ void mca_pml_epml_withdraw_arrived(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t *m
     if (NULL != sender) {
         mca_pml_epml_peer_release(sender);
     }
+    return true;
 }
+
+const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind
+    = {.size = sizeof(mca_pml_epml_hdr_withdraw_t),
+       .rest = EPML_REST_HANDLE,
+       .from = EPML_FROM_UID,
+       .uid = offsetof(mca_pml_epml_hdr_withdraw_t, uid),
+       .context = offsetof(mca_pml_epml_hdr_withdraw_t, context),
+       .arrived = withdraw_arrived};
