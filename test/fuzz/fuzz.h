@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mca/pml/epml/pml_epml_part.h"
+#include "ompi/mca/pml/epml/proto/pml_epml_part.h"
 
 #include <mpi.h>
 #include <stdint.h>

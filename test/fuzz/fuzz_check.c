@@ -16,7 +16,7 @@
 
 #include "fuzz.h"
 
-#include "ompi/mca/pml/epml/pml_epml_flow.h"
+#include "ompi/mca/pml/epml/wire/pml_epml_flow.h"
 
 /** All places of a message: one in its exact queue, and one in each wildcard queue that it is in.
  * @return the exact queue */

@@ -26,7 +26,7 @@
 
 #include "fuzz.h"
 
-#include "ompi/mca/pml/epml/pml_epml_flow.h"
+#include "ompi/mca/pml/epml/wire/pml_epml_flow.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 
 #include <pthread.h>

@@ -25,7 +25,7 @@
 #define MODEL_THREADS 3
 #include "model.h"
 
-#include "ompi/mca/pml/epml/pml_epml_seen.c"
+#include "ompi/mca/pml/epml/calls/pml_epml_seen.c"
 
 #if !defined(MODEL_FUNCTION)
 #    define MODEL_FUNCTION 0

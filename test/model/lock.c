@@ -53,7 +53,7 @@ static uintptr_t self_number(void);
 #    endif
 #endif
 
-#include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
+#include "ompi/mca/pml/epml/base/pml_epml_biased_lock.h"
 
 _Atomic uint64_t epml_lock_endings_until;
 epml_lock_t lock;

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/pml_epml_backlog.h: queues of what waits, by peer.  Random programs
+ * Test of ompi/mca/pml/epml/base/pml_epml_backlog.h: queues of what waits, by peer.  Random programs
  * against a model, with and without memory for the table; and what each operation looks at, which
  * must not grow with the number of peers.
  */
@@ -28,7 +28,7 @@ static void *table_memory(size_t count, size_t size)
 
 #define EPML_BACKLOG_STEP() (++steps)
 #define calloc(count, size) table_memory(count, size)
-#include "ompi/mca/pml/epml/pml_epml_backlog.h"
+#include "ompi/mca/pml/epml/base/pml_epml_backlog.h"
 #undef calloc
 
 #define PEERS 50

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of how many cores there are, ompi/mca/pml/epml/pml_epml_cores.h: control groups of both
+ * Test of how many cores there are, ompi/mca/pml/epml/base/pml_epml_cores.h: control groups of both
  * versions as files in a folder of the test's own, and affinity masks of threads.
  */
 
@@ -23,7 +23,7 @@
 
 #include "tap.h"
 
-#include "ompi/mca/pml/epml/pml_epml_cores.h"
+#include "ompi/mca/pml/epml/base/pml_epml_cores.h"
 
 static char root[64];
 

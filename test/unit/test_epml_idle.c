@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Test of what a thread does while it waits, ompi/mca/pml/epml/pml_epml_idle.h: how often, and that
+ * Test of what a thread does while it waits, ompi/mca/pml/epml/base/pml_epml_idle.h: how often, and that
  * a wait of more turns than a counter holds is counted once, and goes on as before.
  */
 
 #include "tap.h"
 
-#include "ompi/mca/pml/epml/pml_epml_idle.h"
+#include "ompi/mca/pml/epml/base/pml_epml_idle.h"
 
 typedef struct counts_t {
     int relax, count, help, yield, anyway;

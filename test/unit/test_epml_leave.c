@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/pml_epml_leave.c: who is told that a communicator has been left, each
+ * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left, each
  * once, whenever the memory ends; what is said of one that is not here yet.
  */
 
 #include "tap.h"
 
-#include "ompi/mca/pml/epml/pml_epml_leave.c"
+#include "ompi/mca/pml/epml/loss/pml_epml_leave.c"
 
 #define MEMBERS 21
 #define UID 100 /* of the first member */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/pml_epml_biased_lock.h: single cases of who gets the
+ * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: single cases of who gets the
  * bias, and
  *
  *   litmus  two threads that meet at the lock with full store buffers: finds a missing barrier;

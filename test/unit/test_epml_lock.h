@@ -12,7 +12,7 @@
  * @file
  *
  * What the two tests of the biased lock share: the lock's header,
- * ompi/mca/pml/epml/pml_epml_biased_lock.h, compiled with a hook before each of its atomic accesses
+ * ompi/mca/pml/epml/base/pml_epml_biased_lock.h, compiled with a hook before each of its atomic accesses
  * and system calls, and short forms of the lock's calls.
  *
  * A hook delays its thread at random, or lets it run in turns with store buffers modelled.
@@ -187,7 +187,7 @@ static inline void at_membarrier(void)
 /* Biases are to come and go as often as can be; how often they may is test_epml_lock_bias.c's. */
 #define EPML_LOCK_BIAS_WORTH 1
 #define EPML_LOCK_ENDINGS 1000000000
-#include "ompi/mca/pml/epml/pml_epml_biased_lock.h"
+#include "ompi/mca/pml/epml/base/pml_epml_biased_lock.h"
 
 #undef syscall
 #pragma pop_macro("atomic_load_explicit")

@@ -69,7 +69,7 @@ static uint64_t visits;
 #define calloc(count, size) heap_get(count, size, 0)
 #define realloc(memory, size) heap_resize(memory, size)
 #define free(memory) heap_put(memory)
-#include "ompi/mca/pml/epml/pml_epml_match.h"
+#include "ompi/mca/pml/epml/base/pml_epml_match.h"
 #undef malloc
 #undef calloc
 #undef realloc

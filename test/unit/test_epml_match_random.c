@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of the matching table, ompi/mca/pml/epml/pml_epml_match.h: long random programs in which
+ * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: long random programs in which
  * every answer is compared with a model that scans plain lists by MPI's rules, and in which the
  * table's inside is audited now and then.  Single cases and scale: test_epml_match.c.
  */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of the slots behind requests' numbers, ompi/mca/pml/epml/pml_epml_numbers.h: no step of
+ * Test of the slots behind requests' numbers, ompi/mca/pml/epml/base/pml_epml_numbers.h: no step of
  * their growth allocates much or moves a full segment; without memory all stays as it was.
  */
 
@@ -41,7 +41,7 @@ static void *heap_get(void *memory, size_t size)
 
 #define malloc(size) heap_get(NULL, size)
 #define realloc(memory, size) heap_get(memory, size)
-#include "ompi/mca/pml/epml/pml_epml_numbers.h"
+#include "ompi/mca/pml/epml/base/pml_epml_numbers.h"
 #undef malloc
 #undef realloc
 

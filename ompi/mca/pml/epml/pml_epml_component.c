@@ -16,12 +16,12 @@
 
 #include "ompi_config.h"
 
-#include "pml_epml_counts.h"
-#include "pml_epml_create.h"
-#include "pml_epml_group.h"
-#include "pml_epml_lock.h"
-#include "pml_epml_part.h"
-#include "pml_epml_request.h"
+#include "create/create.h"
+#include "calls/calls.h"
+#include "engine/engine.h"
+#include "proto/proto.h"
+#include "object/object.h"
+#include "base/base.h"
 
 #include "ompi/constants.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"

@@ -1,0 +1,44 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What stands on nothing of ours: the component's parameters, the wrapped PML, headers as they travel,
+ * the structures that know no endpoint (lock, matching table, numbers, backlogs), how many cores there
+ * are, what the launcher says of the dead.
+ *
+ * Called by all.  Knows no endpoint, and sends nothing.
+ *
+ * Below it: nothing.
+ */
+
+#ifndef MCA_PML_EPML_BASE_LAYER_H
+#define MCA_PML_EPML_BASE_LAYER_H
+
+#include "pml_epml.h"
+#include "pml_epml_backlog.h"
+#include "pml_epml_base.h"
+#include "pml_epml_biased_lock.h"
+#include "pml_epml_compat.h"
+#include "pml_epml_context.h"
+#include "pml_epml_crowd.h"
+#include "pml_epml_framework.h"
+#include "pml_epml_hdr.h"
+#include "pml_epml_idle.h"
+#include "pml_epml_lost_launcher.h"
+#include "pml_epml_match.h"
+#include "pml_epml_match_table.h"
+#include "pml_epml_net.h"
+#include "pml_epml_numbers.h"
+#include "pml_epml_scatter.h"
+#include "pml_epml_site.h"
+
+#endif /* MCA_PML_EPML_BASE_LAYER_H */

@@ -1,0 +1,34 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Context ids: pml_epml_context.c.
+ */
+
+#ifndef MCA_PML_EPML_CONTEXT_H
+#define MCA_PML_EPML_CONTEXT_H
+
+#include "ompi_config.h"
+
+#include "pml_epml.h"
+
+BEGIN_C_DECLS
+
+/** See mpix_endpoints_pml_t. */
+uint64_t mca_pml_epml_context_ids(uint32_t count);
+
+/** May a process of this job have drawn this id? */
+bool mca_pml_epml_context_may_be(uint64_t id);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_CONTEXT_H */

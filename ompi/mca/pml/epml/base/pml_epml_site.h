@@ -1,0 +1,42 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The PMLs that the site wants: pml_epml_site.c.
+ */
+
+#ifndef MCA_PML_EPML_SITE_H
+#define MCA_PML_EPML_SITE_H
+
+#include "ompi_config.h"
+
+#include "pml_epml.h"
+
+BEGIN_C_DECLS
+
+/** What parameter files say of pml, whatever else has taken its place.
+ * @return to be freed; NULL: nothing */
+char *mca_pml_epml_site_pmls(void);
+
+/**
+ * The PMLs that a value of pml leaves, epml not among them.
+ *
+ * @param[in] value     as of pml: "a,b", "^a,b", or NULL: no wish
+ * @param[in] standard  the names that there are without a wish
+ *
+ * @return to be freed, empty if there are none; NULL without memory
+ */
+char *mca_pml_epml_site_candidates(const char *value, const char *standard);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_SITE_H */

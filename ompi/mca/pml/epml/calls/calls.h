@@ -1,0 +1,36 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI's calls: what the PML's table, libmpi's tables of requests and partitioned communication, and
+ * debuggers call.  The only ones that wait.
+ *
+ * Called by libmpi.
+ *
+ * Below it: engine, loss, proto, wire, object, base.
+ */
+
+#ifndef MCA_PML_EPML_CALLS_LAYER_H
+#define MCA_PML_EPML_CALLS_LAYER_H
+
+#include "pml_epml_calls.h"
+#include "pml_epml_coll.h"
+#include "pml_epml_comm.h"
+#include "pml_epml_dump.h"
+#include "pml_epml_hints.h"
+#include "pml_epml_module.h"
+#include "pml_epml_report.h"
+#include "pml_epml_seen.h"
+#include "pml_epml_serve.h"
+#include "pml_epml_wait.h"
+
+#endif /* MCA_PML_EPML_CALLS_LAYER_H */

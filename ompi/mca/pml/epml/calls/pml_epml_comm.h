@@ -1,0 +1,38 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What hangs from a communicator: pml_epml_comm.c.
+ */
+
+#ifndef MCA_PML_EPML_COMM_H
+#define MCA_PML_EPML_COMM_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             uint64_t context, bool member);
+
+/** Give a new communicator a table slot, c_contextid and our mark. */
+int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
+
+/** Hang our state on a communicator.  Takes its own references on ep and peers. */
+int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
+                             mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_COMM_H */

@@ -1,0 +1,134 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the user promises of a communicator by info keys, and what is gained by it.
+ *
+ *   mpi_assert_no_any_tag, mpi_assert_no_any_source   its messages leave out the queues of such
+ *       wildcards (epml_match_promise); promises of the receiving side, kept by its endpoint
+ *   mpi_assert_allow_overtaking   a small message that finds others waiting for its peer does not
+ *       wait behind them, if there is room for it (send_immediate)
+ *   mpi_assert_exact_length   nothing: every message carries its length for the status, and
+ *       whether it fits is one comparison.  So the key is not taken, and not shown
+ *
+ * Tests: test/mpi/p2p_assert.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_hints.h"
+
+#include "ompi/constants.h"
+#include "opal/util/info.h"
+#include "opal/util/info_subscriber.h"
+
+/** Kinds of receives that an assertion rules out. */
+static unsigned int never(uint32_t assertions)
+{
+    unsigned int kinds = 0;
+
+    if (0 != (assertions & OMPI_COMM_ASSERT_NO_ANY_TAG)) {
+        kinds |= 1u << EPML_MATCH_ANY_TAG | 1u << EPML_MATCH_ANY_BOTH;
+    }
+    if (0 != (assertions & OMPI_COMM_ASSERT_NO_ANY_SOURCE)) {
+        kinds |= 1u << EPML_MATCH_ANY_SOURCE | 1u << EPML_MATCH_ANY_BOTH;
+    }
+    return kinds;
+}
+
+/** Take an assertion, or take it back.  Any thread.
+ * @return what is in force now, as libmpi's infos have it: a wildcard that is posted already, or no
+ * memory, and a promise is not believed */
+static const char *set_assertion(opal_infosubscriber_t *object, const char *value, uint32_t flag)
+{
+    ompi_communicator_t *ompi_comm = (ompi_communicator_t *) object;
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
+    uint32_t assertions;
+
+    if (NULL == comm) {
+        return "false";
+    }
+    mca_pml_epml_lock(comm->ep);
+    assertions = opal_str_to_bool(value) ? ompi_comm->c_assertions | flag
+                                                  : ompi_comm->c_assertions & ~flag;
+    (void) epml_match_promise(&comm->ep->match, comm->context, never(assertions));
+    if (0 != (never(flag) & ~epml_match_promised(&comm->ep->match, comm->context))) {
+        assertions &= ~flag;
+    }
+    ompi_comm->c_assertions = assertions;
+    comm->may_overtake = 0 != (assertions & OMPI_COMM_ASSERT_ALLOW_OVERTAKE);
+    mca_pml_epml_unlock(comm->ep);
+    return 0 != (assertions & flag) ? "true" : "false";
+}
+
+/* libmpi calls these with each new value of the key. */
+
+static const char *set_no_any_tag(opal_infosubscriber_t *object, const char *key,
+                                  const char *value)
+{
+    (void) key;
+    return set_assertion(object, value, OMPI_COMM_ASSERT_NO_ANY_TAG);
+}
+
+static const char *set_no_any_source(opal_infosubscriber_t *object, const char *key,
+                                     const char *value)
+{
+    (void) key;
+    return set_assertion(object, value, OMPI_COMM_ASSERT_NO_ANY_SOURCE);
+}
+
+static const char *set_allow_overtaking(opal_infosubscriber_t *object, const char *key,
+                                        const char *value)
+{
+    (void) key;
+    return set_assertion(object, value, OMPI_COMM_ASSERT_ALLOW_OVERTAKE);
+}
+
+static const struct {
+    const char *key;
+    opal_key_interest_callback_t *set;
+} hints[] = {{"mpi_assert_no_any_tag", set_no_any_tag},
+             {"mpi_assert_no_any_source", set_no_any_source},
+             {"mpi_assert_allow_overtaking", set_allow_overtaking}};
+
+#define NUM_HINTS (sizeof(hints) / sizeof(hints[0]))
+
+int mca_pml_epml_hints_subscribe(ompi_communicator_t *comm)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < NUM_HINTS; ++i) {
+        rc = opal_infosubscribe_subscribe(&comm->super, hints[i].key, "false", hints[i].set);
+    }
+    return rc;
+}
+
+int mca_pml_epml_hints_copy(ompi_communicator_t *comm, opal_info_t *info)
+{
+    for (size_t i = 0; NULL != info && i < NUM_HINTS; ++i) {
+        opal_cstring_t *value = NULL;
+        int flag = 0, rc;
+
+        if (OPAL_SUCCESS != opal_info_get(info, hints[i].key, &value, &flag) || 0 == flag) {
+            continue;
+        }
+        rc = opal_info_set(comm->super.s_info, hints[i].key,
+                           hints[i].set(&comm->super, hints[i].key, value->string));
+        OBJ_RELEASE(value);
+        if (OPAL_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return OMPI_SUCCESS;
+}

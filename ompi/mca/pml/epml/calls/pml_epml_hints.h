@@ -1,0 +1,34 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Assertions in info objects: pml_epml_hints.c.
+ */
+
+#ifndef MCA_PML_EPML_HINTS_H
+#define MCA_PML_EPML_HINTS_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** Have libmpi tell us of the assertions in a communicator's info, those in it already included. */
+int mca_pml_epml_hints_subscribe(ompi_communicator_t *comm);
+
+/** Take over the assertions in info (may be NULL) for a communicator that has subscribed. */
+int mca_pml_epml_hints_copy(ompi_communicator_t *comm, opal_info_t *info);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_HINTS_H */

@@ -1,0 +1,130 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What was chosen for this process, and why, for people: epinfo, and pml_epml_verbose.
+ */
+
+#include "ompi_config.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "../engine/engine.h"
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_report.h"
+
+#include "ompi/constants.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+
+/** Bytes of a whole report. */
+#define EPML_REPORT_BYTES 8192
+
+/** A text that grows. */
+typedef struct report_t {
+    char *text;
+    size_t size, used;
+} report_t;
+
+static void tell(void *context, const char *what, const char *text)
+{
+    report_t *report = context;
+    const size_t left = report->size - report->used;
+    const int length = snprintf(report->text + report->used, left, "  %-15s %s\n", what, text);
+
+    report->used += 0 > length ? 0 : (size_t) length < left ? (size_t) length : left - 1;
+}
+
+/** By which ways do the endpoints of this process reach others? */
+typedef struct ways_t {
+    bool node, net;
+} ways_t;
+
+static void no_ways(void *context)
+{
+    *(ways_t *) context = (ways_t){false, false};
+}
+
+static void add_ways(mca_pml_epml_ep_t *ep, void *context)
+{
+    ways_t *ways = context;
+
+    ways->node = ways->node || NULL != ep->link[EPML_LINK_NODE];
+    ways->net = ways->net || NULL != ep->link[EPML_LINK_NET];
+}
+
+static void report_ways(report_t *report)
+{
+    ways_t ways;
+
+    (void) mca_pml_epml_ep_visit_all(no_ways, add_ways, &ways);
+    mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, false, tell, report);
+    if (0 < opal_process_info.num_local_peers) {
+        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NODE, false, tell, report);
+    } else {
+        tell(report, "on the node", "not needed: the job has no other process on this node");
+    }
+    if (ways.net) {
+        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, tell, report);
+    } else {
+        tell(report, "network", "not needed: no endpoint has to be reached by it");
+    }
+}
+
+static void report_limits(report_t *report)
+{
+    struct rlimit files = {.rlim_cur = 0};
+    char text[256];
+
+    (void) getrlimit(RLIMIT_NOFILE, &files);
+    snprintf(text, sizeof(text),
+             "%llu open files (ulimit -n); %d endpoints of a process (pml_epml_max_endpoints); %zu "
+             "bytes without a receive for each (pml_epml_unexpected_limit)",
+             (unsigned long long) files.rlim_cur, mca_pml_epml_component.max_endpoints,
+             mca_pml_epml_component.unexpected_limit);
+    tell(report, "limits", text);
+}
+
+void mca_pml_epml_report(char *text, size_t size)
+{
+    report_t report = {.text = text, .size = size};
+    char line[1024];
+
+    text[0] = '\0';
+    mca_pml_epml_base_describe(line, sizeof(line));
+    tell(&report, "base PML", line);
+    mpix_endpoints_seams_describe(line, sizeof(line));
+    tell(&report, "seams", line);
+    report_ways(&report);
+    mca_pml_epml_crowd_describe(line, sizeof(line));
+    tell(&report, "cores", line);
+    report_limits(&report);
+}
+
+void mca_pml_epml_report_once(void)
+{
+    static _Atomic bool said = false;
+    char text[EPML_REPORT_BYTES];
+
+    /* Relaxed: it orders nothing, it only counts to one. */
+    if ((1 == mca_pml_epml_component.verbose && 0 < opal_process_info.my_local_rank)
+        || atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        return;
+    }
+    mca_pml_epml_report(text, sizeof(text));
+    opal_output(0, "endpoints, process %u: what was chosen, and why\n%s",
+                (unsigned int) OMPI_PROC_MY_NAME->vpid, text);
+}

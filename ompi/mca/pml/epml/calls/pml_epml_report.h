@@ -1,0 +1,39 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What was chosen, and why: pml_epml_report.c.
+ */
+
+#ifndef MCA_PML_EPML_REPORT_H
+#define MCA_PML_EPML_REPORT_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/**
+ * Write down what was chosen for this process, and why, a line each: base PML, ways to others,
+ * seams, cores, limits.  Any thread that has not the lock of an endpoint.
+ *
+ * @param[out] text  of size bytes; always terminated
+ */
+void mca_pml_epml_report(char *text, size_t size);
+
+/** Endpoints have been created: tell the user that, if pml_epml_verbose asks for it, once. */
+void mca_pml_epml_report_once(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_REPORT_H */

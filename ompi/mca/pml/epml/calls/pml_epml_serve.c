@@ -1,0 +1,114 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What a process needs that has endpoints: our functions in libmpi's tables, and the transports
+ * open, with the functions that they call.  None of it is done for a job that makes none.
+ */
+
+#include "ompi_config.h"
+
+#include "../engine/engine.h"
+#include "../loss/loss.h"
+#include "../proto/proto.h"
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_coll.h"
+#include "pml_epml_serve.h"
+#include "pml_epml_wait.h"
+
+#include "ompi/constants.h"
+#include "ompi/mca/topo/base/base.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/runtime/opal_progress.h"
+
+/** Are our functions in their places? */
+static struct {
+    opal_mutex_t lock;
+    _Atomic bool done;
+} installed = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
+                                               .arrived_bare = mca_pml_epml_arrived_bare,
+                                               .arrived_loan = mca_pml_epml_arrived_loan,
+                                               .arrived_on_node = mca_pml_epml_arrived_on_node,
+                                               .returned = mca_pml_epml_send_returned,
+                                               .lost = mca_pml_epml_lost_upcall,
+                                               .lost_sender = mca_pml_epml_lost_sender,
+                                               .describe = mca_pml_epml_lost_describe,
+                                               .meet = mca_pml_epml_lost_meet};
+
+static const mca_pml_epml_kind_t *const kinds[EPML_HDR_KINDS] = {
+    [EPML_HDR_RNDV] = &mca_pml_epml_rndv_kind,
+    [EPML_HDR_CTS] = &mca_pml_epml_cts_kind,
+    [EPML_HDR_FRAG] = &mca_pml_epml_frag_kind,
+    [EPML_HDR_FIN] = &mca_pml_epml_done_kind,
+    [EPML_HDR_ACK] = &mca_pml_epml_done_kind,
+    [EPML_HDR_PART_INIT] = &mca_pml_epml_part_init_kind,
+    [EPML_HDR_PART_START] = &mca_pml_epml_part_start_kind,
+    [EPML_HDR_PART_DATA] = &mca_pml_epml_part_data_kind,
+    [EPML_HDR_PART_RNDV] = &mca_pml_epml_part_rndv_kind,
+    [EPML_HDR_HOLD] = &mca_pml_epml_flow_kind,
+    [EPML_HDR_GO] = &mca_pml_epml_flow_kind,
+    [EPML_HDR_PART_AGAIN] = &mca_pml_epml_part_again_kind,
+    [EPML_HDR_WITHDRAW] = &mca_pml_epml_withdraw_kind,
+    [EPML_HDR_PART_FAIL] = &mca_pml_epml_part_fail_kind,
+    [EPML_HDR_LEFT] = &mca_pml_epml_left_kind,
+};
+
+/** Put our functions in their places, before there is anything that they are needed for.  Whoever
+ * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
+static void install(void)
+{
+    /* Acquire pairs with the release below, of another thread: what it has put there before. */
+    if (OPAL_LIKELY(atomic_load_explicit(&installed.done, memory_order_acquire))) {
+        return;
+    }
+    opal_mutex_lock(&installed.lock);
+    if (!atomic_load_explicit(&installed.done, memory_order_relaxed)) {
+        (void) opal_progress_register(mca_pml_epml_progress);
+        mca_pml_epml_wait_install();
+        mca_pml_epml_part_install();
+        /* Open MPI opens its topology framework at the first call that needs it, without a lock:
+         * the threads of a process make that call at the same time once they have ranks. */
+        (void) mca_topo_base_lazy_init();
+        atomic_store_explicit(&installed.done, true, memory_order_release);
+    }
+    opal_mutex_unlock(&installed.lock);
+}
+
+void mca_pml_epml_serve_init(void)
+{
+    mca_pml_epml_kinds(kinds);
+}
+
+int mca_pml_epml_serve(void)
+{
+    int rc = mca_pml_epml_transports_open(&upcalls);
+
+    if (OMPI_SUCCESS == rc) {
+        install();
+    }
+    return rc;
+}
+
+void mca_pml_epml_serve_no_more(void)
+{
+    if (atomic_exchange_explicit(&installed.done, false, memory_order_relaxed)) {
+        mca_pml_epml_wait_remove();
+        mca_pml_epml_part_remove();
+        (void) opal_progress_unregister(mca_pml_epml_progress);
+    }
+    mca_pml_epml_ep_finalize();
+    mca_pml_epml_coll_finalize();
+}

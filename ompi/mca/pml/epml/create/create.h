@@ -1,0 +1,30 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Making communicators of endpoints together with others: creations, intercommunicators, agreements
+ * and the meetings in which they take place.
+ *
+ * Called through the link table of libmpix_endpoints.
+ *
+ * Below it: calls, engine, loss, proto, wire, object, base.
+ */
+
+#ifndef MCA_PML_EPML_CREATE_LAYER_H
+#define MCA_PML_EPML_CREATE_LAYER_H
+
+#include "pml_epml_agree.h"
+#include "pml_epml_create.h"
+#include "pml_epml_handle.h"
+#include "pml_epml_meeting.h"
+
+#endif /* MCA_PML_EPML_CREATE_LAYER_H */

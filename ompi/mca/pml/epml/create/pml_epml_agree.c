@@ -1,0 +1,167 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What members of a communicator tell each other while they make another one out of it, in the
+ * blocking constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the
+ * standard keeps apart from that of his messages (MPI 4.1, section 7.4.2).  They travel like any
+ * small message, under a context of their own, in which no receive is ever posted: who waits looks
+ * among the messages that wait.  So neither side takes memory that it might not get halfway
+ * through.
+ *
+ * Called by the extension's seam_cid.c and seam_activate.c; test/mpi/comm_group_tag.c,
+ * test/mpi/comm_nomem.c, test/mpi/cut.c (left_part, left_early).
+ */
+
+#include "ompi_config.h"
+
+#include "../engine/engine.h"
+#include "../loss/loss.h"
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_agree.h"
+
+#include "ompi/constants.h"
+
+#define AGREE_BYTES (MPIX_ENDPOINTS_AGREE_WORDS * sizeof(uint64_t))
+
+int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words)
+{
+    const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    const mca_pml_epml_hdr_match_t hdr = {.common = {.kind = EPML_HDR_EAGER},
+                                          .context = epml_comm->context | EPML_AGREE_CONTEXT,
+                                          .source = epml_comm->rank,
+                                          .tag = tag};
+    mca_pml_epml_peer_t *peer = epml_comm->peers->peer[rank];
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_waiter_t waiter = {0};
+    uint64_t since = 0;
+
+    for (;;) {
+        int rc;
+
+        mca_pml_epml_lock(ep);
+        /* Past the backlog, if there is one: nothing before it has this context. */
+        rc = mca_pml_epml_lost_is(ep, peer)
+                 ? MPI_ERR_PROC_FAILED
+                 : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
+        /* Who is not told would wait for ever, and so would we for him: a way that cannot be had is
+         * waited for, and then the pair ends. */
+        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
+        mca_pml_epml_unlock(ep);
+        if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+            mca_pml_epml_wait_over(&waiter);
+            return mca_pml_epml_mpi_error(rc);
+        }
+        /* Also without memory: who gave up here would leave the others waiting. */
+        mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
+    }
+}
+
+/** Look once.  Under the lock.
+ * @return OMPI_SUCCESS; OMPI_ERR_WOULD_BLOCK: not yet; or an error: there is none to come */
+static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+    epml_match_queue_t *queue;
+    mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *)
+        epml_match_first(&ep->match, comm->context | EPML_AGREE_CONTEXT, rank, tag, &queue);
+    bool is_sound;
+
+    if (comm->agree_lost) {
+        return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
+    }
+    if (NULL != message) {
+        is_sound = EPML_HDR_EAGER == message->common.kind && AGREE_BYTES == message->size;
+        if (is_sound) {
+            memcpy(words, message->data, AGREE_BYTES);
+        }
+        epml_match_remove(&ep->match, &message->match);
+        mca_pml_epml_unexpected_free(ep, message);
+        return is_sound ? OMPI_SUCCESS : OMPI_ERROR;
+    }
+    /* No request says whom this thread waits for; mca_pml_epml_lost_ask asks. */
+    ep->probed.context = comm->context;
+    ep->probed.source = rank;
+    ep->probed.tag = tag;
+    return comm->lost_member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
+               ? MPI_ERR_PROC_FAILED
+               : OMPI_ERR_WOULD_BLOCK;
+}
+
+/** Is there a way to the one that is waited for?  He will want an answer; and without one this
+ * endpoint could not even ask whether it has been given up.  Under the lock.
+ *
+ * @param[out] has_way_p  there is, and who loses it will be told
+ * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
+static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since,
+                     bool *has_way_p)
+{
+    struct mca_btl_base_endpoint_t *connection;
+    mca_btl_ep_module_t *module;
+    const int rc = mca_pml_epml_route(ep, peer, &module, &connection);
+
+    *has_way_p = OMPI_SUCCESS == rc;
+    return MPI_ERR_PROC_FAILED == mca_pml_epml_backlog_judge(ep, peer, rc, since)
+               ? MPI_ERR_PROC_FAILED
+               : OMPI_ERR_WOULD_BLOCK;
+}
+
+int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+    mca_pml_epml_ep_t *ep = epml_comm->ep;
+    mca_pml_epml_waiter_t waiter = {0};
+    uint64_t since = 0;
+    bool has_way = false;
+
+    for (;;) {
+        int events, rc;
+
+        mca_pml_epml_lock(ep);
+        rc = take(epml_comm, rank, tag, words);
+        if (OMPI_ERR_WOULD_BLOCK == rc && !has_way) {
+            rc = check_way(ep, epml_comm->peers->peer[rank], &since, &has_way);
+        }
+        mca_pml_epml_unlock(ep);
+        if (OMPI_ERR_WOULD_BLOCK != rc) {
+            mca_pml_epml_wait_over(&waiter);
+            return rc;
+        }
+        do {
+            events = mca_pml_epml_ep_poll(ep);
+            mca_pml_epml_turned(&waiter, ep, events);
+        } while (0 == events && 0 != waiter.idle % 64); /* another thread may have taken it in */
+    }
+}
+
+void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(newcomm);
+    mca_pml_epml_waiter_t waiter = {0};
+
+    while (NULL != comm) {
+        bool told;
+
+        mca_pml_epml_lock(comm->ep);
+        mca_pml_epml_leave_tell(comm);
+        told = comm->left_told;
+        mca_pml_epml_unlock(comm->ep);
+        if (told) {
+            break;
+        }
+        /* Without memory, as above. */
+        mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+    }
+    mca_pml_epml_wait_over(&waiter);
+}

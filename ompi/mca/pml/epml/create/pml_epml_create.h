@@ -1,0 +1,37 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Creations: pml_epml_create.c, pml_epml_intercomm.c.
+ */
+
+#ifndef MCA_PML_EPML_CREATE_H
+#define MCA_PML_EPML_CREATE_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** See mpix_endpoints_pml_t. */
+int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_leader,
+                                  ompi_communicator_t *bridge, int remote_leader, int tag,
+                                  ompi_communicator_t **newcomm, bool *served,
+                                  mpix_endpoints_error_t *error);
+
+struct mpix_endpoints_pml_t;
+extern const struct mpix_endpoints_pml_t mca_pml_epml_link;
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_CREATE_H */

@@ -1,0 +1,49 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Communicators of peers: pml_epml_handle.c.
+ */
+
+#ifndef MCA_PML_EPML_HANDLE_H
+#define MCA_PML_EPML_HANDLE_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/**
+ * A communicator of peers, seen from one of them, local: no messages, and nobody may send on it
+ * before all members have theirs.
+ *
+ * @param[in]  parent   for instance and error handler; any communicator
+ * @param[in]  ep       whose handle it is
+ * @param[in]  context  the same on all members
+ * @param[in]  members  by rank
+ * @param[in]  rank     of ep
+ * @param[out] comm_p   set on success
+ */
+int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep, uint64_t context,
+                              mca_pml_epml_peers_t *members, int rank,
+                              ompi_communicator_t **comm_p);
+
+/** Likewise an intercommunicator, of the endpoint of local.
+ *
+ * @param[in] local  of endpoints; becomes the property of the new communicator, on success */
+int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
+                              mca_pml_epml_peers_t *remote, ompi_communicator_t **comm_p);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_HANDLE_H */

@@ -1,0 +1,235 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Meetings: agreement within and between groups, and the cards that members hand to each other.
+ */
+
+#include "ompi_config.h"
+
+#include "../engine/engine.h"
+#include "../object/object.h"
+#include "pml_epml_meeting.h"
+
+#include "ompi/constants.h"
+#include "ompi/op/op.h"
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
+static bool is_leader(const mca_pml_epml_meeting_t *meeting)
+{
+    return ompi_comm_rank(meeting->comm) == meeting->leader;
+}
+
+int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *data, size_t size)
+{
+    ompi_communicator_t *comm = meeting->comm;
+
+    return comm->c_coll->coll_bcast(data, (int) size, MPI_BYTE, meeting->leader, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                                  size_t my_size, void *theirs, size_t their_size)
+{
+    ompi_status_public_t status;
+    ompi_request_t *request;
+    int rc, send_rc;
+
+    rc = MCA_PML_CALL(irecv(theirs, their_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
+                            meeting->bridge, &request));
+    if (OMPI_SUCCESS != rc) {
+        return rc; /* no memory, or no such communicator: nothing can be sent either */
+    }
+    send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
+                                MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
+    rc = ompi_request_wait(&request, &status);
+    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != send_rc) {
+        return OMPI_SUCCESS != rc ? rc : send_rc;
+    }
+    /* Anything but what was asked for comes from somebody who does not follow this protocol. */
+    return their_size == status._ucount ? OMPI_SUCCESS : OMPI_ERR_NOT_SUPPORTED;
+}
+
+int mca_pml_epml_meeting_swap(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                              size_t my_size, void *theirs, size_t their_size)
+{
+    int32_t result = OMPI_SUCCESS;
+    int rc;
+
+    if (is_leader(meeting)) {
+        result = mca_pml_epml_meeting_exchange(meeting, mine, my_size, theirs, their_size);
+    }
+    rc = mca_pml_epml_meeting_pass_on(meeting, &result, sizeof(result));
+    if (OMPI_SUCCESS == rc) {
+        rc = result;
+    }
+    return OMPI_SUCCESS == rc ? mca_pml_epml_meeting_pass_on(meeting, theirs, their_size) : rc;
+}
+
+int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
+                             int64_t *own_side)
+{
+    ompi_communicator_t *comm = meeting->comm;
+    int64_t theirs[count];
+    int rc = OMPI_SUCCESS;
+
+    if (1 < ompi_comm_size(comm)) {
+        rc = comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, comm,
+                                          comm->c_coll->coll_allreduce_module);
+    }
+    if (NULL != own_side) {
+        memcpy(own_side, values, (size_t) count * sizeof(*values));
+    }
+    if (OMPI_SUCCESS != rc || !meeting->two_sided) {
+        return rc;
+    }
+    rc = mca_pml_epml_meeting_swap(meeting, values, sizeof(theirs), theirs, sizeof(theirs));
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        values[i] = values[i] < theirs[i] ? theirs[i] : values[i];
+    }
+    return rc;
+}
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+/** The module of a link, if others may use it. */
+static const mca_btl_ep_module_t *link_of(const mca_pml_epml_ep_t *ep, bool with_node, int link)
+{
+    return with_node || EPML_LINK_NODE != link ? ep->link[link] : NULL;
+}
+
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
+{
+    size_t size = sizeof(mca_pml_epml_card_t) + ep->shm->ep_address_length;
+
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+
+        size += NULL != module ? module->ep_address_length : 0;
+    }
+    return (size + 7) & ~(size_t) 7;
+}
+
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
+                             bool with_node, const opal_process_name_t *name)
+{
+    unsigned char *address = card->addresses + ep->shm->ep_address_length;
+
+    card->name = *name;
+    card->uid = ep->uid;
+    card->shm_length = (uint16_t) ep->shm->ep_address_length;
+    memcpy(card->addresses, ep->shm->ep_address, card->shm_length);
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+
+        card->link_length[link] = 0;
+        if (NULL != module) {
+            card->link_length[link] = (uint16_t) module->ep_address_length;
+            memcpy(address, module->ep_address, module->ep_address_length);
+            address += module->ep_address_length;
+        }
+    }
+}
+
+bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size)
+{
+    size_t length = card->shm_length;
+
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        length += card->link_length[link];
+        if (MCA_BTL_EP_ADDRESS_MAX < card->link_length[link]) {
+            return false;
+        }
+    }
+    return length <= card_size - sizeof(*card) && card->name.jobid == OMPI_PROC_MY_NAME->jobid
+           && OPAL_VPID_MAX >= card->name.vpid;
+}
+
+/** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
+static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
+                    const mca_pml_epml_ep_t *any)
+{
+    const unsigned char *address = card->addresses + card->shm_length;
+    mca_btl_ep_module_t *node = any->link[EPML_LINK_NODE];
+    int rc = OMPI_SUCCESS;
+
+    peer->link = EPML_LINK_NET;
+    if (NULL != node && 0 < card->link_length[EPML_LINK_NODE]
+        && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags)) {
+        peer->link = EPML_LINK_NODE;
+        rc = node->ep_reach(node, address, card->link_length[EPML_LINK_NODE]);
+    } else {
+        address += card->link_length[EPML_LINK_NODE];
+    }
+    peer->address_length = card->link_length[peer->link];
+    memcpy(peer->address, address, peer->address_length);
+    /* No address where one is needed: the two do not agree on who is on which node. */
+    return NULL != any->link[peer->link] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
+}
+
+/** A peer of which this process has not heard. */
+static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+                    mca_pml_epml_peer_t **peer_p)
+{
+    ompi_proc_t *proc = mca_pml_epml_proc_get(&card->name);
+    mca_pml_epml_peer_t *peer;
+    int rc;
+
+    if (NULL == proc) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    peer = mca_pml_epml_peer_create(proc, card->uid);
+    if (NULL == peer) {
+        mca_pml_epml_proc_put(proc);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (mca_pml_epml_name_is_here(&card->name)) {
+        if (OPAL_SUCCESS
+            != any->shm->ep_connect(any->shm, card->addresses, card->shm_length, &peer->shm)) {
+            mca_pml_epml_peer_release(peer);
+            return OMPI_ERR_BAD_PARAM;
+        }
+        peer->shm_disconnect = any->shm->ep_disconnect;
+    } else {
+        rc = set_link(peer, card, any);
+        if (OMPI_SUCCESS != rc) {
+            mca_pml_epml_peer_release(peer);
+            return rc;
+        }
+    }
+    *peer_p = mca_pml_epml_peer_publish(peer);
+    return NULL == *peer_p ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
+                           mca_pml_epml_peer_t **peer_p)
+{
+    mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(card->uid);
+
+    if (NULL == peer) {
+        return peer_new(card, any, peer_p);
+    }
+    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
+        mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
+        return OMPI_ERR_BAD_PARAM;
+    }
+    /* Others of this process may have met it by a link that this one has not needed so far. */
+    if (NULL == peer->shm
+        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->link)
+            || NULL == any->link[peer->link])) {
+        mca_pml_epml_peer_release(peer);
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    *peer_p = peer;
+    return OMPI_SUCCESS;
+}

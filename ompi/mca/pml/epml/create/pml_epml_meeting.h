@@ -1,0 +1,128 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A meeting: one group of processes or endpoints, or two that do not know each other yet, agree on
+ * something and tell each other who they are.
+ *
+ * One group: the parent of new endpoints.  Two: the sides of an intercommunicator that is a parent,
+ * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
+ * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
+ *
+ * All functions are collective over all members of the meeting and block.
+ */
+
+#ifndef MCA_PML_EPML_MEETING_H
+#define MCA_PML_EPML_MEETING_H
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+typedef struct mca_pml_epml_meeting_t {
+    ompi_communicator_t *comm;   /**< own side */
+    int leader;                  /**< rank in comm that speaks for it */
+    bool two_sided;
+    ompi_communicator_t *bridge; /**< the leader's, if two_sided */
+    int remote_leader;           /**< rank in bridge */
+    int tag;                     /**< of the leaders' messages */
+} mca_pml_epml_meeting_t;
+
+/** What a member tells the others of its endpoint; on the wire followed by padding up to the agreed
+ * size. */
+typedef struct mca_pml_epml_card_t {
+    opal_process_name_t name;
+    uint64_t uid;
+    uint16_t shm_length;
+    uint16_t link_length[EPML_LINKS]; /**< 0: not to be reached that way */
+    uint16_t unused;
+    unsigned char addresses[]; /**< shm_length bytes, then those of the links, in their order */
+} mca_pml_epml_card_t;
+
+/**
+ * The maximum of each value over all members.
+ *
+ * @param[in,out] values
+ * @param[out]    own_side  the same over own side only, count values; or NULL
+ *
+ * @return OMPI_SUCCESS on all members of a side, or an error on all of them
+ */
+int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
+                             int64_t *own_side);
+
+/**
+ * The sides exchange something of which each member of a side has the same copy (only the leader's
+ * is read).  Two-sided meetings only.  Sizes in bytes, up to INT_MAX; each side knows both.
+ *
+ * @return as mca_pml_epml_meeting_max
+ */
+int mca_pml_epml_meeting_swap(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                              size_t my_size, void *theirs, size_t their_size);
+
+/** The leaders' part of a swap alone: between the leaders only, called by them only. */
+int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const void *mine,
+                                  size_t my_size, void *theirs, size_t their_size);
+
+/** The other part: from the leader to its side, up to INT_MAX bytes. */
+int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *data, size_t size);
+
+/** Bytes that the card of an endpoint needs.
+ *
+ * @param[in] with_node  may others reach it by the node side, if it has one? */
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node);
+
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
+                             bool with_node, const opal_process_name_t *name);
+
+/** Does the card make sense, having come from a process?  Nothing in it is used before. */
+bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);
+
+/** The peer that a sound card describes, known already or new.
+ *
+ * @param[in]  any     an endpoint of this process that will talk to it, for its transports
+ * @param[out] peer_p  with one reference
+ * @return OMPI_SUCCESS; OMPI_ERR_UNREACH: it should be reached by the node side, but cannot
+ *         be; or another error */
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
+                           mca_pml_epml_peer_t **peer_p);
+
+/* Everybody in a meeting takes the node side to everybody else on his node, or nobody does: routes
+ * that differ in the two directions would do, but an endpoint opens a network only if it must. */
+
+/** What a member knows of the node side before the cards travel.  Maxima over the members. */
+typedef struct mca_pml_epml_node_state_t {
+    int64_t lacking; /**< somebody needs it and has none */
+    int64_t having;  /**< somebody has it */
+} mca_pml_epml_node_state_t;
+
+/** Of one endpoint that needs links. */
+static inline void mca_pml_epml_node_state_add(mca_pml_epml_node_state_t *state,
+                                               const mca_pml_epml_ep_t *ep, unsigned int links)
+{
+    if (0 != (links & EPML_WITH_NODE)) {
+        if (NULL == ep->link[EPML_LINK_NODE]) {
+            state->lacking = 1;
+        } else {
+            state->having = 1;
+        }
+    }
+}
+
+/** Must those who have it do without, for the others' sake? */
+static inline bool mca_pml_epml_node_state_is_split(const mca_pml_epml_node_state_t *state)
+{
+    return 0 != state->lacking && 0 != state->having;
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_MEETING_H */

@@ -1,0 +1,30 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What turns: one endpoint, all of those that nobody drives, and a thread that waits; the life of an
+ * endpoint from its transports to its end; what is counted.
+ *
+ * Called by MPI's calls and by Open MPI's progress.
+ *
+ * Below it: loss, proto, wire, object, base.
+ */
+
+#ifndef MCA_PML_EPML_ENGINE_LAYER_H
+#define MCA_PML_EPML_ENGINE_LAYER_H
+
+#include "pml_epml_ep.h"
+#include "pml_epml_registry.h"
+#include "pml_epml_turn.h"
+#include "pml_epml_variables.h"
+
+#endif /* MCA_PML_EPML_ENGINE_LAYER_H */

@@ -1,0 +1,247 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Endpoints: their life.  One turn of their progress: pml_epml_turn.c; the list of all of them, and
+ * progress of those that nobody drives: pml_epml_registry.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../proto/proto.h"
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_ep.h"
+#include "pml_epml_registry.h"
+#include "pml_epml_turn.h"
+#include "pml_epml_variables.h"
+
+#include "ompi/constants.h"
+
+bool mca_pml_epml_may_bias = false;
+_Atomic uint64_t epml_lock_endings_until = 0;
+
+/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
+ * so that the creating thread, which takes it once, does not get it. */
+#define EPML_LOCK_BIAS_FUNNELED 2
+
+static void put_links(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (NULL == module) {
+            continue;
+        }
+        if (EPML_LINK_NET == link && ep->broken[link]) {
+            (void) module->super.btl_finalize(&module->super);
+        } else {
+            mca_pml_epml_link_put((mca_pml_epml_link_t) link, module);
+        }
+    }
+}
+
+/** Have one link.  Under the lock if others can see the endpoint, but not while one is made.
+ * @return OMPI_SUCCESS or an error */
+static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool published)
+{
+    mca_btl_ep_module_t *module;
+    int rc;
+
+    if (published) {
+        mca_pml_epml_lock(ep);
+    }
+    module = ep->link[link];
+    if (published) {
+        mca_pml_epml_unlock(ep);
+    }
+    if (NULL != module) {
+        return OMPI_SUCCESS;
+    }
+    rc = mca_pml_epml_link_get(link, ep, &module); /* may take milliseconds */
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_pml_epml_lost_start();
+    if (published) {
+        mca_pml_epml_lock(ep);
+    }
+    if (NULL == ep->link[link]) {
+        ep->link[link] = module;
+        if (EPML_LINK_NET == link) {
+            mca_pml_epml_counts_begin(ep, module);
+        }
+        module = NULL;
+        /* Relaxed: a hint to those who progress it. */
+        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+    }
+    if (published) {
+        mca_pml_epml_unlock(ep);
+    }
+    if (NULL != module) {
+        mca_pml_epml_link_put(link, module); /* another thread of the endpoint was faster */
+    }
+    return OMPI_SUCCESS;
+}
+
+static int need_links(mca_pml_epml_ep_t *ep, unsigned int links, bool published)
+{
+    if (0 != (links & EPML_WITH_NODE)
+        && OMPI_SUCCESS != need_link(ep, EPML_LINK_NODE, published)) {
+        links |= EPML_WITH_NET;
+    }
+    return 0 != (links & EPML_WITH_NET) ? need_link(ep, EPML_LINK_NET, published) : OMPI_SUCCESS;
+}
+
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links)
+{
+    return need_links(ep, links, true);
+}
+
+void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
+{
+    mca_btl_ep_module_t *module;
+
+    mca_pml_epml_lock(ep);
+    module = ep->link[EPML_LINK_NODE];
+    ep->link[EPML_LINK_NODE] = NULL;
+    mca_pml_epml_unlock(ep);
+    if (NULL != module) {
+        mca_pml_epml_link_put(EPML_LINK_NODE, module);
+    }
+}
+
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+                           mca_pml_epml_ep_t **ep_p)
+{
+    mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (NULL == ep) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    memset((void *) ep, 0, sizeof(*ep));
+    atomic_init(&ep->references, 1);
+    ep->uid = mca_pml_epml_context_ids(1); /* as unique as those are */
+    epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
+                                                           : EPML_LOCK_BIAS_AFTER);
+    ep->turn = mca_pml_epml_ep_progress_locked;
+    ep->net_interval = 1;
+    ep->net_countdown = 1;
+    ep->unexpected_limit = mca_pml_epml_component.unexpected_limit;
+    ep->slice = EPML_SLICE_NONE;
+    epml_numbers_init(&ep->numbers);
+
+    if (0 != epml_match_init(&ep->match)) {
+        goto err_free;
+    }
+    OBJ_CONSTRUCT(&ep->comms, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&ep->comms, 8)) {
+        goto err_fini_match;
+    }
+    rc = mca_pml_epml_shm_create(ep, &ep->shm);
+    if (OMPI_SUCCESS != rc) {
+        goto err_fini_match;
+    }
+    mca_pml_epml_send_set_limit(ep);
+    /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
+    rc = need_links(ep, links, false);
+    if (OMPI_SUCCESS != rc) {
+        goto err_put_links;
+    }
+    mca_pml_epml_registry_add(ep);
+    *ep_p = ep;
+    return OMPI_SUCCESS;
+
+err_put_links:
+    put_links(ep);
+    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+err_fini_match:
+    OBJ_DESTRUCT(&ep->comms);
+    epml_match_fini(&ep->match);
+err_free:
+    free(ep);
+    return rc;
+}
+
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
+{
+    mca_pml_epml_peer_t *before = ep->self;
+
+    mca_pml_epml_peer_retain(self);
+    ep->self = self;
+    if (NULL != before) {
+        mca_pml_epml_peer_release(before); /* a creation that had to start again */
+    }
+}
+
+void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_counts_account(ep);
+    mca_pml_epml_backlog_clear(ep);
+    mca_pml_epml_flow_clear(ep);
+    for (uint32_t i = 0; i < ep->connection_size; ++i) {
+        mca_pml_epml_connection_t *connection = &ep->connections[i];
+
+        if (NULL != connection->endpoint) {
+            connection->module->ep_disconnect(connection->module, connection->endpoint);
+        }
+    }
+    free(ep->connections);
+    put_links(ep);
+    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+    while (NULL != ep->match.arrival_first) {
+        epml_match_unexpected_t *message = ep->match.arrival_first;
+
+        epml_match_remove(&ep->match, message);
+        free(message);
+    }
+    epml_match_fini(&ep->match);
+    epml_numbers_fini(&ep->numbers);
+    while (NULL != ep->free_requests) {
+        mca_pml_epml_request_t *request = ep->free_requests;
+
+        ep->free_requests = request->next;
+        OBJ_RELEASE(request);
+    }
+    if (NULL != ep->self) {
+        mca_pml_epml_peer_release(ep->self);
+    }
+    OBJ_DESTRUCT(&ep->comms);
+    free(ep);
+}
+
+void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: the caller has a reference already, which keeps the endpoint alive. */
+    atomic_fetch_add_explicit(&ep->references, 1, memory_order_relaxed);
+}
+
+void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep)
+{
+    /* Release and acquire: what others did with the endpoint is ordered before its end. */
+    if (1 == atomic_fetch_sub_explicit(&ep->references, 1, memory_order_acq_rel)
+        && mca_pml_epml_registry_remove(ep)) {
+        mca_pml_epml_ep_destroy(ep);
+    }
+}
+
+void mca_pml_epml_ep_finalize(void)
+{
+    mca_pml_epml_registry_finalize();
+    mca_pml_epml_lost_stop();
+    mca_pml_epml_transports_close();
+    mca_pml_epml_share_finalize();
+    mca_pml_epml_peers_finalize();
+    mca_pml_epml_procs_finalize();
+}

@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The life of an endpoint: pml_epml_ep.c.
+ */
+
+#ifndef MCA_PML_EPML_EP_H
+#define MCA_PML_EPML_EP_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/**
+ * Create an endpoint with its transports.
+ *
+ * @param[in] level     decides how soon a thread that uses it alone gets its lock for itself
+ * @param[in] links     by which it will talk to other processes, see mca_pml_epml_ep_need
+ * @return OMPI_SUCCESS or an error; then *ep_p is untouched
+ */
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+                           mca_pml_epml_ep_t **ep_p);
+
+/** Tell an endpoint who it is. */
+void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);
+
+/**
+ * Make sure that an endpoint reaches beyond its process.
+ *
+ * @param[in] links  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
+ *                   its place, and ep->link[EPML_LINK_NODE] stays NULL.
+ * @return OMPI_SUCCESS or an error
+ */
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links);
+
+/** A new endpoint that nobody has sent to does without the node side after all. */
+void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
+
+void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
+
+/** The last one destroys it.  Not under its lock. */
+void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep);
+
+/** The PML goes: destroy what is left, close the transports. */
+void mca_pml_epml_ep_finalize(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_EP_H */

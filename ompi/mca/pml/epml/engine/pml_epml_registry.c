@@ -1,0 +1,501 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The list of all endpoints of the process, and progress of those that nobody drives.
+ *
+ * Process-wide progress runs in whatever thread is in MPI: one that waits for an endpoint of its
+ * own and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status,
+ * a wait of ob1).  It does two things:
+ *
+ *  - It turns the endpoints that the thread itself used last, as a test on them would.
+ *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints
+ *    whose own threads have not looked at them for a while.
+ *
+ * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint
+ * alive meanwhile is the number of its visitors, which like the list is read and written under that
+ * lock: who gives up the last reference takes an endpoint without visitors out of the list and owns
+ * it; one with visitors he only declares gone, and it stays in the list, so that they find the way
+ * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then. 
+ * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
+ * that has a visitor.
+ */
+
+#include "ompi_config.h"
+
+#include <sched.h>
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_registry.h"
+#include "pml_epml_turn.h"
+#include "pml_epml_variables.h"
+
+#include "ompi/constants.h"
+#include "ompi/runtime/params.h"
+#include "opal/mca/threads/mutex.h"
+#include "opal/runtime/opal_progress.h"
+
+/** Scans that pass over an endpoint which a thread of its own has turned since the last look. */
+#define EPML_SCAN_REST 32
+
+/** Endpoints of others that are turned in one scan. */
+#define EPML_SCAN_VISITS 8
+
+/** Endpoints of the thread's own whose inboxes are empty, but that have links: each look at a
+ * network may cost a system call, and a thread may have a hundred of them. */
+#define EPML_SCAN_LOOKS 8
+
+static struct {
+    opal_mutex_t lock;
+    mca_pml_epml_ep_t *first;
+    mca_pml_epml_ep_t *resume; /**< where the next scan begins; NULL: at the first */
+    mca_pml_epml_ep_t *dying;  /**< no communicator left, backlog not yet empty */
+    int listed;     /**< endpoints in the list */
+    int count;      /**< those of them that are not gone */
+    int reserved;   /**< by creations under way */
+    int node_count; /**< endpoints of this node at the last creation */
+    uint64_t ended; /**< endpoints that have been taken out of the list */
+} registry = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** What the thread does that is in mca_pml_epml_help. */
+static _Thread_local struct {
+    bool helps;
+    const mca_pml_epml_ep_t *waits_for;
+} helper;
+
+/* ---- coming and going ------------------------------------------------------------------------ */
+
+void mca_pml_epml_ep_note_node(int endpoints_on_node)
+{
+    opal_mutex_lock(&registry.lock);
+    registry.node_count = endpoints_on_node;
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    opal_mutex_unlock(&registry.lock);
+}
+
+mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count)
+{
+    const int most = mca_pml_epml_component.max_endpoints;
+    int in_use;
+    bool is_room;
+
+#if OPAL_ENABLE_FT_MPI
+    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if
+     * it were of the base's own type, which ours are not. */
+    if (ompi_ftmpi_enabled) {
+        EPML_SHOW_HELP("fault tolerance", true);
+        return MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE;
+    }
+#endif
+    opal_mutex_lock(&registry.lock);
+    in_use = registry.count + registry.reserved;
+    is_room = 0 >= count || count <= most - in_use;
+    if (0 < count && is_room) {
+        registry.reserved += count;
+    }
+    opal_mutex_unlock(&registry.lock);
+    if (!is_room) {
+        EPML_SHOW_HELP("limit", true, count, in_use, most);
+        return MPIX_ENDPOINTS_ERR_LIMIT;
+    }
+    return MPIX_ENDPOINTS_OK;
+}
+
+void mca_pml_epml_ep_unreserve(int count)
+{
+    opal_mutex_lock(&registry.lock);
+    registry.reserved -= count;
+    opal_mutex_unlock(&registry.lock);
+}
+
+void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
+{
+    opal_mutex_lock(&registry.lock);
+    ep->prev = NULL;
+    ep->next = registry.first;
+    if (NULL != ep->next) {
+        ep->next->prev = ep;
+    }
+    registry.first = ep;
+    ++registry.listed;
+    ++registry.count;
+    --registry.reserved;
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    opal_mutex_unlock(&registry.lock);
+}
+
+/** Take an endpoint that is gone out of the list.  Under the lock.
+ * @return is it to be destroyed now?  Otherwise its backlogs hold what peers wait for */
+static bool unlist(mca_pml_epml_ep_t *ep)
+{
+    if (registry.resume == ep) {
+        registry.resume = ep->next;
+    }
+    if (NULL == ep->prev) {
+        registry.first = ep->next;
+    } else {
+        ep->prev->next = ep->next;
+    }
+    if (NULL != ep->next) {
+        ep->next->prev = ep->prev;
+    }
+    --registry.listed;
+    ++registry.ended;
+    mca_pml_epml_counts_account(ep);
+    if (NULL != ep->backlogs.first) {
+        ep->next = registry.dying;
+        registry.dying = ep;
+        return false;
+    }
+    return true;
+}
+
+bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
+{
+    bool owned = false;
+
+    opal_mutex_lock(&registry.lock);
+    --registry.count;
+    if (0 == registry.count) {
+        registry.node_count = 0;
+    }
+    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    if (0 < ep->visitors) {
+        ep->gone = true;
+    } else {
+        owned = unlist(ep);
+    }
+    opal_mutex_unlock(&registry.lock);
+    return owned;
+}
+
+void mca_pml_epml_visit(mca_pml_epml_ep_t *ep)
+{
+    for (int tries = 1; !mca_pml_epml_try_visit(ep); ++tries) {
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+    }
+}
+
+bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
+                               void (*visit)(mca_pml_epml_ep_t *ep, void *context),
+                               void *context)
+{
+    mca_pml_epml_ep_t *ep;
+    uint64_t ended;
+    bool all;
+
+    opal_mutex_lock(&registry.lock);
+    begin(context);
+    ended = registry.ended;
+    ep = registry.first;
+    if (NULL != ep) {
+        ++ep->visitors;
+    }
+    while (NULL != ep) {
+        mca_pml_epml_ep_t *next;
+        bool owned;
+
+        opal_mutex_unlock(&registry.lock);
+        mca_pml_epml_visit(ep);
+        visit(ep, context);
+        mca_pml_epml_unlock(ep);
+        opal_mutex_lock(&registry.lock);
+        next = ep->next;
+        if (NULL != next) {
+            ++next->visitors; /* so that it is there when we come to it */
+        }
+        --ep->visitors;
+        owned = ep->gone && 0 == ep->visitors && unlist(ep);
+        if (OPAL_UNLIKELY(owned)) {
+            opal_mutex_unlock(&registry.lock);
+            mca_pml_epml_ep_destroy(ep);
+            opal_mutex_lock(&registry.lock);
+        }
+        ep = next;
+    }
+    all = ended == registry.ended;
+    opal_mutex_unlock(&registry.lock);
+    return all;
+}
+
+bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep))
+{
+    if (0 != opal_mutex_trylock(&registry.lock)) {
+        return false;
+    }
+    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    for (mca_pml_epml_ep_t *ep = registry.dying; NULL != ep; ep = ep->next) {
+        function(ep);
+    }
+    opal_mutex_unlock(&registry.lock);
+    return true;
+}
+
+void mca_pml_epml_registry_finalize(void)
+{
+    mca_pml_epml_ep_t *ep;
+
+    while (NULL != (ep = registry.dying)) {
+        registry.dying = ep->next;
+        mca_pml_epml_ep_destroy(ep);
+    }
+    while (NULL != (ep = registry.first)) {
+        registry.first = ep->next;
+        mca_pml_epml_ep_destroy(ep);
+    }
+    registry.resume = NULL;
+    registry.listed = registry.count = registry.reserved = registry.node_count = 0;
+}
+
+/* ---- progress of all ------------------------------------------------------------------------- */
+
+/** One scan of the list by one thread. */
+typedef struct scan_t {
+    uintptr_t self;        /**< the thread, as the locks know it */
+    mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
+    int left;              /**< endpoints to look at yet */
+    int visits;            /**< endpoints of others that may be turned yet */
+    int looks;             /**< likewise own ones that have links, and nothing in their inboxes */
+    size_t slice;          /**< bytes that may be copied for them yet */
+    bool is_full;          /**< no more of others */
+    bool is_own;           /**< the endpoint found is the thread's own */
+} scan_t;
+
+/** Is there reason to turn an endpoint?  Under the registry's lock, or of the thread's own. */
+static inline bool has_work(const mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: hints. */
+    return atomic_load_explicit(&ep->busy, memory_order_relaxed) || ep->shm->ep_pending(ep->shm);
+}
+
+/** Does another's endpoint need help?  Under the registry's lock. */
+static bool wants_help(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed, here and below: hints. */
+    const uint32_t heartbeat = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+
+    if (heartbeat != ep->seen_heartbeat) {
+        ep->seen_heartbeat = heartbeat;
+        ep->scan_rest = EPML_SCAN_REST;
+        return false;
+    }
+    if (0 < ep->scan_rest) {
+        --ep->scan_rest;
+        return false;
+    }
+    return has_work(ep)
+           && (mca_pml_epml_component.progress_others
+               || 0 < atomic_load_explicit(&ep->active_comms, memory_order_relaxed)
+               || atomic_load_explicit(&ep->busy, memory_order_relaxed));
+}
+
+/** Is an endpoint of the thread's own to be turned?  Under the registry's lock. */
+static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
+{
+    if (ep->shm->ep_pending(ep->shm)) {
+        return true;
+    }
+    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed)) {
+        return false;
+    }
+    if (0 == scan->looks) {
+        registry.resume = ep; /* next time */
+        return false;
+    }
+    --scan->looks;
+    return true;
+}
+
+/** The next endpoint to turn.  Under the registry's lock; the endpoint has one visitor more.
+ * @return NULL: the scan is over */
+static mca_pml_epml_ep_t *find(scan_t *scan)
+{
+    while (0 < scan->left--) {
+        mca_pml_epml_ep_t *ep = NULL == scan->at ? registry.first : scan->at;
+        bool wanted;
+
+        if (NULL == ep) {
+            return NULL;
+        }
+        scan->at = ep->next;
+        scan->is_own = epml_lock_is_last(&ep->lock, scan->self);
+        if (scan->is_own && !helper.helps) {
+            wanted = wants_turn(scan, ep);
+        } else {
+            /* Also the other ones of a thread of ours that waits or tests: it turns what it
+             * needs. */
+            wanted = 0 < scan->visits && 0 == ep->visitors && wants_help(ep);
+            scan->visits -= wanted ? 1 : 0;
+        }
+        if (wanted) {
+            ++ep->visitors;
+            return ep;
+        }
+    }
+    return NULL;
+}
+
+/** A thread turns an endpoint that it used last, as a test would. */
+static int turn_own(mca_pml_epml_ep_t *ep)
+{
+    int events = 0;
+
+    for (int turns = 0; turns < EPML_TEST_TURNS; ++turns) {
+        const int rc = mca_pml_epml_ep_poll_patiently(ep);
+
+        if (0 == rc) {
+            break;
+        }
+        events += rc;
+    }
+    return events;
+}
+
+/** Help an endpoint of others.  @return number of events; -1: somebody is in */
+static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
+{
+    int events;
+
+    if (!mca_pml_epml_try_visit(ep)) {
+        return -1;
+    }
+    ++ep->helps;
+    ep->slice = scan->slice;
+    events = mca_pml_epml_ep_progress_locked(ep);
+    scan->slice = ep->slice;
+    ep->slice = EPML_SLICE_NONE;
+    mca_pml_epml_unlock(ep);
+    return events;
+}
+
+/** Has the thread that helps got what it waits for? */
+static bool is_called_back(void)
+{
+    return NULL != helper.waits_for && has_work(helper.waits_for);
+}
+
+/** One visitor less.  Under the registry's lock.
+ * @param[in] events  of its turn; < 0: it could not be had
+ * @return is the endpoint gone, and this thread's to destroy? */
+static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
+{
+    --ep->visitors;
+    if (0 > events) {
+        ep->scan_rest = EPML_SCAN_REST; /* who is in may look itself; and trying may interrupt it */
+    }
+    scan->at = ep->next; /* others may have come and gone meanwhile */
+    if (!scan->is_full && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
+        scan->is_full = true;
+        scan->visits = 0; /* the rest of the scan is for the thread's own */
+        registry.resume = scan->at;
+    }
+    return ep->gone && 0 == ep->visitors && unlist(ep);
+}
+
+/** Turn the thread's own endpoints, and help others.
+ * @param[out] dying_p  those that have no communicator any more, taken from their list */
+static int scan_all(mca_pml_epml_ep_t **dying_p)
+{
+    scan_t scan = {.self = epml_lock_self(), .visits = EPML_SCAN_VISITS, .looks = EPML_SCAN_LOOKS,
+                   .slice = EPML_SLICE};
+    mca_pml_epml_ep_t *ep;
+    int events = 0;
+
+    *dying_p = NULL;
+    for (int tries = 1; 0 != opal_mutex_trylock(&registry.lock); ++tries) {
+        /* Another thread has it, and not for long; a call that tests wants its own turned. */
+        if (helper.helps || EPML_TEST_TRIES == tries) {
+            return 0;
+        }
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+    }
+    scan.at = registry.resume;
+    scan.left = registry.listed;
+    while (NULL != (ep = find(&scan))) {
+        int rc;
+
+        opal_mutex_unlock(&registry.lock);
+        rc = scan.is_own ? turn_own(ep) : help(&scan, ep);
+        events += 0 < rc ? rc : 0;
+        opal_mutex_lock(&registry.lock);
+        if (OPAL_UNLIKELY(leave(&scan, ep, rc))) {
+            opal_mutex_unlock(&registry.lock);
+            mca_pml_epml_ep_destroy(ep);
+            opal_mutex_lock(&registry.lock);
+            scan.at = registry.resume;
+        }
+    }
+    *dying_p = registry.dying;
+    registry.dying = NULL;
+    opal_mutex_unlock(&registry.lock);
+    return events;
+}
+
+/** Push the backlogs of endpoints that have no communicator any more, each in a slice.  They are in
+ * no list meanwhile: nobody else can have them. */
+static int push_dying(mca_pml_epml_ep_t *list)
+{
+    int events = 0;
+
+    while (NULL != list) {
+        mca_pml_epml_ep_t *ep = list;
+
+        list = ep->next;
+        ep->slice = EPML_SLICE;
+        events += mca_pml_epml_ep_progress_locked(ep);
+        if (NULL == ep->backlogs.first) {
+            mca_pml_epml_ep_destroy(ep);
+            continue;
+        }
+        opal_mutex_lock(&registry.lock);
+        ep->next = registry.dying;
+        registry.dying = ep;
+        opal_mutex_unlock(&registry.lock);
+    }
+    return events;
+}
+
+int mca_pml_epml_progress(void)
+{
+    mca_pml_epml_ep_t *dying;
+    int events;
+
+    mca_pml_epml_check_outside(); /* whatever is registered beside us may call the user */
+    events = scan_all(&dying);
+
+    if (OPAL_UNLIKELY(NULL != dying)) {
+        events += push_dying(dying);
+    }
+    return events + mca_pml_epml_net_progress_kept();
+}
+
+void mca_pml_epml_help(const mca_pml_epml_ep_t *ep)
+{
+    const mca_pml_epml_ep_t *before = helper.waits_for;
+    const bool helped = helper.helps; /* a callback may wait itself */
+
+    helper.helps = true;
+    helper.waits_for = ep;
+    mca_pml_epml_process_progress();
+    helper.waits_for = before;
+    helper.helps = helped;
+}

@@ -1,0 +1,190 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * One turn of an endpoint's progress, and what a thread does between the turns while it waits: spin,
+ * look after the rest of the process, yield its core.
+ */
+
+#include "ompi_config.h"
+
+#include <sched.h>
+
+#include "../loss/loss.h"
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_turn.h"
+
+#include "opal/runtime/opal_progress.h"
+
+/** Tests or probes of a thread between looks at the rest of Open MPI. */
+#define EPML_TESTED_LONG 16
+
+/** The module of a link has given up, which it has said. */
+static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
+{
+    if (!ep->broken[link]) {
+        ep->broken[link] = true;
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+}
+
+/** After each turn of an endpoint that reaches beyond its process: is everybody still there?
+ * @param[in] heard  another process has sent something */
+static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
+{
+    if (heard) {
+        ep->quiet = 0;
+    } else if (OPAL_UNLIKELY(0 == ++ep->quiet % EPML_QUIET_LONG)) {
+        mca_pml_epml_lost_ask(ep);
+    }
+    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
+        mca_pml_epml_lost_look(ep);
+    }
+}
+
+int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
+{
+    mca_btl_ep_module_t *node = ep->link[EPML_LINK_NODE], *net = ep->link[EPML_LINK_NET];
+    int events = ep->shm->ep_progress(ep->shm);
+    bool heard = false;
+
+    if (NULL != node) {
+        int rc = node->ep_progress(node);
+
+        events += 0 < rc ? rc : 0;
+        heard = 0 < rc;
+        if (OPAL_UNLIKELY(0 > rc)) {
+            link_failed(ep, EPML_LINK_NODE);
+        }
+    }
+    /* The network costs a system call or more per look.  While the inbox brings messages and the
+     * network none, it is looked at less often, down to every 16th turn; otherwise at every turn,
+     * so that none that finds nothing has not looked everywhere. */
+    if (NULL != net && (0 == --ep->net_countdown || 0 == events)) {
+        int rc = net->ep_progress(net);
+
+        if (0 < rc) {
+            events += rc;
+            ep->net_interval = 1;
+            heard = true;
+        } else if (0 < events) {
+            ep->net_interval = ep->net_interval < 16 ? ep->net_interval * 2 : 16;
+        } else {
+            ep->net_interval = 1;
+        }
+        ep->net_countdown = ep->net_interval;
+        if (OPAL_UNLIKELY(0 > rc)) {
+            link_failed(ep, EPML_LINK_NET);
+        }
+    }
+    if (NULL != node || NULL != net) {
+        look_around(ep, heard);
+    }
+    if (OPAL_UNLIKELY(NULL != ep->backlogs.first)) {
+        events += mca_pml_epml_backlog_progress(ep);
+    }
+    return events;
+}
+
+int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
+{
+    const uint32_t before = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+    int events = mca_pml_epml_ep_poll(ep);
+
+    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
+     * have. */
+    for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
+                        && before == atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+         ++tries) {
+        epml_lock_relax();
+        if (0 == tries % 64) {
+            sched_yield();
+        }
+        events = mca_pml_epml_ep_poll(ep);
+    }
+    return events;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+
+    /* Acquire pairs with the release in mca_pml_epml_request_done. */
+    while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
+        const int events = mca_pml_epml_ep_poll(request->ep);
+
+        if (0 != events && atomic_load_explicit(&request->done, memory_order_acquire)) {
+            break; /* the usual case, and the shortest */
+        }
+        mca_pml_epml_turned(&waiter, request->ep, events);
+    }
+    mca_pml_epml_wait_over(&waiter);
+}
+
+void mca_pml_epml_process_progress(void)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    opal_progress();
+}
+
+void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
+{
+    const unsigned int due = epml_idle_step(&waiter->idle);
+
+    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
+     * bytes take; without any we are in the way of its sender, where cores share what they run
+     * on. */
+    if (0 != (due & EPML_IDLE_RELAX)) {
+        epml_lock_relax();
+    }
+    if (0 != (due & EPML_IDLE_COUNT)) {
+        waiter->counted = true;
+        mca_pml_epml_crowd_waits(1);
+    }
+    if (0 != (due & EPML_IDLE_HELP)) {
+        mca_pml_epml_crowd_look();
+        mca_pml_epml_help(ep);
+    }
+    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
+        && (mca_pml_epml_is_crowded()
+            || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
+                && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
+        sched_yield();
+    }
+}
+
+void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
+{
+    if (waiter->counted) {
+        mca_pml_epml_crowd_waits(-1);
+    }
+}
+
+bool mca_pml_epml_tested(bool found)
+{
+    static _Thread_local uint32_t tests;
+
+    /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
+     * others get the core. */
+    if (0 != ++tests % EPML_TESTED_LONG) {
+        return false;
+    }
+    mca_pml_epml_help(NULL);
+    if (!found && mca_pml_epml_is_crowded()) {
+        sched_yield();
+    }
+    return true;
+}

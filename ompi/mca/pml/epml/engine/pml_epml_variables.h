@@ -1,0 +1,39 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Performance variables: pml_epml_variables.c.
+ */
+
+#ifndef MCA_PML_EPML_VARIABLES_H
+#define MCA_PML_EPML_VARIABLES_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** The endpoint gets a module of the network, which may have been another one's: what it has sent
+ * for that one is not this one's.  Under the lock, or before anybody knows the endpoint. */
+void mca_pml_epml_counts_begin(mca_pml_epml_ep_t *ep, const mca_btl_ep_module_t *module);
+
+/** Let the counts of an endpoint that comes to its end be in the process's, those already there left
+ * out.  By its last owner. */
+void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep);
+
+/** Register the performance variables. */
+void mca_pml_epml_counts_register(const mca_base_component_t *component);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_VARIABLES_H */

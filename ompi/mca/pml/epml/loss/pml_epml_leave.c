@@ -1,0 +1,173 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives that cannot succeed, and who has to hear of it.
+ *
+ * Who has lost a member of a communicator leaves its collectives, and would leave behind those who
+ * have lost nobody: where the connection between two breaks, all others reach both of them.  So it
+ * says so (LEFT), to the members 1, 2, 4, 8, ... ranks further on, and each of them, when it hears
+ * of it for the first time, does the same.  That is some messages from each, and no connections to
+ * everybody; and it gets past members that are lost on the way.  What follows is as if the member
+ * that heard it had lost somebody, for collectives alone: it reaches everybody still.
+ *
+ * A creation fails at one member and not at another, where the last words between them are not heard
+ * any more.  Who has a communicator by then leaves it, before it frees it.  The others may not have
+ * come so far: what is said of a communicator that is not here is kept until it is.
+ *
+ * Of a death that the launcher tells of everybody hears anyway.
+ *
+ * Called by pml_epml_lost.c, under the endpoint's lock.  Tests: test/mpi/cut.c (left_);
+ * test/unit/test_epml_leave.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_leave.h"
+
+#include "ompi/constants.h"
+
+/** @param[in,out] nth  of those who are to be told; the first ones have been
+ * @return false: there was no memory for it */
+static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer, uint32_t *nth)
+{
+    const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
+                                         .context = comm->context,
+                                         .uid = comm->ep->uid};
+
+    if ((*nth)++ < comm->left_count) {
+        return true;
+    }
+    if (!mca_pml_epml_lost_is(comm->ep, peer)
+        && OMPI_ERR_OUT_OF_RESOURCE
+               == mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr))) {
+        return false;
+    }
+    ++comm->left_count;
+    return true;
+}
+
+/** Those behind a rank in a list, as it were a ring.  @param, return likewise */
+static bool tell_some(mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *peers, uint32_t rank,
+                      uint32_t *nth)
+{
+    const uint32_t count = (uint32_t) peers->count;
+
+    for (uint32_t step = 1; step < count; step <<= 1) {
+        if (!tell_one(comm, peers->peer[(rank + step) % count], nth)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
+{
+    const uint32_t rank = (uint32_t) comm->rank;
+    uint32_t nth = 0;
+    bool all;
+
+    if (comm->left_told) {
+        return;
+    }
+    all = tell_some(comm, comm->local, rank, &nth);
+    if (all && comm->local != comm->peers && 0 < comm->peers->count) {
+        const uint32_t opposite = rank % (uint32_t) comm->peers->count;
+
+        all = tell_one(comm, comm->peers->peer[opposite], &nth)
+              && tell_some(comm, comm->peers, opposite, &nth);
+    }
+    comm->left_told = all;
+}
+
+static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        if (uid == peers->peer[i]->uid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** A member has left a communicator; now, or before it was here. */
+static void hear(mca_pml_epml_comm_t *comm)
+{
+    if (!comm->left) {
+        comm->left = true;
+        comm->ep->lost_seen = EPML_LOST_LOOK;
+        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
+         * pass for a sign that all is well. */
+        comm->ep->ask_soon = true;
+    }
+}
+
+/** Who says it shows when there are members.  Two may: one of them might be wrong. */
+#define EARLY_SAME 2
+
+static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
+{
+    int same = 0;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        if (hdr->context == ep->early[i].context) {
+            same += hdr->uid == ep->early[i].uid ? EARLY_SAME : 1;
+        }
+    }
+    if (EARLY_SAME > same && 0 != hdr->context) {
+        ep->early[ep->early_next].context = hdr->context;
+        ep->early[ep->early_next].uid = hdr->uid;
+        ep->early_next = (ep->early_next + 1) % EPML_LEFT_EARLY;
+    }
+}
+
+static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
+{
+    const mca_pml_epml_hdr_left_t *hdr = message->hdr;
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
+
+    if (NULL == comm) {
+        ++ep->dropped; /* it has been freed here, most likely */
+        keep(ep, hdr); /* no id comes twice, so it does no harm */
+    } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
+        ++ep->dropped;
+    } else {
+        hear(comm);
+    }
+    return true;
+}
+
+const mca_pml_epml_kind_t mca_pml_epml_left_kind
+    = {.size = sizeof(mca_pml_epml_hdr_left_t),
+       .from = EPML_FROM_UID,
+       .uid = offsetof(mca_pml_epml_hdr_left_t, uid),
+       .context = offsetof(mca_pml_epml_hdr_left_t, context),
+       .arrived = left_arrived};
+
+void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        const uint64_t uid = ep->early[i].uid;
+
+        if (comm->context == ep->early[i].context) {
+            ep->early[i].context = 0;
+            if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
+                hear(comm);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Members that leave a communicator: pml_epml_leave.c.
+ */
+
+#ifndef MCA_PML_EPML_LEAVE_H
+#define MCA_PML_EPML_LEAVE_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** Tell some members of a communicator, who tell others, that its collectives cannot succeed.
+ * Under the lock.  Until left_told is set some have not been told, for want of memory: try again. */
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
+
+/** LEFT: a member says so. */
+extern const mca_pml_epml_kind_t mca_pml_epml_left_kind;
+
+/** It may have said so before this new communicator was here.  Under the lock. */
+void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_LEAVE_H */

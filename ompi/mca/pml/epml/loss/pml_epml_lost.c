@@ -1,0 +1,431 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Peers that are lost: what waits for them ends with MPI_ERR_PROC_FAILED.
+ *
+ * There are two ways to learn of a loss.  The launcher tells of a process that has died: that is
+ * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
+ * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted
+ * in its table of connections.  Notes are made wherever the news comes in; what follows from them
+ * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
+ *
+ * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
+ * has the rules.  The launcher's news are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c looks
+ * after those who are silent.  Tests: test/mpi/death.c, test/mpi/fault.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_leave.h"
+#include "pml_epml_lost.h"
+
+#include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/** "rank 3 on host x, endpoint [[1,2],3]" */
+static void describe_peer(const opal_process_name_t *name, char *text, size_t size)
+{
+    const opal_vpid_t process = name->vpid % ompi_process_info.num_procs;
+    const int used = mca_pml_epml_lost_describe_process(process, text, size);
+
+    if ((size_t) used < size) {
+        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
+                        OMPI_NAME_PRINT(name));
+    }
+}
+
+void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size)
+{
+    const mca_pml_epml_ep_t *ep = module->ep_context;
+    const opal_process_name_t *name = NULL;
+
+    if (NULL != ep && NULL == endpoint && NULL != ep->connecting) {
+        name = &ep->connecting->proc->super.proc_name;
+    }
+    for (uint32_t i = 0; NULL != ep && NULL != endpoint && i < ep->connection_size; ++i) {
+        if (endpoint == ep->connections[i].endpoint) {
+            name = &ep->connections[i].name;
+        }
+    }
+    if (NULL == name) {
+        (void) snprintf(text, size, "unknown");
+        return;
+    }
+    describe_peer(name, text, size);
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+/** The launcher is waited for in naps of so many milliseconds, ... */
+#define NAP 10
+/** ... but not for each of many peers that are lost together. */
+#define WAIT_AGAIN_NS (UINT64_C(10000) * 1000000)
+
+/** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
+ * or to end the job, with the cause that the transport does not know.  Naps are counted, not time:
+ * a machine that stands still does so for the launcher, too. */
+static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
+{
+    if (0 != ep->launcher_ns && now_ns() - ep->launcher_ns < WAIT_AGAIN_NS) {
+        return;
+    }
+    for (unsigned int ms = 0; ms < mca_pml_epml_component.launcher_wait
+                              && !mca_pml_epml_lost_is_dead(vpid);
+         ms += NAP) {
+        (void) usleep(1000 * NAP);
+    }
+    ep->launcher_ns = now_ns();
+}
+
+/** The peer of this address, on any of the endpoint's communicators. */
+static mca_pml_epml_peer_t *find_by_address(const mca_pml_epml_peers_t *peers, const void *address,
+                                            size_t length)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = peers->peer[i];
+
+        if (NULL == peer->shm && length == peer->address_length
+            && 0 == memcmp(address, peer->address, length)) {
+            return peer;
+        }
+    }
+    return NULL;
+}
+
+static mca_pml_epml_peer_t *find_sender(mca_pml_epml_ep_t *ep, const void *address, size_t length)
+{
+    mca_pml_epml_peer_t *peer = NULL;
+    uint64_t context;
+    void *value, *node;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc && NULL == peer;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        const mca_pml_epml_comm_t *comm = value;
+
+        peer = find_by_address(comm->peers, address, length);
+        if (NULL == peer && comm->local != comm->peers) {
+            peer = find_by_address(comm->local, address, length);
+        }
+    }
+    return peer;
+}
+
+bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                              char *who, size_t size)
+{
+    mca_pml_epml_ep_t *ep = module->ep_context;
+    mca_pml_epml_peer_t *peer = find_sender(ep, address, length);
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL == peer) {
+        return true; /* nobody that anything is awaited from any more */
+    }
+    if (mca_pml_epml_lost_is(ep, peer)) {
+        return false;
+    }
+    describe_peer(&peer->proc->super.proc_name, who, size);
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL != connection) {
+        connection->peer_id = peer->id; /* which it is to lose at once */
+        mca_pml_epml_lost_note(ep, connection);
+    } else {
+        /* Without memory to note the one: better all than somebody who waits for ever. */
+        ep->broken[peer->link] = true;
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+    return true;
+}
+
+bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_pml_epml_ep_t *ep = module->ep_context;
+    bool unknown = false;
+
+    /* Several, where another endpoint has the address of one that is gone. */
+    for (uint32_t i = 0; NULL != ep && i < ep->connection_size; ++i) {
+        mca_pml_epml_connection_t *connection = &ep->connections[i];
+
+        if (endpoint != connection->endpoint) {
+            continue;
+        }
+        if (0 != connection->peer_id) {
+            wait_for_launcher(ep, connection->name.vpid);
+        }
+        mca_pml_epml_lost_note(ep, connection);
+        /* Else the user is told by mca_pml_epml_lost_tell. */
+        unknown = unknown || !mca_pml_epml_lost_is_dead(connection->name.vpid);
+    }
+    return unknown;
+}
+
+/** The member of a list whose network module this is, or NULL. */
+static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, uint64_t source)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = peers->peer[i];
+
+        if (EPML_LINK_NET == peer->link && sizeof(source) <= peer->address_length
+            && 0 == memcmp(&source, peer->address, sizeof(source))) {
+            return peer;
+        }
+    }
+    return NULL;
+}
+
+void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source)
+{
+    mca_pml_epml_ep_t *ep = module->ep_context;
+    mca_pml_epml_connection_t *connection;
+    mca_pml_epml_peer_t *peer = NULL;
+    uint64_t context;
+    void *value, *node;
+
+    if (NULL == ep) {
+        return; /* a kept network module: its endpoint is gone */
+    }
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc && NULL == peer;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        const mca_pml_epml_comm_t *comm = value;
+
+        peer = member_of_module(comm->peers, source);
+        if (NULL == peer && comm->local != comm->peers) {
+            peer = member_of_module(comm->local, source);
+        }
+    }
+    if (NULL != peer) {
+        (void) mca_pml_epml_peer_connect(ep, peer, &connection);
+    }
+}
+
+void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    if (ep->lost_any) { /* be it nobody whom the endpoint has known so far */
+        ep->lost_seen = EPML_LOST_LOOK;
+    }
+    mca_pml_epml_leave_attach(comm);
+}
+
+/* ---- consequences ---------------------------------------------------------------------------- */
+
+/** Looks at the network before anything is given up: what had arrived is received. */
+#define DRAIN_MOST 10000
+/** So many calls in a row must find nothing: half a message is no event. */
+#define DRAIN_EMPTY 64
+
+static void drain(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (NULL == module || ep->broken[link]) {
+            continue;
+        }
+        if (NULL != module->ep_drain) {
+            module->ep_drain(module);
+            continue;
+        }
+        for (int i = 0, empty = 0; i < DRAIN_MOST && empty < DRAIN_EMPTY; ++i) {
+            empty = 0 < module->ep_progress(module) ? 0 : empty + 1;
+        }
+    }
+}
+
+/** Those beyond a link that has failed learn that this endpoint is lost to them, be it that it has
+ * never sent them anything, or that they come later. */
+static void refuse_beyond(mca_pml_epml_ep_t *ep)
+{
+    for (int link = 0; link < EPML_LINKS; ++link) {
+        mca_btl_ep_module_t *module = ep->link[link];
+
+        if (ep->broken[link] && NULL != module && NULL != module->ep_refuse) {
+            module->ep_refuse(module, NULL, 0);
+        }
+    }
+}
+
+/** Nothing goes to a lost peer any more. */
+static void cut(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_entry(ep, peer);
+
+    if (NULL != connection) {
+        if (peer->id == connection->peer_id) {
+            connection->lost_id = peer->id;
+            connection->peer_id = 0;
+        }
+        if (peer->id == connection->lost_id && NULL != connection->endpoint) {
+            connection->module->ep_abandon(connection->module, connection->endpoint);
+        }
+    }
+    mca_pml_epml_backlog_lost(ep, peer);
+}
+
+/** @param[in,out] untold  set if the launcher does not tell everybody of one of them
+ * @return the first rank of a list that is lost, or -1 */
+static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers, bool *untold)
+{
+    int32_t first = -1;
+
+    for (int32_t i = peers->count - 1; 0 <= i; --i) {
+        if (mca_pml_epml_lost_is(ep, peers->peer[i])) {
+            cut(ep, peers->peer[i]);
+            *untold = *untold
+                      || !mca_pml_epml_lost_is_dead(peers->peer[i]->proc->super.proc_name.vpid);
+            first = i;
+        }
+    }
+    return first;
+}
+
+/** Find who is lost on the endpoint's communicators.  @return is anybody? */
+static bool look_at_comms(mca_pml_epml_ep_t *ep)
+{
+    uint64_t context;
+    void *value, *node;
+    bool any = false;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        mca_pml_epml_comm_t *comm = value;
+        bool untold = comm->left;
+
+        comm->lost_peer = cut_all(ep, comm->peers, &untold);
+        comm->lost_member = comm->left || 0 <= comm->lost_peer;
+        if (comm->local != comm->peers && 0 <= cut_all(ep, comm->local, &untold)) {
+            comm->lost_member = true;
+        }
+        if (untold) {
+            mca_pml_epml_leave_tell(comm);
+            ep->lost_seen = comm->left_told ? ep->lost_seen : EPML_LOST_LOOK;
+        }
+        any = any || comm->lost_member;
+    }
+    return any;
+}
+
+/** A collective on an intercommunicator fails in its group's own communicator, too. */
+static void look_within(mca_pml_epml_ep_t *ep)
+{
+    uint64_t context;
+    void *value, *node;
+
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+         OPAL_SUCCESS == rc;
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+        mca_pml_epml_comm_t *comm = value;
+
+        if (comm->lost_member && NULL != comm->inner) {
+            comm->inner->lost_member = true;
+        }
+    }
+}
+
+/** Sends and receives that wait for an answer or for data of somebody who is lost. */
+static void end_numbered(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
+        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+
+        if (NULL == request || !request->comm->lost_member
+            || atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            continue;
+        }
+        if (NULL != request->ops->lost) {
+            request->ops->lost(request);
+        }
+    }
+}
+
+/** Receives that nobody will serve. */
+static void end_posted(mca_pml_epml_ep_t *ep)
+{
+    epml_match_posted_t *next;
+
+    for (epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL); NULL != posted;
+         posted = next) {
+        mca_pml_epml_request_t *request
+            = (mca_pml_epml_request_t *) ((char *) posted
+                                          - offsetof(mca_pml_epml_request_t, posted));
+
+        next = epml_match_posted_after(&ep->match, posted);
+        if (request->comm->lost_member && NULL != request->ops->lost_unmatched) {
+            request->ops->lost_unmatched(request);
+        }
+    }
+}
+
+void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    uint32_t news;
+
+    drain(ep);
+    refuse_beyond(ep);
+    /* Acquire: orders the news before the bits; partner: the release in
+     * mca_pml_epml_lost_process. */
+    news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
+    ep->lost_seen = news;
+    for (epml_backlog_thing_t *backlog = ep->backlogs.first, *next; NULL != backlog;
+         backlog = next) {
+        next = backlog->next_queue; /* this one goes */
+        if (mca_pml_epml_lost_is(ep, backlog->peer)) {
+            cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
+        }
+    }
+    ep->lost_any = true;
+    if (!look_at_comms(ep)) {
+        return;
+    }
+    look_within(ep);
+    if (0 < news) {
+        mca_pml_epml_lost_tell();
+    }
+    mca_pml_epml_backlog_end_in_vain(ep);
+    end_numbered(ep);
+    end_posted(ep);
+}
+
+bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
+{
+    bool lost_member;
+
+    mca_pml_epml_lock(comm->ep);
+    if (mca_pml_epml_lost_has_news(comm->ep)) {
+        mca_pml_epml_lost_look(comm->ep);
+    }
+    lost_member = comm->lost_member;
+    mca_pml_epml_unlock(comm->ep);
+    return lost_member;
+}

@@ -1,0 +1,55 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Those who are lost, and what becomes of what waits for them: pml_epml_lost.c,
+ * pml_epml_lost_ask.c.
+ */
+
+#ifndef MCA_PML_EPML_LOST_H
+#define MCA_PML_EPML_LOST_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** Turns without a word from the network between looks at the clock. */
+#define EPML_QUIET_LONG 1024
+
+/** End with an error what waits for those that are lost.  Under the endpoint's lock. */
+void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep);
+
+/** Has this communicator lost a member, as far as this process knows?  Takes the lock, and looks at
+ * what the endpoint has not seen yet. */
+bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
+
+/** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */
+void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
+
+/** The network has been quiet for a while: are those whom this endpoint waits for still there?
+ * Under its lock. */
+void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
+
+/** What a module of a link calls: see btl_ep.h. */
+bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint);
+bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                              char *who, size_t size);
+void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
+                                struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);
+void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_LOST_H */

@@ -1,0 +1,130 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while.
+ *
+ * Called by the endpoint's turns, under its lock.  Tests: test/mpi/death.c (untold_).
+ */
+
+#include "ompi_config.h"
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_lost.h"
+
+#include "ompi/constants.h"
+
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/** Members of a communicator that are looked at in one round, if it may be any of them. */
+#define ASK_MOST 16
+
+static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool look_only)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
+        connection->module->ep_ask(connection->module, connection->endpoint, look_only);
+    }
+}
+
+/** Look after some members, the next ones in the next round: they may be many. */
+static void ask_some(mca_pml_epml_comm_t *comm)
+{
+    const mca_pml_epml_peers_t *peers = comm->peers;
+
+    for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
+        ask(comm->ep, peers->peer[comm->ask_next++ % (uint32_t) peers->count], true);
+    }
+}
+
+/** Ask those whom a message of this kind is awaited from, or sent to. */
+static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
+{
+    if (0 <= rank) {
+        ask(comm->ep, comm->peers->peer[rank], false);
+    }
+    if (0 > rank || MPI_ANY_TAG > tag) {
+        /* It may be any of them; a collective waits for one who waits for another one. */
+        ask_some(comm);
+    }
+}
+
+/** Ask those whom a request waits for. */
+static void ask_for_request(const mca_pml_epml_request_t *request)
+{
+    if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
+        ask(request->ep, request->source, false);
+    } else {
+        ask_for(request->comm, request->peer, request->tag);
+    }
+}
+
+/** Ask those whom a thread waits for that probes. */
+static void ask_for_probe(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_comm_t *comm
+        = 0 == ep->probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->probed.context);
+
+    if (NULL != comm) { /* else it has been freed since */
+        ask_for(comm, ep->probed.source, ep->probed.tag);
+    }
+    ep->probed.context = 0; /* whoever still probes comes again */
+}
+
+void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
+    const uint64_t now = now_ns();
+
+    if (EPML_QUIET_LONG == ep->quiet || 0 == ep->quiet_ns) {
+        ep->quiet_ns = now; /* it has just become quiet */
+    }
+    if (0 == interval || (!ep->ask_soon && now - ep->quiet_ns < interval)) {
+        return;
+    }
+    ep->ask_soon = false;
+    ep->quiet_ns = now;
+    for (const epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL);
+         NULL != posted; posted = epml_match_posted_after(&ep->match, posted)) {
+        ask_for_request((const mca_pml_epml_request_t *) ((const char *) posted
+                                                          - offsetof(mca_pml_epml_request_t,
+                                                                     posted)));
+    }
+    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
+        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+
+        if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
+            continue;
+        }
+        ask_for_request(request);
+        if (NULL != request->ops->remind) {
+            request->ops->remind(request);
+        }
+    }
+    ask_for_probe(ep);
+    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
+         backlog = backlog->next_queue) {
+        ask(ep, backlog->peer, false);
+    }
+}

@@ -1,0 +1,51 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * An endpoint's communicators, by the context that messages carry.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_comms.h"
+#include "pml_epml_types.h"
+
+#include "ompi/constants.h"
+
+int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm)
+{
+    return opal_hash_table_set_value_uint64(&comm->ep->comms, comm->context, comm);
+}
+
+void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm)
+{
+    (void) opal_hash_table_remove_value_uint64(&comm->ep->comms, comm->context);
+    comm->ep->recent_comm = NULL;
+}
+
+mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context)
+{
+    mca_pml_epml_comm_t *comm = ep->recent_comm;
+    void *found;
+
+    if (OPAL_LIKELY(NULL != comm && context == comm->context)) {
+        return comm;
+    }
+    if (OPAL_SUCCESS
+        != opal_hash_table_get_value_uint64(&ep->comms, context & ~EPML_AGREE_CONTEXT, &found)) {
+        return NULL;
+    }
+    comm = found;
+    comm->agrees |= 0 != (context & EPML_AGREE_CONTEXT);
+    ep->recent_comm = comm;
+    return comm;
+}

@@ -1,0 +1,58 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What is counted of an endpoint, and of the process: the performance variables of MPI_T.
+ *
+ * Nothing is counted on a short message's way: values are worked out when somebody asks, of what the
+ * endpoint and its transports keep anyway.  Tests: test/mpi/variables.c.
+ */
+
+#ifndef MCA_PML_EPML_COUNTS_H
+#define MCA_PML_EPML_COUNTS_H
+
+#include "ompi_config.h"
+
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+/** The counts, in the order of the table of variables. */
+typedef enum mca_pml_epml_count_t {
+    EPML_COUNT_INSIDE_MESSAGES,
+    EPML_COUNT_INSIDE_BYTES,
+    EPML_COUNT_INSIDE_FETCHED,
+    EPML_COUNT_NODE_MESSAGES,
+    EPML_COUNT_NODE_BYTES,
+    EPML_COUNT_NODE_FETCHED,
+    EPML_COUNT_NET_MESSAGES,
+    EPML_COUNT_NET_BYTES,
+    EPML_COUNT_NET_FETCHED,
+    EPML_COUNT_DROPPED,
+    EPML_COUNT_DEFERRED,
+    EPML_COUNT_HELPS,
+    EPML_COUNT_TIMES_FULL,
+    EPML_COUNT_UNEXPECTED_MOST,
+    EPML_COUNT_UNEXPECTED,
+    EPML_COUNT_UNEXPECTED_BYTES,
+    EPML_COUNT_BACKLOGS,
+    EPML_COUNT_ENDPOINTS,
+    EPML_COUNTS
+} mca_pml_epml_count_t;
+
+typedef struct mca_pml_epml_counts_t {
+    uint64_t value[EPML_COUNTS];
+} mca_pml_epml_counts_t;
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_COUNTS_H */

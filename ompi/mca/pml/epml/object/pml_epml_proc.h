@@ -1,0 +1,57 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Processes and endpoints by Open MPI's names: pml_epml_proc.c.
+ */
+
+#ifndef MCA_PML_EPML_PROC_H
+#define MCA_PML_EPML_PROC_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** Is this the name of an endpoint that is no process (not index 0)? */
+bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name);
+
+/** Are the endpoints, or processes, of these names in one process? */
+bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_process_name_t *name2);
+
+/** Does the endpoint, or process, of this name live in this process? */
+bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
+
+/** The rank in the job of the process that it lives in. */
+opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name);
+
+/** By which links are the members of a group reached?  @return set of EPML_WITH_* */
+unsigned int mca_pml_epml_group_links(ompi_group_t *group);
+
+/** Are all members of a group of this process's job?  Endpoints are known in their job only. */
+bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);
+
+/** A name that no endpoint of this job has.  Any thread. */
+opal_process_name_t mca_pml_epml_name_new(void);
+
+/** The proc of a process or an endpoint of this job, made if need be.  Any thread.
+ * @return to be given back with mca_pml_epml_proc_put; NULL without memory */
+ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name);
+void mca_pml_epml_proc_put(ompi_proc_t *proc);
+
+/** The PML goes, and Open MPI's procs after it. */
+void mca_pml_epml_procs_finalize(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_PROC_H */

@@ -1,0 +1,263 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Requests of the endpoint engine: one type for sends and receives, kept on a free list of the
+ * endpoint they belong to.
+ */
+
+#ifndef MCA_PML_EPML_REQUEST_H
+#define MCA_PML_EPML_REQUEST_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "pml_epml_types.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "opal/datatype/opal_convertor.h"
+
+BEGIN_C_DECLS
+
+/** What a dump says of a request. */
+typedef struct mca_pml_epml_request_text_t {
+    int32_t peer, tag; /**< as they are known so far */
+    char state[128];
+} mca_pml_epml_request_text_t;
+
+/**
+ * What the engine asks of a request without knowing what it is.  Each protocol has a table for each
+ * of its kinds of requests; nobody else asks for the kind.  All but start are called under the lock
+ * of the request's endpoint.  Where it says so a function may be NULL.
+ */
+typedef struct mca_pml_epml_request_ops_t {
+    const char *name; /**< "send", for people */
+    bool sends;       /**< its data leave, for request->peer */
+
+    /** A persistent request starts.  Not under the lock, and not for one that is active.
+     * @return OMPI_SUCCESS, also if its completion will have an error; else it has not started */
+    int (*start)(struct mca_pml_epml_request_t *request);
+
+    /** Go on with what waited in a backlog.
+     * @return OMPI_SUCCESS when it needs no more room there, be it that it has ended;
+     *         OMPI_ERR_OUT_OF_RESOURCE when it does */
+    int (*resume)(struct mca_pml_epml_request_t *request);
+
+    /** The peer is lost in whose backlog it was; it is there no more. */
+    void (*cut)(struct mca_pml_epml_request_t *request);
+
+    /** Has nobody heard of it yet?  NULL: the peer has. */
+    bool (*is_unheard)(const struct mca_pml_epml_request_t *request);
+
+    /** It has a number, and a member of its communicator is lost: end it if it waits for that one.
+     * NULL: another request sees to it. */
+    void (*lost)(struct mca_pml_epml_request_t *request);
+
+    /** Likewise one that waits for a match.  NULL: it goes on waiting. */
+    void (*lost_unmatched)(struct mca_pml_epml_request_t *request);
+
+    /** Nobody has sent anything for a while, and it has a number.  NULL: nothing to be done. */
+    void (*remind)(struct mca_pml_epml_request_t *request);
+
+    /** The engine is through with it, and another request, not a user, is to know.  NULL: a
+     * user. */
+    void (*done)(struct mca_pml_epml_request_t *request);
+
+    /** The user is through with it, after the engine; it has extras.  NULL: back to the free
+     * list. */
+    void (*put)(struct mca_pml_epml_request_t *request);
+
+    /** What it waits for.  @return false: nothing that a peer or the transport has to do; NULL:
+     * never anything. */
+    bool (*describe)(const struct mca_pml_epml_request_t *request,
+                     mca_pml_epml_request_text_t *text);
+} mca_pml_epml_request_ops_t;
+
+/** How far a send has come. */
+typedef enum mca_pml_epml_send_state_t {
+    EPML_SEND_START,   /**< nothing sent yet */
+    EPML_SEND_LENT,    /**< waits for the peer to copy the data, or for the transport to buffer them */
+    EPML_SEND_SYNC,    /**< waits for the peer's ACK */
+    EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
+    EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
+    EPML_SEND_FRAGS,   /**< fragments are going out */
+    EPML_SEND_BROKEN,  /**< there will be no more, which the receiver must be told */
+    EPML_SEND_DONE
+} mca_pml_epml_send_state_t;
+
+typedef struct mca_pml_epml_request_t {
+    ompi_request_t req_ompi; /**< what the rest of Open MPI sees */
+
+    /* What a short receive needs: as few cache lines as can be. */
+    mca_pml_epml_ep_t *ep;
+    mca_pml_epml_comm_t *comm;
+    const mca_pml_epml_request_ops_t *ops;
+    _Atomic bool done; /**< the engine is through with it */
+    bool contiguous;   /**< data are one piece of memory at base */
+
+    /* Neighbours, so that one store clears them all. */
+    bool counted;      /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
+    bool free_called;  /**< the user gave it up before it was done */
+    bool blocking;     /**< lives in a blocking call, which looks at done only */
+    bool convertor_set;
+    bool has_remote_handle;
+    bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
+    bool get_starting; /**< gets are being started: completion is looked at afterwards */
+    bool extras;       /**< has had a number, a convertor or a datatype's reference; or ops->put */
+    bool last_of_type; /**< it was the datatype's last user: to be ended without the lock */
+    struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
+
+    /* the user's data */
+    unsigned char *base;       /**< first byte, if contiguous */
+    size_t size;               /**< bytes described by count and datatype */
+    void *buffer;
+    size_t count;
+    ompi_datatype_t *datatype; /**< a reference of ours while set */
+    int32_t peer; /**< destination or source rank as given */
+    int32_t tag;
+    epml_match_posted_t posted; /**< a receive's place in the matching table */
+
+    opal_convertor_t convertor;
+
+    /* receive */
+    mca_pml_epml_peer_t *source; /**< matched sender; of the communicator, no reference */
+    uint64_t expected;           /**< bytes of the matched message */
+    uint64_t wanted;             /**< bytes of it that fit */
+    uint64_t received;
+    uint32_t sender_request;
+    uint64_t remote_address;
+    mca_btl_ep_module_t *handle_module; /**< whose local_handle is */
+    struct mca_btl_base_registration_handle_t *local_handle;
+    unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
+    bool paced, in_frags;  /**< the fetch is to be timed; it is done in fragments */
+    uint64_t fetch_start;
+    uint32_t gets;     /**< under way */
+    int get_error;     /**< of a send: why it goes no further (EPML_SEND_BROKEN) */
+    uint8_t answer;    /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
+
+    /* send */
+    mca_pml_base_send_mode_t mode;
+    mca_pml_epml_send_state_t state;
+    uint64_t sent;            /**< bytes given to the transport, or asked of it by gets */
+    uint64_t to_send;         /**< bytes of data that the receiver wants */
+    uint32_t receiver_request;
+    uint32_t number;          /**< EPML_NUMBER_NONE: has none */
+    void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
+
+    mca_pml_epml_pending_t pending; /**< its place in a backlog */
+} mca_pml_epml_request_t;
+
+/** Does a send wait for the receiver to take the data, one way or the other? */
+static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *request)
+{
+    return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
+}
+
+/** Of a collective that cannot succeed, because somebody is lost? */
+static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t *request)
+{
+    return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
+}
+
+OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
+
+/** Of sends, of receives, and of receives that fetch a piece of a partitioned one. */
+extern const mca_pml_epml_request_ops_t mca_pml_epml_send_ops, mca_pml_epml_recv_ops,
+    mca_pml_epml_piece_ops;
+
+/** What a send returns that is done before its call returns. */
+#if MPI_VERSION >= 4
+#    define EPML_REQUEST_EMPTY_SEND (&ompi_request_empty_send)
+#else
+#    define EPML_REQUEST_EMPTY_SEND (&ompi_request_empty)
+#endif
+
+static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
+
+/* ---- pml_epml_request.c ---------------------------------------------------------------------- */
+
+/** What libmpi calls, by each request (pml_epml_start.c): contracts as in ompi/request/request.h. */
+int mca_pml_epml_request_start(size_t count, ompi_request_t **requests);
+int mca_pml_epml_request_free(ompi_request_t **request);
+int mca_pml_epml_request_cancel(ompi_request_t *request, int flag);
+
+static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
+{
+    return mca_pml_epml_request_free == request->req_free;
+}
+
+/** A persistent request is active from now on.  Under the lock. */
+void mca_pml_epml_request_activate(mca_pml_epml_request_t *request);
+
+/** Whom it is for, or came from; NULL: nobody has been found yet. */
+static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
+    const mca_pml_epml_request_t *request)
+{
+    return request->ops->sends ? request->comm->peers->peer[request->peer] : request->source;
+}
+
+/** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.
+ * @return OMPI_SUCCESS or an error */
+int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
+
+/** The engine is through with the request: tell the user.  Under the lock. */
+void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
+
+/** The rare cases of telling: the user has freed the request, or somebody hung a callback or a
+ * synchronization object on it. */
+void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request);
+
+/** Give up what extras stands for.  Under the lock.
+ * @return false: the request goes with its datatype, when the lock has been given back */
+bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
+
+/** Give up the reference on the datatype.  Under the lock, so without ending it, which calls what
+ * the user has set for that.
+ * @return false: it was the last one, and both end when the lock has been given back */
+bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request);
+
+/** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
+void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
+
+/** An error below the engine as MPI knows it. */
+int mca_pml_epml_mpi_error(int rc);
+
+/** Append one deferred list to another.  @return the joined list */
+mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
+                                                   mca_pml_epml_request_t *second);
+
+/** Give the request a number that can travel.  @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_number_assign(mca_pml_epml_request_t *request);
+void mca_pml_epml_number_drop(mca_pml_epml_request_t *request);
+
+/** The request with this number, or NULL if there is none (any more). */
+mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number);
+
+/** May a request of this endpoint's have, or have had, this number? */
+bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number);
+
+/** Is count of datatype one piece of memory?  Sets where it begins and its size in bytes. */
+static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
+                                              const ompi_datatype_t *datatype,
+                                              unsigned char **base_p, size_t *size_p)
+{
+    const size_t size = count * datatype->super.size;
+
+    *size_p = size;
+    *base_p = (unsigned char *) buffer + datatype->super.true_lb;
+    return 0 == size
+           || opal_datatype_is_contiguous_memory_layout(&datatype->super, count > 1 ? 2 : 1);
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_REQUEST_H */

@@ -1,0 +1,290 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The objects of the endpoint engine: endpoints, peers, communicators.
+ *
+ * An endpoint (ep) is what a handle from MPIX_Comm_create_endpoints stands for: matching table,
+ * transports, requests and a lock of its own.  All communicators that descend from one handle share
+ * its endpoint.  A thread that works on one endpoint touches nothing of another's but its inbox.
+ */
+
+#ifndef MCA_PML_EPML_TYPES_H
+#define MCA_PML_EPML_TYPES_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "../base/base.h"
+#include "pml_epml_counts.h"
+
+#include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
+#include "opal/class/opal_hash_table.h"
+#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/btl/btl_ep_pace.h"
+
+BEGIN_C_DECLS
+
+#define EPML_CACHE_LINE 64
+
+struct mca_pml_epml_ep_t;
+struct mca_pml_epml_comm_t;
+struct mca_pml_epml_request_t;
+struct mca_pml_epml_part_t;
+
+/** Bytes of large messages that a thread copies for endpoints which are not its own, before it goes
+ * back to what it waits for: some microseconds.  Their own threads copy all there is. */
+#define EPML_SLICE ((size_t) 65536)
+#define EPML_SLICE_NONE SIZE_MAX
+
+/** How many threads use an endpoint at a time; info key mpix_thread_level. */
+typedef enum mca_pml_epml_level_t {
+    EPML_LEVEL_SINGLE = 0,
+    EPML_LEVEL_FUNNELED = 1,
+    EPML_LEVEL_SERIALIZED = 2,
+    EPML_LEVEL_MULTIPLE = 3
+} mca_pml_epml_level_t;
+
+/** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
+ * for good; both sides agree on it when they make each other's acquaintance. */
+typedef enum mca_pml_epml_link_t {
+    EPML_LINK_NODE = 0, /**< processes of this node: epshm, through shared memory */
+    EPML_LINK_NET = 1,  /**< any: epofi */
+    EPML_LINKS = 2
+} mca_pml_epml_link_t;
+
+/** Sets of links. */
+enum { EPML_WITH_NODE = 1 << EPML_LINK_NODE, EPML_WITH_NET = 1 << EPML_LINK_NET };
+
+/**
+ * An endpoint as others see it: identity and address.  One per endpoint known to this process,
+ * shared by all communicators and all local endpoints; constant once published, but for full.
+ */
+typedef struct mca_pml_epml_peer_t {
+    _Atomic uint32_t references;
+    uint32_t slot;                       /**< key in every endpoint's table of connections */
+    ompi_proc_t *proc;                   /**< a reference of ours */
+    struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
+    _Atomic bool full; /**< lives here and is full, see pml_epml_flow.h; written by itself only */
+    mca_btl_ep_disconnect_fn_t shm_disconnect;
+    uint64_t id;                         /**< unique in this process for ever */
+    uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
+    mca_pml_epml_link_t link;            /**< by which it is reached, if it has no inbox here */
+    uint16_t address_length;             /**< of its address there; 0: none was exchanged */
+    unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
+} mca_pml_epml_peer_t;
+
+/** The procs of a list of peers, for groups: one array for the handles of all endpoints of this
+ * process, each of whose groups would otherwise have its own.  It has a reference on each proc. */
+typedef struct mca_pml_epml_procs_t {
+    _Atomic uint32_t references; /**< groups, and the list of peers while it lasts */
+    int count;
+    ompi_proc_t *proc[];
+} mca_pml_epml_procs_t;
+
+/** The members of one side of a communicator, by rank.  Shared by handles; constant. */
+typedef struct mca_pml_epml_peers_t {
+    _Atomic uint32_t references;
+    int count;
+    _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
+    uint64_t shared_key; /**< in pml_epml_share.c; 0: not entered there */
+    mca_pml_epml_peer_t *peer[];
+} mca_pml_epml_peers_t;
+
+/** An endpoint's connection to a peer in another process. */
+typedef struct mca_pml_epml_connection_t {
+    uint64_t peer_id; /**< slots are used again: whose connection this is; 0: nobody's */
+    mca_btl_ep_module_t *module;
+    struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
+    uint32_t slot;
+    bool used; /**< an entry of the table, for good: its slot comes again */
+    mca_pml_epml_peer_t *told;    /**< a reference: we told the peer to hold; NULL: it may go on */
+    uint32_t kept_since_told;     /**< messages of it kept since then */
+    bool held;                    /**< the peer told us to hold */
+    uint64_t lost_id; /**< the peer that this endpoint has lost; 0: none */
+    opal_process_name_t name; /**< of the peer */
+} mca_pml_epml_connection_t;
+
+/** One thing that has to wait because a peer's queue is full: a request that goes on, whose part it
+ * is, or a control message.  New traffic to the peer goes behind, so order is kept and other peers
+ * are not held up. */
+typedef struct mca_pml_epml_pending_t {
+    epml_backlog_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
+                                 * reference; since: ns, see pml_epml_backlog.c */
+    struct mca_pml_epml_request_t *request; /**< NULL: a control message */
+    size_t size;                            /**< bytes of the control message, which follow */
+} mca_pml_epml_pending_t;
+
+/** A message that came before its receive.  There may be a million of them: with up to 12 bytes of
+ * data it is 56 bytes, of which malloc makes 64.  Context, source and tag are those of its queue in
+ * the matching table. */
+typedef struct mca_pml_epml_unexpected_t {
+    union {
+        epml_match_unexpected_t match; /**< while it is in the table */
+        struct {
+            int32_t source, tag;
+        } taken;                       /**< once a matched probe has taken it out */
+    };
+    mca_pml_epml_hdr_common_t common;
+    uint32_t size;                     /**< bytes at data */
+    unsigned char data[];              /**< eager: data; rendezvous: the header's rest, handle */
+} mca_pml_epml_unexpected_t;
+
+/** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
+#define EPML_FETCH_CLASSES 4
+
+/** Communicators of which members may speak before they are here, or half as many. */
+#define EPML_LEFT_EARLY 32
+
+/** An endpoint. */
+typedef struct mca_pml_epml_ep_t {
+    /* ---- lines of the lock: written by whoever works on the endpoint ---- */
+    _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
+    /** Turn it even if the inbox is empty: it has links, or backlogs.  Read without the lock. */
+    _Atomic bool busy;
+    _Atomic uint32_t heartbeat;  /**< counts turns by a thread of its own; read by the others */
+
+    /* ---- lines of the engine: under the lock ---- */
+    _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
+    size_t immediate_limit; /**< header and data that go to a neighbour without a request */
+    mca_btl_ep_module_t *link[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
+    epml_match_table_t match;
+    /** Long messages from other processes of the node: fetched, or second way in fragments. */
+    ep_pace_t fetches[EPML_FETCH_CLASSES];
+    uint64_t fetch_last; /**< when the last of them was complete, by ep_pace_clock */
+    struct mca_pml_epml_request_t *free_requests;
+    struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
+    epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
+    epml_numbers_t numbers;
+    /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
+     * peers only that the endpoint has sent to.  NULL: none yet. */
+    mca_pml_epml_connection_t *connections;
+    uint32_t connection_size;
+    uint32_t connections_used;
+    opal_hash_table_t comms; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
+    struct mca_pml_epml_comm_t *recent_comm;
+    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
+    uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
+    uint32_t net_countdown;
+    _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
+    uint64_t dropped;   /**< messages dropped because they made no sense */
+    uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
+
+    /* flow control, see pml_epml_flow.h */
+    uint64_t unexpected_bytes; /**< of messages kept, their headers included */
+    uint64_t unexpected_limit; /**< pml_epml_unexpected_limit: full above it */
+    uint64_t unexpected_most;  /**< the most there ever were */
+    uint64_t times_full;       /**< how often the limit was reached */
+    uint64_t holds_sent, gos_sent; /**< to other processes */
+    uint64_t holds_received;
+    uint32_t told_count;       /**< connections with told set */
+    uint32_t held_count;       /**< connections with held set */
+    bool full;                 /**< peers were told, or will be when they send */
+    bool exhausted;            /**< there was no memory for a message: full for good */
+
+    /* losses, see pml_epml_lost.c */
+    uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    bool ask_soon;      /**< do not wait for pml_epml_ask: others have lost somebody */
+    bool lost_any;      /**< somebody is lost: new communicators may have lost members */
+    /** What members of communicators have said that are not here yet, or no more; the oldest goes. */
+    struct {
+        uint64_t context; /**< 0: nothing */
+        uint64_t uid;     /**< who said it */
+    } early[EPML_LEFT_EARLY];
+    uint32_t early_next;
+    bool broken[EPML_LINKS]; /**< the link's module has failed: everybody beyond it is lost */
+    uint32_t quiet;     /**< turns in which no other process sent anything */
+    uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
+    uint64_t launcher_ns; /**< when the launcher was last waited for, to tell of a death */
+    const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
+    struct {
+        uint64_t context; /**< 0: none since the last questions */
+        int32_t source, tag;
+    } probed; /**< the last probe in vain: it waits for somebody, too */
+
+    /* ---- slow path ---- */
+    uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
+    /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
+    int (*turn)(struct mca_pml_epml_ep_t *ep);
+    _Atomic uint32_t references; /**< communicators; the creation while it lasts */
+    uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
+    uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
+    uint32_t visitors;           /**< threads whose process-wide progress is at it; likewise */
+    bool gone;                   /**< the last reference went meanwhile; likewise */
+    /* Counts, under the lock: see pml_epml_counts.c. */
+    uint64_t backlogged;         /**< things put in a backlog */
+    uint64_t fetched[EPML_LINKS + 1]; /**< bytes read from senders' memory, by link; last: inside */
+    uint64_t helps;              /**< turns by threads that were not its own */
+    mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
+    mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
+                                      * mca_pml_epml_counts_account */
+    mca_pml_epml_peer_t *self;
+    struct mca_pml_epml_ep_t *next, *prev; /**< registry */
+} mca_pml_epml_ep_t;
+
+/** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
+ * of the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
+ * matches.  The last one is EPML_PART_CONTEXT. */
+#define EPML_AGREE_CONTEXT (UINT64_C(1) << 62)
+
+/** What hangs from an endpoint communicator (c_pml_comm). */
+typedef struct mca_pml_epml_comm_t {
+    mca_pml_epml_ep_t *ep;
+    uint64_t context;            /**< what its messages carry */
+    int32_t rank;                /**< own rank in it */
+    bool is_inter;
+    bool may_overtake;           /**< mpi_assert_allow_overtaking; under the ep's lock */
+    mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
+    mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
+    ompi_communicator_t *comm;
+    uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
+    /** Partitioned receives that were freed before their send came; under the ep's lock. */
+    struct mca_pml_epml_part_t *ghosts;
+    /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use
+     * beside it; of that one, the intercommunicator's.  Or NULL; likewise. */
+    struct mca_pml_epml_comm_t *inner, *outer;
+    int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
+    bool lost_member;  /**< there is such a one in peers or in local, or in outer, or left is set;
+                        * likewise */
+    bool left;         /**< a member has said that it has lost another one; likewise */
+    bool left_told;    /**< this one has told others of either; likewise */
+    uint32_t left_count; /**< so many of them so far; likewise */
+    bool lost;         /**< a message was lost for lack of memory: receives fail */
+    bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
+    bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
+    uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
+} mca_pml_epml_comm_t;
+
+/** Does it reach beyond its process? */
+static inline bool mca_pml_epml_ep_has_links(const mca_pml_epml_ep_t *ep)
+{
+    return NULL != ep->link[EPML_LINK_NODE] || NULL != ep->link[EPML_LINK_NET];
+}
+
+/** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */
+#define EPML_COMM_FLAG 0x40000000u
+
+static inline bool mca_pml_epml_is_endpoint_comm(const ompi_communicator_t *comm)
+{
+    return 0 != (comm->c_flags & EPML_COMM_FLAG);
+}
+
+static inline mca_pml_epml_comm_t *mca_pml_epml_comm(const ompi_communicator_t *comm)
+{
+    return (mca_pml_epml_comm_t *) comm->c_pml_comm;
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_TYPES_H */

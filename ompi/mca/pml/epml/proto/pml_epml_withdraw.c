@@ -1,0 +1,198 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Rendezvous that are taken back.
+ *
+ * When a member of a communicator is lost, a collective ends with an error on those who notice, and
+ * its sends to members that live must end, too: their receives may never be posted.  But what has
+ * been offered for fetching may be being fetched, by the network card or by a neighbour's thread,
+ * from memory that the user may free as soon as the call has returned.  (With libfabric's tcp a
+ * registration that ends too early also costs the connection between two that live.)
+ *
+ * So the sender asks (WITHDRAW), and waits for the answer.  There are three cases at the receiver:
+ *
+ *  - the message waits unmatched: it is thrown away, and FIN says that nobody fetches it;
+ *  - its communicator is gone, and with it all receives and messages: likewise;
+ *  - it has been matched: CTS or FIN comes anyway, or is on its way.
+ *
+ * The endpoint may be gone as well.  Of the network its module stays, and its process answers in its
+ * place; on the node the sender sees by itself that nobody reads its pipe any more.
+ *
+ * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
+ * answers from its progress, as it answers a rendezvous.  Tests: test/mpi/death.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_send.h"
+
+#include "ompi/constants.h"
+
+/* ---- the sender's side ----------------------------------------------------------------------- */
+
+/** Is the receiver's endpoint gone, so that nobody is there to answer? */
+static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_connection_t *connection
+        = NULL == peer->shm ? mca_pml_epml_connection_find(ep, peer) : NULL;
+
+    return NULL != connection && NULL != connection->module->ep_is_left
+           && connection->module->ep_is_left(connection->module, connection->endpoint);
+}
+
+/** Ask the receiver.  @return as mca_pml_epml_send_control */
+static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
+{
+    const mca_btl_ep_module_t *module = request->ep->link[EPML_LINK_NET];
+    const bool by_net = NULL == receiver->shm && EPML_LINK_NET == receiver->link;
+    struct {
+        mca_pml_epml_hdr_withdraw_t hdr;
+        unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
+    } message;
+    const size_t length = by_net && NULL != module ? module->ep_address_length : 0;
+
+    message.hdr = (mca_pml_epml_hdr_withdraw_t){.common = {.kind = EPML_HDR_WITHDRAW,
+                                                           .handle_size = (uint16_t) length,
+                                                           .request = request->number},
+                                                .context = request->comm->context,
+                                                .uid = request->ep->uid};
+    if (0 < length) {
+        memcpy(message.address, module->ep_address, length);
+    }
+    return mca_pml_epml_send_control(request->ep, receiver, &message,
+                                     sizeof(message.hdr) + length);
+}
+
+void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+    const int rc = is_left(request->ep, receiver) ? MPI_ERR_PROC_FAILED
+                                                  : ask_back(request, receiver);
+
+    if (OMPI_SUCCESS == rc) {
+        request->state = EPML_SEND_WITHDRAWN;
+    } else if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        request->ep->lost_seen = EPML_LOST_LOOK; /* no memory to ask: again at the next turn */
+    } else {
+        mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED); /* the peer has gone, too */
+    }
+}
+
+/* ---- the receiver's side --------------------------------------------------------------------- */
+
+/** The rendezvous of a peer that waits unmatched under the sender's number, or NULL. */
+static mca_pml_epml_unexpected_t *find(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *comm,
+                                       const mca_pml_epml_peer_t *sender, uint32_t number)
+{
+    for (epml_match_unexpected_t *message = ep->match.arrival_first; NULL != message;
+         message = message->newer) {
+        mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
+        const epml_match_queue_t *queue = epml_match_queue_of(message);
+
+        if (EPML_HDR_RNDV == kept->common.kind && number == kept->common.request
+            && comm->context == queue->context
+            && sender == comm->peers->peer[queue->source]) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+/** Throw away what waits unmatched.  @return true: nobody fetches it, now or later */
+static bool throw_away(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
+                       const mca_pml_epml_hdr_withdraw_t *hdr)
+{
+    const mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
+    mca_pml_epml_unexpected_t *message;
+
+    if (NULL == comm) {
+        return true; /* receives under way would keep it */
+    }
+    message = find(ep, comm, sender, hdr->common.request);
+    if (NULL == message) {
+        return false;
+    }
+    epml_match_remove(&ep->match, &message->match);
+    mca_pml_epml_unexpected_free(ep, message);
+    return true;
+}
+
+void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
+                                  uint32_t number)
+{
+    const mca_pml_epml_hdr_done_t fin = {.common = {.kind = EPML_HDR_FIN, .request = number},
+                                         .status = OMPI_ERR_UNREACH};
+
+    (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
+}
+
+/** Answer somebody of whom nothing is known here any more.  If there is no room for it at present he
+ * asks again.  @return false: it cannot be */
+static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hdr_withdraw_t *hdr,
+                              const void *address)
+{
+    const mca_pml_epml_hdr_done_t fin = {.common = {.kind = EPML_HDR_FIN,
+                                                    .request = hdr->common.request},
+                                         .status = OMPI_ERR_UNREACH};
+    const size_t length = hdr->common.handle_size;
+
+    /* It must be his own. */
+    return sizeof(module->ep_source) <= length
+           && 0 == memcmp(&module->ep_source, address, sizeof(module->ep_source))
+           && NULL != module->ep_answer
+           && OPAL_SUCCESS
+                  == module->ep_answer(module, address, length, &fin, sizeof(fin),
+                                       MCA_BTL_EP_TAG);
+}
+
+void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size)
+{
+    const mca_pml_epml_hdr_withdraw_t *hdr = message;
+
+    if (sizeof(hdr->common) <= size && EPML_HDR_WITHDRAW == hdr->common.kind
+        && sizeof(*hdr) + hdr->common.handle_size == size) {
+        (void) answer_by_address(module, hdr, hdr + 1);
+    }
+}
+
+static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
+{
+    const mca_pml_epml_hdr_withdraw_t *hdr = message->hdr;
+    mca_btl_ep_module_t *module = message->module;
+    mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
+    const bool is_neighbour = module == ep->shm;
+
+    if (NULL == sender && module == ep->link[EPML_LINK_NET]) {
+        /* For one who had this module before. */
+        ep->dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
+    } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
+        ++ep->dropped; /* off the network it must not pass for a neighbour's */
+    } else if (throw_away(ep, sender, hdr)) {
+        mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
+    }
+    if (NULL != sender) {
+        mca_pml_epml_peer_release(sender);
+    }
+    return true;
+}
+
+const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind
+    = {.size = sizeof(mca_pml_epml_hdr_withdraw_t),
+       .rest = EPML_REST_HANDLE,
+       .from = EPML_FROM_UID,
+       .uid = offsetof(mca_pml_epml_hdr_withdraw_t, uid),
+       .context = offsetof(mca_pml_epml_hdr_withdraw_t, context),
+       .arrived = withdraw_arrived};

@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What goes on between two endpoints for one message: eager, rendezvous, fragments, partitioned,
+ * taking back; what has arrived is checked and matched here.
+ *
+ * Started by MPI's calls, gone on with by the engine (resume) and by messages (kinds).  Never waits,
+ * and turns nothing.
+ *
+ * Below it: wire, object, base.
+ */
+
+#ifndef MCA_PML_EPML_PROTO_LAYER_H
+#define MCA_PML_EPML_PROTO_LAYER_H
+
+#include "pml_epml_part.h"
+#include "pml_epml_recv.h"
+#include "pml_epml_recvfrag.h"
+#include "pml_epml_send.h"
+
+#endif /* MCA_PML_EPML_PROTO_LAYER_H */

@@ -1,0 +1,232 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * An endpoint's connections to peers in other processes, made at first use, and which of them are lost.
+ * A peer that is lost stays lost for this endpoint.
+ */
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_connection.h"
+#include "pml_epml_flow.h"
+
+#include "ompi/constants.h"
+
+/* ---- who is lost ----------------------------------------------------------------------------- */
+
+void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection)
+{
+    if (0 == connection->peer_id) {
+        return; /* noted already */
+    }
+    mca_pml_epml_lost_set_anybody();
+    connection->lost_id = connection->peer_id;
+    connection->peer_id = 0; /* whoever wants to send must look first */
+    ep->lost_seen = EPML_LOST_LOOK;
+}
+
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_connection_t *connection;
+
+    if (NULL != peer->shm) {
+        return false;
+    }
+    if (ep->broken[peer->link]
+        || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+        return true;
+    }
+    connection = mca_pml_epml_connection_entry(ep, peer);
+    return NULL != connection && peer->id == connection->lost_id;
+}
+
+bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    if (!mca_pml_epml_lost_is(ep, peer)) {
+        return false;
+    }
+    if (mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+        mca_pml_epml_lost_tell(); /* mca_pml_epml_lost_look may not have come to it yet */
+    }
+    return true;
+}
+
+int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
+{
+    if (tag < MPI_ANY_TAG) {
+        /* Of a collective, which cannot succeed any more, whoever is next in it. */
+        return !comm->lost_member ? -1 : 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
+    }
+    if (MPI_ANY_SOURCE == src) {
+        return comm->lost_peer;
+    }
+    return 0 <= src && src < comm->peers->count
+                   && mca_pml_epml_lost_is(comm->ep, comm->peers->peer[src])
+               ? src
+               : -1;
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+/** The entry of a slot, or the free one where it belongs.  The table is never full. */
+static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *ep, uint32_t slot)
+{
+    const uint32_t mask = ep->connection_size - 1;
+    /* Slots are given out one after the other, and who talks to every 2^k-th peer shall not meet
+     * the same place each time: multiply, by 2^32 over the golden ratio, and take high bits. */
+    uint32_t at = (slot * UINT32_C(2654435769)) >> 8;
+
+    while (ep->connections[at & mask].used && slot != ep->connections[at & mask].slot) {
+        ++at;
+    }
+    return &ep->connections[at & mask];
+}
+
+mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL == ep->connections) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
+    return connection->used ? connection : NULL;
+}
+
+mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
+                                                        const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (OPAL_UNLIKELY(NULL == ep->connections)) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
+    return OPAL_LIKELY(peer->id == connection->peer_id) ? connection : NULL;
+}
+
+#define EPML_CONNECTIONS_MIN 8
+
+/** Make sure that the endpoint's table has room for one more, with a quarter of it free. */
+static int connections_grow(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_connection_t *old = ep->connections;
+    const uint32_t old_size = ep->connection_size;
+    const uint32_t size = 0 < old_size ? 2 * old_size : EPML_CONNECTIONS_MIN;
+    mca_pml_epml_connection_t *grown;
+
+    if (ep->connections_used + 1 + old_size / 4 <= old_size) {
+        return OMPI_SUCCESS;
+    }
+    grown = calloc(size, sizeof(*grown));
+    if (NULL == grown) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    ep->connections = grown;
+    ep->connection_size = size;
+    for (uint32_t i = 0; i < old_size; ++i) {
+        if (old[i].used) {
+            *connection_of(ep, old[i].slot) = old[i];
+        }
+    }
+    free(old);
+    return OMPI_SUCCESS;
+}
+
+mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (OMPI_SUCCESS != connections_grow(ep)) {
+        return NULL;
+    }
+    connection = connection_of(ep, peer->slot);
+    if (!connection->used) {
+        *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
+        ++ep->connections_used;
+    }
+    if (NULL != connection->endpoint) { /* of one who had the slot before */
+        connection->module->ep_disconnect(connection->module, connection->endpoint);
+        connection->endpoint = NULL;
+    }
+    connection->peer_id = 0;
+    mca_pml_epml_flow_forget(ep, connection);
+    connection->lost_id = 0;
+    return connection;
+}
+
+void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+
+    if (NULL != connection) {
+        mca_pml_epml_lost_note(ep, connection);
+        return;
+    }
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL != connection) {
+        connection->lost_id = peer->id;
+    } else {
+        ep->broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
+    }
+    ep->lost_seen = EPML_LOST_LOOK;
+}
+
+/** First use of a peer by this endpoint. */
+static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
+                                                   mca_pml_epml_peer_t *peer,
+                                                   mca_pml_epml_connection_t **connection_p)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_btl_ep_module_t *module = ep->link[peer->link];
+    mca_pml_epml_connection_t *connection;
+    int rc;
+
+    if (NULL == module || 0 == peer->address_length) {
+        return MPI_ERR_OTHER;
+    }
+    if (mca_pml_epml_lost_refuses(ep, peer)) {
+        return MPI_ERR_PROC_FAILED;
+    }
+    connection = mca_pml_epml_connection_place(ep, peer);
+    if (NULL == connection) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    ep->connecting = peer;
+    rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
+    ep->connecting = NULL;
+    if (OMPI_SUCCESS == rc) {
+        connection->peer_id = peer->id;
+        connection->name = peer->proc->super.proc_name;
+        connection->module = module;
+        *connection_p = connection;
+    }
+    /* Of an operation that code says that the peer is gone; this one has never been there. */
+    return OMPI_ERR_UNREACH == rc ? MPI_ERR_OTHER : rc;
+}
+
+int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                              mca_pml_epml_connection_t **connection_p)
+{
+    mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+
+    if (OPAL_LIKELY(NULL != connection)) {
+        *connection_p = connection;
+        return OMPI_SUCCESS;
+    }
+    return connect_first(ep, peer, connection_p);
+}

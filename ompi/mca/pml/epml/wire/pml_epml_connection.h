@@ -1,0 +1,77 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Connections to peers in other processes, and which of them are lost:
+ * pml_epml_connection.c.
+ */
+
+#ifndef MCA_PML_EPML_CONNECTION_H
+#define MCA_PML_EPML_CONNECTION_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** The entry of a peer's slot in the table of connections, used or used to be for this peer or an
+ * earlier one.  Under ep's lock.  @return valid until the next connection is made; NULL: none */
+mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer);
+
+/** The connection of ep to a peer in another process, if there is one.  Under ep's lock.
+ * @return valid until the next one is made; or NULL */
+mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t *ep,
+                                                        const mca_pml_epml_peer_t *peer);
+
+/** The endpoint cannot reach a peer, and will not try again: from now on it is lost, which the next
+ * mca_pml_epml_lost_look sees.  Under ep's lock; without memory all are that are reached by the same
+ * link. */
+void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
+
+/** An entry for a peer, without a connection.  Under ep's lock.
+ * @return valid until the next one is made; NULL without memory */
+mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
+                                                         const mca_pml_epml_peer_t *peer);
+
+/** The connection of ep to a peer in another process; made at first use.  Under ep's lock. */
+int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                              mca_pml_epml_connection_t **connection_p);
+
+/** Of mca_pml_epml_ep_t.lost_seen: look at the next turn. */
+#define EPML_LOST_LOOK UINT32_MAX
+
+/** Is there something that this endpoint has not taken note of?  Under its lock. */
+static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: a hint; what it stands for is read under lost.lock. */
+    return ep->lost_seen != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
+}
+
+/** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */
+void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);
+
+/** Has this endpoint lost this peer?  Under its lock. */
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
+/** Likewise, for an operation that is about to fail: the user has been told of a death first. */
+bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+
+/** May a receive or probe of this source and tag never be served, on a communicator with a lost
+ * member?  Under the lock.  @return the rank that is lost, or -1 */
+int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_CONNECTION_H */

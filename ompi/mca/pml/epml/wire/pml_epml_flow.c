@@ -1,0 +1,212 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages without a receive: see pml_epml_flow.h.
+ */
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_connection.h"
+#include "pml_epml_flow.h"
+#include "pml_epml_transmit.h"
+
+#include "ompi/constants.h"
+
+/** Messages kept of a sender that was told to hold, after which it is told again: it may have
+ * forgotten (its connection is a new one). */
+#define EPML_TELL_AGAIN 256
+
+/* ---- the receiver's side --------------------------------------------------------------------- */
+
+mca_pml_epml_unexpected_t *mca_pml_epml_unexpected_new(mca_pml_epml_ep_t *ep,
+                                                       const mca_pml_epml_hdr_rndv_t *hdr,
+                                                       const void *data, size_t size)
+{
+    const size_t rest = EPML_HDR_EAGER == hdr->match.common.kind ? 0 : EPML_RNDV_REST;
+    mca_pml_epml_unexpected_t *message = malloc(mca_pml_epml_unexpected_cost(rest + size));
+
+    if (OPAL_UNLIKELY(NULL == message)) {
+        return NULL;
+    }
+    message->common = hdr->match.common;
+    message->size = (uint32_t) (rest + size);
+    memcpy(message->data, &hdr->length, rest);
+    memcpy(message->data + rest, data, size);
+    ep->unexpected_bytes += mca_pml_epml_unexpected_cost(rest + size);
+    return message;
+}
+
+/** Let the neighbours know; the others are told when they send. */
+static void set_full(mca_pml_epml_ep_t *ep, bool full)
+{
+    if (NULL == ep->self) {
+        return; /* nobody knows it yet */
+    }
+    ep->times_full += full && !ep->full;
+    ep->full = full;
+    /* Relaxed: see mca_pml_epml_flow_is_held. */
+    atomic_store_explicit(&ep->self->full, full, memory_order_relaxed);
+}
+
+static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                     mca_pml_epml_hdr_kind_t kind)
+{
+    const mca_pml_epml_hdr_flow_t hdr = {.common = {.kind = kind}, .uid = ep->uid};
+
+    return mca_pml_epml_send_control(ep, peer, &hdr, sizeof(hdr));
+}
+
+/** Tell a sender in another process to hold. */
+static void tell(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, sender, &connection)) {
+        return;
+    }
+    if (NULL != connection->told && ++connection->kept_since_told < EPML_TELL_AGAIN) {
+        return;
+    }
+    if (OMPI_SUCCESS != send_flow(ep, sender, EPML_HDR_HOLD)) {
+        return; /* the next message of that sender brings another try */
+    }
+    ++ep->holds_sent;
+    connection->kept_since_told = 0;
+    if (NULL == connection->told) {
+        /* The reference keeps address and slot until it has been told to go on. */
+        mca_pml_epml_peer_retain(sender);
+        connection->told = sender;
+        ++ep->told_count;
+    }
+}
+
+void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
+                            const mca_pml_epml_unexpected_t *message)
+{
+    if (ep->unexpected_bytes > ep->unexpected_most) {
+        ep->unexpected_most = ep->unexpected_bytes;
+    }
+    if (OPAL_LIKELY(!ep->full)) {
+        if (OPAL_LIKELY(ep->unexpected_bytes <= ep->unexpected_limit)) {
+            return;
+        }
+        set_full(ep, true);
+    }
+    /* One whose data did not come may have been told; if not, it is told with those that do. */
+    if (NULL == sender->shm && EPML_HDR_EAGER == message->common.kind) {
+        tell(ep, sender);
+    }
+}
+
+void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
+{
+    while (NULL != ep->free_requests) {
+        mca_pml_epml_request_t *request = ep->free_requests;
+
+        ep->free_requests = request->next;
+        OBJ_RELEASE(request);
+    }
+    ep->exhausted = true;
+    set_full(ep, true);
+    if (NULL == sender->shm) {
+        tell(ep, sender);
+    }
+}
+
+void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
+{
+    if (ep->full) {
+        set_full(ep, false);
+    }
+    for (uint32_t i = 0; 0 < ep->told_count && i < ep->connection_size; ++i) {
+        mca_pml_epml_peer_t *peer = ep->connections[i].told;
+
+        if (NULL == peer) {
+            continue;
+        }
+        /* Without memory it stays told: mca_pml_epml_flow_check tries again.  After any other error
+         * nothing reaches it any more. */
+        if (OMPI_ERR_OUT_OF_RESOURCE == send_flow(ep, peer, EPML_HDR_GO)) {
+            continue;
+        }
+        ++ep->gos_sent;
+        if (i >= ep->connection_size || peer != ep->connections[i].told) {
+            return; /* it had to be connected anew, and the table has grown: later */
+        }
+        ep->connections[i].told = NULL;
+        --ep->told_count;
+        mca_pml_epml_peer_release(peer);
+    }
+}
+
+void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t i = 0; i < ep->connection_size; ++i) {
+        if (NULL != ep->connections[i].told) {
+            mca_pml_epml_peer_release(ep->connections[i].told);
+            ep->connections[i].told = NULL;
+        }
+    }
+    ep->told_count = 0;
+}
+
+/* ---- the sender's side ----------------------------------------------------------------------- */
+
+static void set_held(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection, bool held)
+{
+    if (held != connection->held) {
+        connection->held = held;
+        ep->held_count += held ? 1 : -1;
+    }
+}
+
+bool mca_pml_epml_flow_was_told(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    const mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
+
+    return NULL != connection && connection->held;
+}
+
+void mca_pml_epml_flow_forget(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection)
+{
+    set_held(ep, connection, false);
+}
+
+static bool flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
+{
+    const mca_pml_epml_hdr_flow_t *hdr = message->hdr;
+    mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(hdr->uid);
+    mca_pml_epml_connection_t *connection = NULL;
+
+    if (NULL != peer && NULL == peer->shm) {
+        connection = mca_pml_epml_connection_find(ep, peer);
+    }
+    if (NULL != connection) {
+        set_held(ep, connection, EPML_HDR_HOLD == hdr->common.kind);
+        ep->holds_received += EPML_HDR_HOLD == hdr->common.kind;
+    } else {
+        /* We have nothing to do with that endpoint any more: the communicator is gone. */
+        ++ep->dropped;
+    }
+    if (NULL != peer) {
+        mca_pml_epml_peer_release(peer);
+    }
+    return true;
+}
+
+const mca_pml_epml_kind_t mca_pml_epml_flow_kind = {.size = sizeof(mca_pml_epml_hdr_flow_t),
+                                                    .from = EPML_FROM_UID,
+                                                    .uid = offsetof(mca_pml_epml_hdr_flow_t, uid),
+                                                    .arrived = flow_arrived};

@@ -1,0 +1,317 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Backlogs: what could not be sent at once, peer by peer, in order.
+ *
+ * A turn of an endpoint tries a few peers, then those behind them in the list get theirs, so that a
+ * turn costs the same however many are slow.  A request waits as itself, a control message as a
+ * copy; whoever cannot make one for lack of memory lets a request wait in its place.
+ *
+ * A control message is somebody's answer: it is never forgotten while the peer is there.  What says
+ * that there is no way now (a transport without memory for a connection) is tried again, for
+ * pml_epml_way_wait; what says that there never will be one ends the pair at once.
+ */
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_connection.h"
+#include "pml_epml_transmit.h"
+
+#include "ompi/constants.h"
+
+#include <time.h>
+
+/** Peers that are tried in one turn, and things that are sent to one of them. */
+#define EPML_BACKLOG_PEERS 32
+#define EPML_BACKLOG_THINGS 64
+
+static inline mca_pml_epml_pending_t *pending_of(epml_backlog_thing_t *thing)
+{
+    return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
+}
+
+bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+{
+    return OPAL_UNLIKELY(NULL != ep->backlogs.first)
+           && NULL != epml_backlog_find(&ep->backlogs, peer->slot);
+}
+
+static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                   mca_pml_epml_pending_t *pending)
+{
+    ++ep->backlogged;
+    if (epml_backlog_append(&ep->backlogs, peer, peer->slot, &pending->thing)) {
+        mca_pml_epml_peer_retain(peer);
+        /* Relaxed: a hint to the threads that turn the endpoint. */
+        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+    }
+}
+
+void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                  mca_pml_epml_request_t *request)
+{
+    request->pending.request = request;
+    append(ep, peer, &request->pending);
+}
+
+/* ---- control messages ------------------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_btl_ep_module_t *module = ep->link[peer->link];
+
+    if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
+        return; /* its inbox is always there; or that has been said */
+    }
+    mca_pml_epml_connection_give_up(ep, peer);
+    if (NULL != module && NULL != module->ep_refuse && 0 < peer->address_length) {
+        module->ep_refuse(module, peer->address, peer->address_length);
+    }
+    EPML_SHOW_HELP("no way back", true, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+                   ompi_process_info.nodename,
+                   (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name));
+}
+
+int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
+                               uint64_t *since)
+{
+    switch (rc) {
+    case OMPI_SUCCESS:
+    case OMPI_ERR_OUT_OF_RESOURCE:
+        *since = 0;
+        return rc;
+    case OMPI_ERR_NOT_AVAILABLE:
+        if (0 == *since) {
+            *since = now_ns();
+        }
+        if (now_ns() - *since < (uint64_t) mca_pml_epml_component.way_wait * 1000000u) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        break;
+    case OMPI_ERR_UNREACH:
+    case MPI_ERR_PROC_FAILED:
+        return MPI_ERR_PROC_FAILED; /* which is known, and whoever must has been told */
+    default:
+        break;
+    }
+    mca_pml_epml_backlog_give_up(ep, peer);
+    return MPI_ERR_PROC_FAILED;
+}
+
+int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
+                              size_t size)
+{
+    mca_pml_epml_pending_t *pending;
+    uint64_t since = 0;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (!mca_pml_epml_backlog_has(ep, peer)) {
+        rc = mca_pml_epml_transmit(ep, peer, message, size, NULL, 0);
+        if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+            return rc;
+        }
+        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
+    } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
+        /* Its backlog ends, which must not be put off: without memory whoever owes the answer would
+         * go behind the others who do, for ever (mca_pml_epml_backlog_lost). */
+        rc = MPI_ERR_PROC_FAILED;
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        return rc;
+    }
+    pending = malloc(sizeof(*pending) + size);
+    if (NULL == pending) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    pending->request = NULL;
+    pending->size = size;
+    memcpy(pending + 1, message, size);
+    append(ep, peer, pending);
+    return OMPI_SUCCESS;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/** Send one thing, which is in no queue.  @return false: not now */
+static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                     mca_pml_epml_pending_t *pending, uint64_t *since)
+{
+    int rc;
+
+    if (NULL != pending->request) {
+        *since = 0;
+        return OMPI_ERR_OUT_OF_RESOURCE != pending->request->ops->resume(pending->request);
+    }
+    rc = mca_pml_epml_backlog_judge(
+        ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0), since);
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        return false;
+    }
+    free(pending);
+    return true;
+}
+
+/** Send what can be sent to one peer.  @return number of things sent */
+static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    epml_backlog_thing_t *first;
+    int sent = 0;
+
+    while (sent < EPML_BACKLOG_THINGS
+           && NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))) {
+        uint64_t since = first->since;
+        /* Out of the queue before it goes on: a request that is through may go back to its user, or
+         * wait for something else. */
+        const bool over = epml_backlog_take(&ep->backlogs, first);
+        const bool gone = send_one(ep, peer, pending_of(first), &since);
+        bool again = false;
+
+        if (gone) {
+            ++sent;
+        } else {
+            again = epml_backlog_put_back(&ep->backlogs, peer, peer->slot, first);
+            first->since = since;
+        }
+        if (over && !again) {
+            mca_pml_epml_peer_release(peer); /* the queue's; a new one has its own */
+        } else if (!over && again) {
+            mca_pml_epml_peer_retain(peer);
+        }
+        if (!gone) {
+            break;
+        }
+    }
+    return sent;
+}
+
+int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
+{
+    uint32_t peers = ep->backlogs.count < EPML_BACKLOG_PEERS ? ep->backlogs.count
+                                                             : EPML_BACKLOG_PEERS;
+    int events = 0;
+
+    for (; 0 < peers && NULL != ep->backlogs.first; --peers) {
+        epml_backlog_thing_t *first = ep->backlogs.first;
+        mca_pml_epml_peer_t *peer = first->peer;
+
+        epml_backlog_rotate(&ep->backlogs, first);
+        mca_pml_epml_peer_retain(peer); /* the queue may be over, and its reference gone */
+        events += progress_queue(ep, peer);
+        mca_pml_epml_peer_release(peer);
+    }
+    /* Relaxed: as in append. */
+    atomic_store_explicit(&ep->busy,
+                          mca_pml_epml_ep_has_links(ep) || NULL != ep->backlogs.first,
+                          memory_order_relaxed);
+    return events;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/** The first thing for a peer, out of its queue.  @return NULL: there is none */
+static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    epml_backlog_thing_t *first = epml_backlog_find(&ep->backlogs, peer->slot);
+
+    if (NULL == first) {
+        return NULL;
+    }
+    if (epml_backlog_take(&ep->backlogs, first)) {
+        mca_pml_epml_peer_release(peer);
+    }
+    return pending_of(first);
+}
+
+void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_pending_t *pending;
+
+    mca_pml_epml_peer_retain(peer); /* the queue's may be the last one */
+    while (NULL != (pending = take_first(ep, peer))) {
+        if (NULL == pending->request) {
+            free(pending); /* an answer that nobody waits for any more */
+        } else {
+            pending->request->ops->cut(pending->request);
+        }
+    }
+    mca_pml_epml_peer_release(peer);
+}
+
+/** A request of which nobody has heard yet, nor needs to any more? */
+static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
+{
+    const mca_pml_epml_request_t *request
+        = pending_of((epml_backlog_thing_t *) thing)->request;
+
+    return NULL != request && NULL != request->ops->is_unheard
+           && request->ops->is_unheard(request) && mca_pml_epml_request_is_in_vain(request);
+}
+
+/** See mca_pml_epml_backlog_end_in_vain; of one peer. */
+static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+{
+    epml_backlog_thing_t *first;
+
+    while (NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))
+           && is_unheard_in_vain(first)) {
+        mca_pml_epml_request_t *request = take_first(ep, peer)->request;
+
+        request->ops->cut(request);
+    }
+    for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
+        epml_backlog_thing_t *thing = before->next;
+
+        if (is_unheard_in_vain(thing)) {
+            mca_pml_epml_request_t *request = pending_of(thing)->request;
+
+            epml_backlog_take_behind(first, before);
+            request->ops->cut(request);
+        } else {
+            before = thing;
+        }
+    }
+}
+
+void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t peers = ep->backlogs.count; 0 < peers && NULL != ep->backlogs.first; --peers) {
+        epml_backlog_thing_t *first = ep->backlogs.first;
+        mca_pml_epml_peer_t *peer = first->peer;
+
+        epml_backlog_rotate(&ep->backlogs, first);
+        mca_pml_epml_peer_retain(peer); /* as in mca_pml_epml_backlog_progress */
+        end_in_vain(ep, peer);
+        mca_pml_epml_peer_release(peer);
+    }
+}
+
+void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep)
+{
+    while (NULL != ep->backlogs.first) {
+        mca_pml_epml_pending_t *pending = take_first(ep, ep->backlogs.first->peer);
+
+        if (NULL == pending->request) {
+            free(pending);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * How to reach a peer: the transports and their modules, connections and which of them are lost, a
+ * message now or in order later (backlogs), and keeping back a flood of them (flow).
+ *
+ * Called by protocols.  Does not know what a message means, but for the flow's own.
+ *
+ * Below it: object, base.
+ */
+
+#ifndef MCA_PML_EPML_WIRE_LAYER_H
+#define MCA_PML_EPML_WIRE_LAYER_H
+
+#include "pml_epml_connection.h"
+#include "pml_epml_flow.h"
+#include "pml_epml_transmit.h"
+#include "pml_epml_transport.h"
+
+#endif /* MCA_PML_EPML_WIRE_LAYER_H */
