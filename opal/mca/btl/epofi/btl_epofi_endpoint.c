@@ -146,12 +146,43 @@ static void cannot_connect(mca_btl_epofi_module_t *module, const mca_btl_epofi_a
     }
 }
 
+/** Let provider and gate know the endpoint's address.  @return OPAL_SUCCESS;
+ * OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_UNREACH, which has been said */
+static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    int rc = OPAL_SUCCESS;
+    int result;
+
+    mca_btl_epofi_packets_hold(module);
+    result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
+    if (1 == result) {
+        rc = mca_btl_epofi_gate_add(module->fi.gate, endpoint);
+        if (OPAL_SUCCESS != rc) {
+            rc = OPAL_ERR_OUT_OF_RESOURCE;
+            (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+        }
+    }
+    mca_btl_epofi_packets_release(module);
+    if (1 != result) {
+        cannot_connect(module, &endpoint->name, result);
+        return -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
+    }
+    return rc;
+}
+
+static void address_leave(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_btl_epofi_packets_hold(module);
+    mca_btl_epofi_gate_remove(module->fi.gate, endpoint);
+    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+    mca_btl_epofi_packets_release(module);
+}
+
 static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *module,
                                                     const mca_btl_epofi_address_t *address,
                                                     int *rc_p)
 {
     struct mca_btl_base_endpoint_t *endpoint = calloc(1, sizeof(*endpoint));
-    int result;
 
     *rc_p = OPAL_ERR_OUT_OF_RESOURCE;
     if (NULL == endpoint) {
@@ -167,23 +198,15 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
     endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
     mca_btl_epofi_packet_init(endpoint);
-    result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
-    if (1 != result) {
-        cannot_connect(module, address, result);
-        *rc_p = -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
+    *rc_p = address_enter(module, endpoint);
+    if (OPAL_SUCCESS != *rc_p) {
         goto err_free_endpoint;
-    }
-    if (OPAL_SUCCESS != mca_btl_epofi_gate_add(module->fi.gate, endpoint)) {
-        goto err_remove_address;
     }
     endpoint->pair->endpoint = endpoint;
     endpoint->next = module->endpoint_list;
     module->endpoint_list = endpoint;
-    *rc_p = OPAL_SUCCESS;
     return endpoint;
 
-err_remove_address:
-    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
 err_free_endpoint:
     free(endpoint);
     return NULL;
@@ -268,8 +291,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     *link = endpoint->next;
     endpoint->pair->endpoint = NULL;
     endpoint->pair->given_up |= endpoint->failed;
-    mca_btl_epofi_gate_remove(module->fi.gate, endpoint);
-    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+    address_leave(module, endpoint);
     mca_btl_epofi_ask_stop(endpoint);
     free(endpoint);
 }

@@ -30,8 +30,9 @@
  * has to send it first.  It counts as an operation under way from then on.
  *
  * What the postman touches is under the module's packet_lock, a spinlock that only the two know.
+ * The postman has it for all that it does with a module, so whoever has it keeps the postman away.
  * Called by the module's owner, but for mca_btl_epofi_packets_collect.  Tests:
- * test/unit/test_epofi_packet.c, test/mpi/progress.c.
+ * test/unit/test_epofi_packet.c, test/unit/test_epofi_postman.c, test/mpi/progress.c.
  */
 
 #include "opal_config.h"
@@ -40,6 +41,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 /** Operations under way with which a message does not go by itself any more: so few messages at a
  * time never wait.  Fewer for a peer that has been sent many at a time. */
@@ -54,8 +56,17 @@
 /** ... twice as many each time, up to so many. */
 #define DIRECT_MOST 1024
 
-/** Tries for the lock between two yields: who has it may be in a system call. */
+/** Tries for the lock between two yields: who has it may be in a system call, ... */
 #define TRIES 64
+/** ... and so many yields until we sleep: if ours is a real-time thread on the postman's core, it
+ * cannot go on otherwise. */
+#define YIELDS 64
+/** So long, ns. */
+#define NAP_NS 50000
+
+/** A packet that was refused is tried again at the postman's second, fourth, ... look, and from then
+ * on at every one of so many: a power of two. */
+#define RETRY_LOOKS 64
 
 static inline bool try_lock(mca_btl_epofi_module_t *module)
 {
@@ -63,12 +74,27 @@ static inline bool try_lock(mca_btl_epofi_module_t *module)
     return !atomic_flag_test_and_set_explicit(&module->packet_lock, memory_order_acquire);
 }
 
+/** Somebody else has the lock. */
+static __attribute__((noinline)) void wait_lock(mca_btl_epofi_module_t *module)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+
+    for (unsigned int tries = 1; !try_lock(module); ++tries) {
+        if (0 != tries % TRIES) {
+            continue;
+        }
+        if (TRIES * YIELDS > tries) {
+            (void) sched_yield();
+        } else {
+            (void) nanosleep(&nap, NULL);
+        }
+    }
+}
+
 static inline void lock(mca_btl_epofi_module_t *module)
 {
-    for (unsigned int tries = 1; OPAL_UNLIKELY(!try_lock(module)); ++tries) {
-        if (0 == tries % TRIES) {
-            (void) sched_yield();
-        }
+    if (OPAL_UNLIKELY(!try_lock(module))) {
+        wait_lock(module);
     }
 }
 
@@ -76,6 +102,16 @@ static inline void unlock(mca_btl_epofi_module_t *module)
 {
     /* Release: what was done to the packets comes before the next one's acquire in try_lock. */
     atomic_flag_clear_explicit(&module->packet_lock, memory_order_release);
+}
+
+void mca_btl_epofi_packets_hold(mca_btl_epofi_module_t *module)
+{
+    lock(module);
+}
+
+void mca_btl_epofi_packets_release(mca_btl_epofi_module_t *module)
+{
+    unlock(module);
 }
 
 void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module)
@@ -98,8 +134,8 @@ void mca_btl_epofi_packet_init(struct mca_btl_base_endpoint_t *endpoint)
     endpoint->direct_next = DIRECT_FIRST;
 }
 
-/** Enter into the ring.  Under the lock, as all up to post. */
-static void enter(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
+/** Enter into the ring, as the last one.  Under the lock, as all up to post. */
+static void link_in(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
 {
     mca_btl_epofi_packet_t *head = &module->packets;
 
@@ -107,14 +143,23 @@ static void enter(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet
     packet->previous = head->previous;
     head->previous->next = packet;
     head->previous = packet;
-    /* Relaxed, here and below: a hint, which the lock or the postman's fence makes good. */
-    atomic_fetch_add_explicit(&module->packet_count, 1, memory_order_relaxed);
 }
 
-static void take_out(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
+static void take_out(mca_btl_epofi_packet_t *packet)
 {
     packet->next->previous = packet->previous;
     packet->previous->next = packet->next;
+}
+
+/** There is one more, or one less.  Relaxed: a hint, which the lock or the postman's fence makes
+ * good. */
+static void count_in(mca_btl_epofi_module_t *module)
+{
+    atomic_fetch_add_explicit(&module->packet_count, 1, memory_order_relaxed);
+}
+
+static void count_out(mca_btl_epofi_module_t *module)
+{
     atomic_fetch_sub_explicit(&module->packet_count, 1, memory_order_relaxed);
 }
 
@@ -134,11 +179,14 @@ static inline void append(mca_btl_epofi_packet_t *packet, const void *header, si
         memcpy(place + sizeof(part) + header_size, payload, payload_size);
     }
     packet->used += (uint32_t) size;
+    packet->bytes += part.length;
     ++packet->count;
 }
 
 /** Give the packet to the provider.  Once it has it, the owner may see its completion, and with it
- * the end of the endpoint: so nothing of it is touched any more.  @return libfabric's */
+ * the end of the endpoint: so nothing of it is touched any more.  One that is refused has been
+ * counted all the time: else the postman might think that there is none, and go to sleep.
+ * @return libfabric's */
 static ssize_t post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
 {
     const struct mca_btl_base_endpoint_t *endpoint
@@ -148,24 +196,27 @@ static ssize_t post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *pack
     ssize_t result;
 
     memcpy(frag->buffer + offsetof(mca_btl_epofi_wire_t, length), &length, sizeof(length));
-    take_out(module, packet);
+    take_out(packet);
     packet->frag = NULL;
     result = fi_send(module->fi.ep, frag->buffer, sizeof(mca_btl_epofi_wire_t) + length, frag->desc,
                      endpoint->address, &frag->op.context);
-    if (OPAL_UNLIKELY(0 != result)) {
+    if (OPAL_LIKELY(0 == result)) {
+        count_out(module);
+    } else {
         packet->frag = frag;
-        enter(module, packet); /* behind the others */
+        link_in(module, packet); /* behind the others */
     }
     return result;
 }
 
-/** The owner sees that the packet has gone.
- * @param[in] count  messages that were in it
- * @param[in] late   by the postman */
-static void closed(struct mca_btl_base_endpoint_t *endpoint, uint32_t count, bool late)
+/** The owner sees that the packet has gone.  What was in it is nobody else's any more.
+ * @param[in] late  by the postman */
+static void closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
 {
-    const bool worth = WORTH <= count;
+    const bool worth = WORTH <= endpoint->packet.count;
 
+    endpoint->pair->packed += endpoint->packet.count - 1;
+    endpoint->pair->sent_bytes += endpoint->packet.bytes;
     endpoint->packing = false;
     endpoint->pack_after = worth ? PACK_AFTER_STREAMING : PACK_AFTER;
     if (worth) {
@@ -184,12 +235,10 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
 {
     mca_btl_epofi_packet_t *packet = &endpoint->packet;
     ssize_t result = 0;
-    uint32_t count;
     bool late;
 
     lock(module);
     late = NULL == packet->frag;
-    count = packet->count;
     if (!late) {
         result = post(module, packet);
     }
@@ -199,7 +248,7 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
         return mca_btl_epofi_endpoint_refused(endpoint, result);
     }
     endpoint->stalled_ns = 0;
-    closed(endpoint, count, late);
+    closed(endpoint, late);
     return OPAL_SUCCESS;
 }
 
@@ -211,11 +260,12 @@ static void drop(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     lock(module);
     frag = endpoint->packet.frag;
     if (NULL != frag) {
-        take_out(module, &endpoint->packet);
+        take_out(&endpoint->packet);
         endpoint->packet.frag = NULL;
+        count_out(module);
     }
     unlock(module);
-    closed(endpoint, 0, false);
+    closed(endpoint, false);
     if (NULL != frag) {
         mca_btl_epofi_frag_put(frag);
         mca_btl_epofi_op_ended(module, endpoint);
@@ -262,14 +312,29 @@ bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module)
         mca_btl_epofi_packet_t *next = packet->next;
         const uint32_t age = packet->age++;
 
-        /* At the second look; what is refused, at every second, fourth, ... from then on. */
-        if (0 < age && 0 == (age & (age - 1))) {
+        /* Not at the first look: it may be filled yet. */
+        if (0 < age && (0 == (age & (age - 1)) || 0 == age % RETRY_LOOKS)) {
             (void) post(module, packet);
         }
         packet = next;
     }
     unlock(module);
     return true;
+}
+
+void mca_btl_epofi_packets_count(const mca_btl_epofi_module_t *module, mca_btl_ep_counts_t *counts)
+{
+    mca_btl_epofi_module_t *shared = (mca_btl_epofi_module_t *) module;
+    const struct mca_btl_base_endpoint_t *endpoint;
+
+    lock(shared);
+    for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
+        if (endpoint->packing) {
+            counts->messages += endpoint->packet.count - 1;
+            counts->bytes += endpoint->packet.bytes;
+        }
+    }
+    unlock(shared);
 }
 
 /** Begin a packet with this message.  Returns as mca_btl_epofi_pack. */
@@ -302,12 +367,14 @@ static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     lock(module);
     packet->frag = frag;
     packet->used = 0;
+    packet->bytes = 0;
     packet->count = 0;
     packet->age = 0;
     append(packet, header, header_size, payload, payload_size, tag);
-    enter(module, packet);
+    link_in(module, packet);
+    count_in(module);
     unlock(module);
-    mca_btl_epofi_postman_tell();
+    mca_btl_epofi_postman_tell(module);
     return OPAL_SUCCESS;
 }
 

@@ -249,8 +249,9 @@ void mca_btl_epofi_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts
     *counts = (mca_btl_ep_counts_t){.dropped = module->dropped};
     for (uint32_t i = 0; i <= pairs->mask; ++i) {
         if (NULL != pairs->slots[i].pair) {
-            counts->messages += pairs->slots[i].pair->out.sequence;
+            counts->messages += pairs->slots[i].pair->out.sequence + pairs->slots[i].pair->packed;
             counts->bytes += pairs->slots[i].pair->sent_bytes;
         }
     }
+    mca_btl_epofi_packets_count(module, counts);
 }

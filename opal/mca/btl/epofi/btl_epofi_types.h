@@ -176,7 +176,8 @@ typedef struct mca_btl_epofi_pair_t {
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
     bool given_up; /**< the last endpoint failed, and may be gone: who asks is told */
-    uint64_t sent_bytes; /**< of our messages, without this header */
+    uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
+    uint64_t packed;     /**< messages that have no number of their own, being in packets */
     /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
      * side has said that it has it, or it is such a question itself. */
     uint64_t settled;
@@ -207,7 +208,8 @@ typedef struct mca_btl_epofi_packet_t {
     struct mca_btl_epofi_packet_t *previous;
     struct mca_btl_epofi_frag_t *frag; /**< NULL: none is being filled */
     uint32_t used;  /**< bytes behind the wire header */
-    uint32_t count; /**< messages; stays when the packet has gone */
+    uint32_t bytes; /**< of them those of messages; these two stay when the packet has gone */
+    uint32_t count; /**< messages */
     uint32_t age;   /**< rounds in which the postman has seen it */
 } mca_btl_epofi_packet_t;
 
@@ -236,7 +238,6 @@ struct mca_btl_base_endpoint_t {
     uint32_t pack_after; /**< operations under way with which messages go into a packet; 0: there
                               may be one */
     bool packing;        /**< there was a packet when its owner last looked */
-    bool streaming;      /**< the last packet was worth it */
     uint32_t direct;     /**< messages yet that go by themselves, ... */
     uint32_t direct_next; /**< ... and how many the next time */
     mca_btl_epofi_packet_t packet;
@@ -377,8 +378,10 @@ typedef struct mca_btl_epofi_module_t {
     _Atomic uint32_t packet_count; /**< changed under the lock; read by both without, as a hint */
     mca_btl_epofi_packet_t packets; /**< head of a ring; under the lock */
     size_t packet_size;             /**< bytes behind the wire header */
-    bool posted;                    /**< in the postman's list; only ever set by the owner */
-    struct mca_btl_epofi_module_t *next_posted; /**< in that list; under its lock */
+    bool posted;                    /**< known to the postman; of the owner */
+    _Atomic bool watched;           /**< in its list.  Written under its lock, read by the owner */
+    uint32_t looks_idle;            /**< looks without a packet in a row; under its lock, as ... */
+    struct mca_btl_epofi_module_t *next_watched; /**< ... the list */
 
     /* Things to do besides reading the completion queue; looked at together. */
     mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
@@ -799,14 +802,33 @@ static inline void mca_btl_epofi_packets_look(mca_btl_epofi_module_t *module)
  * @return are there any? */
 bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module);
 
+/** Add what is in open packets. */
+void mca_btl_epofi_packets_count(const mca_btl_epofi_module_t *module, mca_btl_ep_counts_t *counts);
+
+/** Keep the postman away, who may connect anew when it sends: for what is not safe beside that, in
+ * libfabric (addresses) or here (gates).  Short. */
+void mca_btl_epofi_packets_hold(mca_btl_epofi_module_t *module);
+void mca_btl_epofi_packets_release(mca_btl_epofi_module_t *module);
+
 /* ---- btl_epofi_postman.c --------------------------------------------------------------------- */
 
 /** Have somebody look after a module's packets from now on.  By its owner.
  * @return false: there is no thread for it */
 bool mca_btl_epofi_postman_take(mca_btl_epofi_module_t *module);
 
+/** Slow path of mca_btl_epofi_postman_tell. */
+void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module);
+
 /** There is a packet where there was none. */
-void mca_btl_epofi_postman_tell(void);
+static inline void mca_btl_epofi_postman_tell(mca_btl_epofi_module_t *module)
+{
+    /* Either we see that nobody watches us, or the postman sees the packet: partner is the fence in
+     * has_none (btl_epofi_postman.c). */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (OPAL_UNLIKELY(!atomic_load_explicit(&module->watched, memory_order_relaxed))) {
+        mca_btl_epofi_postman_watch(module);
+    }
+}
 
 /** The module goes: nobody looks after it any more when this returns. */
 void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module);

@@ -1,0 +1,395 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The postman of btl/epofi when things go wrong: packets that the provider refuses, peers that die
+ * or are given up while bytes wait for them, modules and processes that end with them.  Two
+ * processes over tcp on the loopback interface; the provider's functions are replaced.
+ */
+
+#include "test_epofi.h"
+
+#include <time.h>
+
+enum {
+    OWN = 2,    /**< messages that go by themselves before the first packet */
+    BURST = 10, /**< messages of which the last ones are in a packet */
+    LOOKS = 64  /**< of the postman, between two tries at most */
+};
+
+static int losses;
+
+static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    (void) endpoint;
+    ++losses;
+    return false; /* the user is not told */
+}
+
+static mca_btl_epofi_module_t *module_of(const side_t *side)
+{
+    return (mca_btl_epofi_module_t *) side->module;
+}
+
+static void nap(unsigned int ms)
+{
+    const struct timespec time = {.tv_nsec = (long) ms * 1000000};
+
+    (void) nanosleep(&time, NULL);
+}
+
+/* ---- a provider that refuses ----------------------------------------------------------------- */
+
+static mca_btl_epofi_module_t *watched;
+static ssize_t (*real_send)(struct fid_ep *ep, const void *buffer, size_t length, void *desc,
+                            fi_addr_t address, void *context);
+static struct fi_ops_msg ops;
+static _Atomic bool refuses;
+static _Atomic uint32_t tries;   /**< that were refused */
+static _Atomic uint32_t unknown; /**< of them those of which the module did not count the packet */
+
+static ssize_t fake_send(struct fid_ep *ep, const void *buffer, size_t length, void *desc,
+                         fi_addr_t address, void *context)
+{
+    if (!refuses) {
+        return real_send(ep, buffer, length, desc, address, context);
+    }
+    ++tries;
+    unknown += 0 == watched->packet_count ? 1 : 0;
+    return -FI_EAGAIN;
+}
+
+static void start(const pair_t *pair, side_t *side)
+{
+    losses = 0;
+    mca_btl_epofi_component.packet_wait = 10;
+    side_open(side);
+    side->module->ep_lost = count_loss;
+    side_connect(pair, side);
+    watched = module_of(side);
+    ops = *watched->fi.ep->msg;
+    real_send = ops.send;
+    ops.send = fake_send;
+    watched->fi.ep->msg = &ops;
+}
+
+/** Some messages, of which a packet is left that is refused from now on. */
+static void leave_packet(side_t *side)
+{
+    refuses = true;
+    for (uint64_t i = 0; i < BURST; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side_send(side, &i, sizeof(i), NULL, 0));
+    }
+    TAP_EQ(1, watched->packet_count);
+    TAP_CHECK(BURST - OWN <= side->peer->packet.count, "%u of %d in the packet",
+              side->peer->packet.count, BURST);
+}
+
+/** A connection, so that messages do not wait for one. */
+static void connect_both(const pair_t *pair, side_t *side)
+{
+    uint64_t zero = 0;
+
+    TAP_EQ(OPAL_SUCCESS, side_send(side, &zero, sizeof(zero), NULL, 0));
+    side_wait(side, 1);
+    pair_barrier(pair, side);
+    while (0 < module_of(side)->inflight) {
+        (void) side_progress(side);
+    }
+    pair_barrier(pair, side);
+}
+
+static void end(const pair_t *pair, side_t *side)
+{
+    pair_barrier(pair, side);
+    side_disconnect(side);
+    side_close(side);
+}
+
+/** Send buffers that are in use. */
+static unsigned int buffers_out(const mca_btl_epofi_pool_t *pool)
+{
+    unsigned int out = pool->count;
+
+    for (const mca_btl_epofi_frag_t *frag = pool->free; NULL != frag; frag = frag->next) {
+        --out;
+    }
+    return out;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+/** What is refused is tried again and again, and leaves when it can, with nobody in MPI. */
+static void case_refused(const pair_t *pair)
+{
+    enum { TRIES = 12 };
+    side_t side = {0};
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (0 == pair->rank) {
+        leave_packet(&side);
+        while (TRIES > tries) {
+            (void) sched_yield();
+        }
+        TAP_CHECK(TRIES * LOOKS >= side.peer->packet.age, "%d tries at %u looks", TRIES,
+                  side.peer->packet.age);
+        TAP_EQ(0, unknown);
+        refuses = false;
+        pair_barrier(pair, NULL);
+    } else {
+        side_wait(&side, 1 + BURST);
+        pair_barrier(pair, &side);
+    }
+    end(pair, &side);
+}
+
+/** The owner is refused, too: it counts the packet all the while. */
+static void case_refused_owner(const pair_t *pair)
+{
+    side_t side = {0};
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (0 == pair->rank) {
+        leave_packet(&side);
+        for (int i = 0; i < 1000; ++i) {
+            (void) side_progress(&side);
+        }
+        TAP_EQ(0, unknown);
+        TAP_EQ(1, watched->packet_count);
+        refuses = false;
+        (void) side_progress(&side);
+        TAP_EQ(0, watched->packet_count);
+    } else {
+        side_wait(&side, 1 + BURST);
+    }
+    end(pair, &side);
+}
+
+/** It looks at modules that have packets, and comes back to one that it has forgotten. */
+static void case_forgotten(const pair_t *pair)
+{
+    side_t side = {0};
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    TAP_CHECK(!watched->watched, "watched without a packet");
+    for (uint64_t round = 1; round <= 3; ++round) {
+        if (0 == pair->rank) {
+            while (0 < watched->inflight) {
+                (void) side_progress(&side);
+            }
+            leave_packet(&side);
+            TAP_CHECK(watched->watched, "not watched");
+            refuses = false;
+            pair_barrier(pair, NULL);
+            while (watched->watched) {
+                (void) sched_yield();
+            }
+        } else {
+            side_wait(&side, 1 + round * BURST);
+            pair_barrier(pair, &side);
+        }
+        pair_barrier(pair, &side);
+    }
+    end(pair, &side);
+}
+
+/** The peer dies while bytes wait for it, and the owner does something else meanwhile. */
+static void case_death(const pair_t *pair)
+{
+    side_t side = {0};
+    char byte = 0;
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (1 == pair->rank) {
+        (void) read(pair->in, &byte, 1);
+        _exit(0);
+    }
+    leave_packet(&side);
+    TAP_EQ(1, write(pair->out, &byte, 1));
+    TAP_EQ(0, read(pair->in, &byte, 1)); /* it is dead */
+    refuses = false;
+    nap(20); /* the postman's turn */
+    while (0 == losses) {
+        side.module->ep_ask(side.module, side.peer, false);
+        (void) side_progress(&side);
+    }
+    while (0 < watched->inflight) {
+        (void) side_progress(&side);
+    }
+    TAP_EQ(0, watched->packet_count);
+    TAP_EQ(0, buffers_out(&watched->eager_pool));
+    TAP_EQ(OPAL_ERR_UNREACH, side_send(&side, &byte, 1, NULL, 0));
+    side_disconnect(&side);
+    TAP_CHECK(NULL == watched->endpoint_list, "the dead one's endpoint is left");
+    side_close(&side);
+}
+
+/** The owner gives the peer up while bytes wait for it, and forgets it. */
+static void case_given_up(const pair_t *pair)
+{
+    side_t side = {0};
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (0 == pair->rank) {
+        leave_packet(&side);
+        side.module->ep_abandon(side.module, side.peer);
+        side_disconnect(&side);
+        TAP_CHECK(NULL != watched->endpoint_list, "an endpoint went with its packet");
+        for (int i = 0; 0 < watched->inflight; ++i) {
+            (void) side_progress(&side);
+        }
+        TAP_CHECK(NULL == watched->endpoint_list, "an endpoint stays");
+        TAP_EQ(0, watched->packet_count);
+        TAP_EQ(0, buffers_out(&watched->eager_pool));
+        side_close(&side);
+        pair_barrier(pair, NULL);
+    } else {
+        pair_barrier(pair, &side);
+        side_disconnect(&side);
+        side_close(&side);
+    }
+}
+
+/** A module ends with a packet that nobody takes: the postman knows it no more. */
+static void case_closed(const pair_t *pair)
+{
+    side_t side = {0};
+
+    mca_btl_epofi_component.linger = 50;
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (0 == pair->rank) {
+        uint32_t before;
+
+        leave_packet(&side);
+        side_close(&side);
+        before = tries;
+        nap(20);
+        TAP_EQ(before, tries);
+        pair_barrier(pair, NULL);
+    } else {
+        pair_barrier(pair, &side);
+        side_disconnect(&side);
+        side_close(&side);
+    }
+}
+
+static bool lock_is_held(void)
+{
+    if (atomic_flag_test_and_set(&watched->packet_lock)) {
+        return true;
+    }
+    atomic_flag_clear(&watched->packet_lock);
+    return false;
+}
+
+static struct fi_ops_av av_ops;
+static const struct fi_ops_av *real_av;
+static int av_calls;
+
+static int fake_insert(struct fid_av *av, const void *address, size_t count, fi_addr_t *fi_addr,
+                       uint64_t flags, void *context)
+{
+    ++av_calls;
+    TAP_CHECK(lock_is_held(), "the postman may look at addresses while one is entered");
+    return real_av->insert(av, address, count, fi_addr, flags, context);
+}
+
+static int fake_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, uint64_t flags)
+{
+    ++av_calls;
+    TAP_CHECK(lock_is_held(), "the postman may look at addresses while one is removed");
+    return real_av->remove(av, fi_addr, count, flags);
+}
+
+/** Neither the provider's table of addresses nor the gate's may change while the postman sends,
+ * which may have to connect anew. */
+static void case_addresses(const pair_t *pair)
+{
+    side_t side = {0};
+    name_t mine, theirs;
+
+    side_open(&side);
+    watched = module_of(&side);
+    real_av = watched->fi.av->ops;
+    av_ops = *real_av;
+    av_ops.insert = fake_insert;
+    av_ops.remove = fake_remove;
+    watched->fi.av->ops = &av_ops;
+    name_of(&side, &mine);
+    pair_exchange(pair, NULL, &mine, &theirs, sizeof(mine));
+    for (int i = 1; i <= 3; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, theirs.bytes, theirs.length,
+                                                     &side.peer));
+        side_disconnect(&side);
+        TAP_EQ(2 * i, av_calls);
+    }
+    side_close(&side);
+}
+
+/* ---- a process that ends without MPI_Finalize ------------------------------------------------ */
+
+static bool exits;
+
+/** After the postman's own destructor, as libfabric's are. */
+static __attribute__((destructor(101))) void afterwards(void)
+{
+    const uint32_t before = tries;
+
+    if (!exits) {
+        return;
+    }
+    nap(50);
+    if (before != tries) {
+        _exit(3);
+    }
+}
+
+static void case_exit(const pair_t *pair)
+{
+    side_t side = {0};
+    char byte = 0;
+
+    start(pair, &side);
+    connect_both(pair, &side);
+    if (0 == pair->rank) {
+        leave_packet(&side);
+        TAP_EQ(0, unknown);
+        exits = !tap_case_failed();
+        fflush(NULL);
+        exit(exits ? 0 : 1);
+    }
+    TAP_EQ(0, read(pair->in, &byte, 1)); /* until it has ended */
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epofi_postman", 60);
+    seconds_per_case = 20;
+    run_pair("packets that are refused", case_refused);
+    run_pair("refused to their owner", case_refused_owner);
+    run_pair("modules without packets", case_forgotten);
+    run_pair("a peer that dies", case_death);
+    run_pair("a peer that is given up", case_given_up);
+    run_pair("a module that ends", case_closed);
+    run_pair("addresses come and go", case_addresses);
+    run_pair("a process that ends", case_exit);
+    return tap_end();
+}
