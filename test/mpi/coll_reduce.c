@@ -473,16 +473,22 @@ static void case_reduce_local(MPI_Comm comm, struct ept *t)
 
 static _Thread_local int exchanges; /**< allreduces of this thread that are one exchange for two */
 
+#if 6 <= OMPI_MAJOR_VERSION
+typedef size_t count_t; /**< of libmpi's internal functions */
+#else
+typedef int count_t;
+#endif
+
 /** Stands before libmpi's, whose algorithm this is, and counts. */
-int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, int count,
+int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, count_t count,
                                                      MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                                      void *module);
 
-int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, int count,
+int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, count_t count,
                                                      MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                                      void *module)
 {
-    int (*own)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, void *);
+    int (*own)(const void *, void *, count_t, MPI_Datatype, MPI_Op, MPI_Comm, void *);
 
     *(void **) &own = dlsym(RTLD_NEXT, "ompi_coll_base_allreduce_intra_recursivedoubling");
     ++exchanges;

@@ -672,6 +672,9 @@ my @TABLE = (
 
     { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, timeout => 240 },
+    # With a thread that sends packets whose own thread has left.
+    { program => 'progress', variant => 'tsan', kind => 'tsan', configs => ['2x2/tcp'], quick => [],
+      plain => 0, timeout => 240 },
     { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],
       plain => 0, timeout => 240 },
     { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],

@@ -64,8 +64,8 @@
 /** So long, ns. */
 #define NAP_NS 50000
 
-/** A packet that was refused is tried again at the postman's second, fourth, ... look, and from then
- * on at every one of so many: a power of two. */
+/** A packet that was refused is tried again at the postman's second, fourth, ... look, and from
+ * then on at every one of so many. */
 #define RETRY_LOOKS 64
 
 static inline bool try_lock(mca_btl_epofi_module_t *module)

@@ -243,6 +243,7 @@ void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t
 
 void mca_btl_epofi_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
 {
+    MCA_BTL_EP_HOLD_CANCEL();
     const mca_btl_epofi_module_t *module = (const mca_btl_epofi_module_t *) ep_module;
     const mca_btl_epofi_pairs_t *pairs = &module->pairs;
 

@@ -128,9 +128,9 @@ static bool start(void)
     return started;
 }
 
-/** The process ends without MPI_Finalize, and libfabric's destructors come next: the postman must not
- * look any more.  (Those of whom we depend on come after ours.)  In the child of a fork there is no
- * postman, but perhaps its lock: so nobody waits for long. */
+/** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on it:
+ * the postman must not look any more.  In the child of a fork there is no postman, but perhaps its
+ * lock: so nobody waits for long. */
 static __attribute__((destructor)) void halt(void)
 {
     struct timespec until;
