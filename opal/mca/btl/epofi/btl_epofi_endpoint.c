@@ -38,7 +38,7 @@
 
 /** Interface and address of a module, for people: "eth0, fi_sockaddr_in://10.1.0.3:4711".
  * @return text */
-static const char *own_text(mca_btl_epofi_module_t *module, char text[EPOFI_OWN_TEXT])
+static const char *own_text(const mca_btl_epofi_module_t *module, char text[EPOFI_OWN_TEXT])
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
     const char *name = module->fabric->info->domain_attr->name;

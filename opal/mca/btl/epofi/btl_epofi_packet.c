@@ -346,7 +346,7 @@ static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     mca_btl_epofi_frag_t *frag;
 
     if (OPAL_UNLIKELY(!module->posted)) {
-        if (!mca_btl_epofi_postman_take(module)) {
+        if (!mca_btl_epofi_postman_take()) {
             module->packet_size = 0; /* and so for good */
             return OPAL_ERR_NOT_AVAILABLE;
         }

@@ -128,8 +128,8 @@ static bool start(void)
     return started;
 }
 
-/** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on it:
- * the postman must not look any more.  In the child of a fork there is no postman, but perhaps its
+/** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
+ * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps its
  * lock: so nobody waits for long. */
 static __attribute__((destructor)) void halt(void)
 {
@@ -144,7 +144,7 @@ static __attribute__((destructor)) void halt(void)
     }
 }
 
-bool mca_btl_epofi_postman_take(mca_btl_epofi_module_t *module)
+bool mca_btl_epofi_postman_take(void)
 {
     bool taken;
 

@@ -812,9 +812,9 @@ void mca_btl_epofi_packets_release(mca_btl_epofi_module_t *module);
 
 /* ---- btl_epofi_postman.c --------------------------------------------------------------------- */
 
-/** Have somebody look after a module's packets from now on.  By its owner.
+/** One more module has packets that somebody is to look after.  By its owner.
  * @return false: there is no thread for it */
-bool mca_btl_epofi_postman_take(mca_btl_epofi_module_t *module);
+bool mca_btl_epofi_postman_take(void);
 
 /** Slow path of mca_btl_epofi_postman_tell. */
 void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module);
