@@ -40,106 +40,102 @@ static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto
                                                          {EPML_YIELD_NEVER, "never"},
                                                          {0, NULL}};
 
+/** A parameter; its default is set by set_defaults. */
+typedef struct parameter_t {
+    const char *name;
+    void *storage;
+    mca_base_var_type_t type;
+    bool settable; /**< after MPI_Init, by MPI_T */
+    mca_base_var_info_lvl_t level;
+    const char *help;
+} parameter_t;
+
+static const parameter_t parameters[] = {
+    {"base", &mca_pml_epml_component.base_name, MCA_BASE_VAR_TYPE_STRING,
+     false, OPAL_INFO_LVL_3,
+     "Name of the PML that serves ordinary communicators, or a list as pml's, also \"^a,b\" "
+     "(default: the one that Open MPI would select if epml were not there, by the parameter "
+     "files' pml)"},
+    {"max_endpoints", &mca_pml_epml_component.max_endpoints, MCA_BASE_VAR_TYPE_INT,
+     true, OPAL_INFO_LVL_3,
+     "Number of endpoints that may live in one process at a time (0 to 1000000)"},
+    {"progress_others", &mca_pml_epml_component.progress_others, MCA_BASE_VAR_TYPE_BOOL,
+     true, OPAL_INFO_LVL_4,
+     "Should a thread that is in MPI progress the endpoints of its process that no thread is "
+     "driving at the moment, so that messages sent before a thread left for other work still "
+     "arrive?  If not, only endpoints with unfinished requests are progressed that way"},
+    {"unexpected_limit", &mca_pml_epml_component.unexpected_limit, MCA_BASE_VAR_TYPE_SIZE_T,
+     true, OPAL_INFO_LVL_4,
+     "Bytes, headers included, of messages without a receive that one endpoint keeps.  While it "
+     "keeps more, until it keeps half of that, senders keep the data of their messages until "
+     "these are received, so that a blocking send waits for its receive"},
+    {"yield", &mca_pml_epml_component.yield, MCA_BASE_VAR_TYPE_INT,
+     true, OPAL_INFO_LVL_4,
+     "When does a thread that waits on an endpoint give its core to others?  auto: when the node "
+     "has more endpoints, or the process more waiting threads, than there are cores"},
+    {"ask", &mca_pml_epml_component.ask, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
+     true, OPAL_INFO_LVL_5,
+     "Milliseconds that an endpoint waits for other processes without hearing anything from "
+     "the network before it looks whether they are still there, again and again, and "
+     "MPI_Finalize whether all are (0: never)"},
+    {"launcher_wait", &mca_pml_epml_component.launcher_wait, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
+     true, OPAL_INFO_LVL_6,
+     "Milliseconds that the launcher is given to say that a process has died, or to end the "
+     "job, before a peer that the network cannot reach is reported as such"},
+    {"way_wait", &mca_pml_epml_component.way_wait, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
+     true, OPAL_INFO_LVL_6,
+     "Milliseconds that an answer to another process waits for a way to it, where there is no "
+     "memory for one, before the two endpoints give each other up"},
+    {"finalize_wait", &mca_pml_epml_component.finalize_wait, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
+     true, OPAL_INFO_LVL_6,
+     "Milliseconds that MPI_Finalize waits for the other processes where this one has lost an "
+     "endpoint of another process"},
+    {"coll", &mca_pml_epml_component.coll_components, MCA_BASE_VAR_TYPE_STRING,
+     false, OPAL_INFO_LVL_6,
+     "Comma separated list of the collective components that may serve endpoint communicators "
+     "(those that use nothing but point-to-point messages)"},
+    {"verbose", &mca_pml_epml_component.verbose, MCA_BASE_VAR_TYPE_INT,
+     true, OPAL_INFO_LVL_3,
+     "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: one "
+     "process of each node; 2: every process)"},
+};
+
+/** Each time, as the component may be opened again. */
+static void set_defaults(void)
+{
+    mca_pml_epml_component.base_name = NULL;
+    mca_pml_epml_component.max_endpoints = 4096;
+    mca_pml_epml_component.progress_others = true;
+    mca_pml_epml_component.unexpected_limit = (size_t) 1 << 30;
+    mca_pml_epml_component.yield = EPML_YIELD_AUTO;
+    mca_pml_epml_component.ask = 2000;
+    mca_pml_epml_component.launcher_wait = 1000;
+    mca_pml_epml_component.way_wait = 3000;
+    mca_pml_epml_component.finalize_wait = 10000;
+    mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
+    mca_pml_epml_component.verbose = 0;
+}
+
 static int component_register(void)
 {
     mca_base_component_t *version = &mca_pml_epml_component.super.pmlm_version;
     mca_base_var_enum_t *yield_enum = NULL;
 
-    mca_pml_epml_component.base_name = NULL;
-    (void) mca_base_component_var_register(
-        version, "base",
-        "Name of the PML that serves ordinary communicators, or a list as pml's, also \"^a,b\" "
-        "(default: the one that Open MPI would select if epml were not there, by the parameter "
-        "files' pml)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ,
-        &mca_pml_epml_component.base_name);
-
-    mca_pml_epml_component.max_endpoints = 4096;
-    (void) mca_base_component_var_register(
-        version, "max_endpoints",
-        "Number of endpoints that may live in one process at a time (0 to 1000000)",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_3,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.max_endpoints);
-
-    mca_pml_epml_component.progress_others = true;
-    (void) mca_base_component_var_register(
-        version, "progress_others",
-        "Should a thread that is in MPI progress the endpoints of its process that no thread is "
-        "driving at the moment, so that messages sent before a thread left for other work still "
-        "arrive?  If not, only endpoints with unfinished requests are progressed that way",
-        MCA_BASE_VAR_TYPE_BOOL, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.progress_others);
-
-    mca_pml_epml_component.unexpected_limit = (size_t) 1 << 30;
-    (void) mca_base_component_var_register(
-        version, "unexpected_limit",
-        "Bytes, headers included, of messages without a receive that one endpoint keeps.  While it "
-        "keeps more, until it keeps half of that, senders keep the data of their messages until "
-        "these are received, so that a blocking send waits for its receive",
-        MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.unexpected_limit);
-
-    mca_pml_epml_component.yield = EPML_YIELD_AUTO;
+    set_defaults();
     (void) mca_base_var_enum_create("pml_epml_yield", yield_values, &yield_enum);
-    (void) mca_base_component_var_register(
-        version, "yield",
-        "When does a thread that waits on an endpoint give its core to others?  auto: when the node "
-        "has more endpoints, or the process more waiting threads, than there are cores",
-        MCA_BASE_VAR_TYPE_INT, yield_enum, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_4,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.yield);
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); ++i) {
+        const parameter_t *parameter = &parameters[i];
+
+        (void) mca_base_component_var_register(
+            version, parameter->name, parameter->help, parameter->type,
+            &mca_pml_epml_component.yield == parameter->storage ? yield_enum : NULL, 0,
+            parameter->settable ? MCA_BASE_VAR_FLAG_SETTABLE : 0, parameter->level,
+            parameter->settable ? MCA_BASE_VAR_SCOPE_LOCAL : MCA_BASE_VAR_SCOPE_ALL_EQ,
+            parameter->storage);
+    }
     if (NULL != yield_enum) {
         OBJ_RELEASE(yield_enum);
     }
-
-    mca_pml_epml_component.ask = 2000;
-    (void) mca_base_component_var_register(
-        version, "ask",
-        "Milliseconds that an endpoint waits for other processes without hearing anything from "
-        "the network before it looks whether they are still there, again and again, and "
-        "MPI_Finalize whether all are (0: never)",
-        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.ask);
-
-    mca_pml_epml_component.launcher_wait = 1000;
-    (void) mca_base_component_var_register(
-        version, "launcher_wait",
-        "Milliseconds that the launcher is given to say that a process has died, or to end the "
-        "job, before a peer that the network cannot reach is reported as such",
-        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.launcher_wait);
-
-    mca_pml_epml_component.way_wait = 3000;
-    (void) mca_base_component_var_register(
-        version, "way_wait",
-        "Milliseconds that an answer to another process waits for a way to it, where there is no "
-        "memory for one, before the two endpoints give each other up",
-        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.way_wait);
-
-    mca_pml_epml_component.finalize_wait = 10000;
-    (void) mca_base_component_var_register(
-        version, "finalize_wait",
-        "Milliseconds that MPI_Finalize waits for the other processes where this one has lost an "
-        "endpoint of another process",
-        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_6,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.finalize_wait);
-
-    mca_pml_epml_component.coll_components = "tuned,basic,libnbc,inter,self";
-    (void) mca_base_component_var_register(
-        version, "coll",
-        "Comma separated list of the collective components that may serve endpoint communicators "
-        "(those that use nothing but point-to-point messages)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_6,
-        MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_pml_epml_component.coll_components);
-
-    mca_pml_epml_component.verbose = 0;
-    (void) mca_base_component_var_register(
-        version, "verbose",
-        "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: one "
-        "process of each node; 2: every process)",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_3,
-        MCA_BASE_VAR_SCOPE_LOCAL, &mca_pml_epml_component.verbose);
-
     mca_pml_epml_counts_register(version);
     return OMPI_SUCCESS;
 }

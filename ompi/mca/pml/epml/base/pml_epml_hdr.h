@@ -15,7 +15,7 @@
  *
  * They may come off a wire, so nothing in one that does is followed before it is checked: requests
  * are named by a number that the receiver of the number gave out itself (index and
- * generation, pml_epml_request.h), contexts are looked up, lengths are compared with what arrived.
+ * generation, pml_epml_request.c), contexts are looked up, lengths are compared with what arrived.
  */
 
 #ifndef MCA_PML_EPML_HDR_H

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * The list of all endpoints, as pml_epml_ep.c sees it.  What others may call: pml_epml_types.h.
+ * The list of all endpoints: pml_epml_registry.c.
  */
 
 #ifndef MCA_PML_EPML_REGISTRY_H

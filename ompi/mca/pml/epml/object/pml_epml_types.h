@@ -121,7 +121,7 @@ typedef struct mca_pml_epml_connection_t {
  * are not held up. */
 typedef struct mca_pml_epml_pending_t {
     epml_backlog_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
-                                 * reference; since: ns, see pml_epml_backlog.c */
+                                 * reference; since: ns, see pml_epml_transmit.c */
     struct mca_pml_epml_request_t *request; /**< NULL: a control message */
     size_t size;                            /**< bytes of the control message, which follow */
 } mca_pml_epml_pending_t;
@@ -222,7 +222,7 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
     uint32_t visitors;           /**< threads whose process-wide progress is at it; likewise */
     bool gone;                   /**< the last reference went meanwhile; likewise */
-    /* Counts, under the lock: see pml_epml_counts.c. */
+    /* Counts, under the lock: see pml_epml_variables.c. */
     uint64_t backlogged;         /**< things put in a backlog */
     uint64_t fetched[EPML_LINKS + 1]; /**< bytes read from senders' memory, by link; last: inside */
     uint64_t helps;              /**< turns by threads that were not its own */

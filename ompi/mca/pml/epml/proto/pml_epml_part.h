@@ -21,7 +21,7 @@
  * says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to keep the init
  * answers that with a FIN that has an error.  docs/architecture.md has the reasons.
  *
- * pml_epml_part.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
+ * pml_epml_ipart.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
  * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
  */
 

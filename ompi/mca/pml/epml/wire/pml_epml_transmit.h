@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Messages to peers, now or in order later: pml_epml_backlog.c.
+ * Messages to peers, now or in order later: pml_epml_transmit.c.
  */
 
 #ifndef MCA_PML_EPML_TRANSMIT_H

@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# layers.t BUILD-FOLDER: a file of the PML includes its own folder and those below it, by their one
+# header, and no function of ours has more than 80 lines.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $epml = "$top/ompi/mca/pml/epml";
+
+# From the lowest one up.  docs/architecture.md ("The engine's layers") says what each is for.
+my @LAYERS = qw(base object wire proto loss engine calls create);
+my %height = map { $LAYERS[$_] => $_ } 0 .. $#LAYERS;
+my $names = join '|', @LAYERS;
+my $LINES = 80;
+
+sub text
+{
+    my ($path) = @_;
+
+    open my $file, '<', $path or die "$path: $!\n";
+    local $/;
+    return <$file>;
+}
+
+# ---- includes ------------------------------------------------------------------------------------
+
+my @folders = map { basename($_) } grep { -d && glob("$_/*.[ch]") } glob "$epml/*";
+is_deeply([sort @folders], [sort @LAYERS], 'the folders of the PML are its layers');
+
+my $files = 0;
+for my $layer (@LAYERS) {
+    my @wrong;
+
+    for my $path (glob "$epml/$layer/*.[ch]") {
+        my $own = "$layer/" . basename($path);
+
+        ++$files;
+        for my $name (text($path) =~ /^#\s*include "(\.\.[^"]+)"/mg) {
+            my ($other, $header) = $name =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
+                push @wrong, "$own includes $name: name a layer, ../LAYER/LAYER.h";
+                next;
+            };
+            if (!exists $height{$other}) {
+                push @wrong, "$own includes $name, which is no layer";
+            } elsif ($height{$other} >= $height{$layer}) {
+                push @wrong, "$own includes $name, which is above it: turn the call round (a"
+                    . " table of functions, or an argument), or move the file";
+            } elsif ($header ne "$other.h") {
+                push @wrong, "$own includes $name: a layer is seen by its header, $other.h";
+            }
+        }
+        for my $name (text($path) =~ m{^#\s*include "((?:ompi/mca/pml/epml|$names)/[^"]+)"}mg) {
+            push @wrong, "$own includes $name: write it as ../LAYER/LAYER.h";
+        }
+    }
+    is("@wrong", '', "$layer includes only what is below it");
+}
+cmp_ok($files, '>', 80, "$files files");
+
+# ---- the length of functions ---------------------------------------------------------------------
+
+my (@long, $functions);
+my @sources = split /\n/, `cd '$top' && find ompi opal examples test bench -name '*.[ch]'`;
+for my $path (grep { !m{^test/mpich-suite/} } @sources) {
+    my ($start, $name, $line) = (0, '', 0);
+
+    for (split /\n/, text("$top/$path")) {
+        ++$line;
+        if (/^\{/) {
+            $start = $line;
+        } elsif (/^\}/ && $start) {
+            ++$functions;
+            push @long, "$path:$start: $name has " . ($line - $start - 1) . ' lines'
+                if $LINES < $line - $start - 1;
+            $start = 0;
+        } elsif (!$start && /^\w.*?(\w+)\(/) {
+            $name = $1;
+        }
+    }
+}
+is(join("\n", @long), '', "no function has more than $LINES lines: make parts with names of it");
+cmp_ok($functions, '>', 2000, "$functions functions");
+
+done_testing;
