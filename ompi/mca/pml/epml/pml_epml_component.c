@@ -81,7 +81,8 @@ static const parameter_t parameters[] = {
     {"launcher_wait", &mca_pml_epml_component.launcher_wait, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
      true, OPAL_INFO_LVL_6,
      "Milliseconds that the launcher is given to say that a process has died, or to end the "
-     "job, before a peer that the network cannot reach is reported as such"},
+     "job, before a peer that the network cannot reach is reported as such, and before the base "
+     "PML hears that a connection of its own is over"},
     {"way_wait", &mca_pml_epml_component.way_wait, MCA_BASE_VAR_TYPE_UNSIGNED_INT,
      true, OPAL_INFO_LVL_6,
      "Milliseconds that an answer to another process waits for a way to it, where there is no "

@@ -20,6 +20,7 @@
 
 #include "pml_epml.h"
 #include "pml_epml_base.h"
+#include "pml_epml_base_error.h"
 #include "pml_epml_framework.h"
 #include "pml_epml_site.h"
 
@@ -109,6 +110,7 @@ static int select_of(char *candidates, bool enable_progress_threads, bool enable
                                      &base_framework.framework_components,
                                      &base_component->pmlm_version);
     mca_pml_epml_component.base = *module;
+    mca_pml_epml_base_error_start();
     return OMPI_SUCCESS;
 }
 
@@ -151,6 +153,7 @@ int mca_pml_epml_base_finalize(void)
     if (NULL == base_component) {
         return OMPI_SUCCESS;
     }
+    mca_pml_epml_base_error_stop();
     if (NULL != base_component->pmlm_finalize) {
         rc = base_component->pmlm_finalize();
     }

@@ -26,6 +26,8 @@
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/mca/threads/mutex.h"
 
+#include <unistd.h>
+
 _Atomic uint32_t mca_pml_epml_lost_news = 0;
 
 #define BITS 64
@@ -105,6 +107,20 @@ bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
            && 0
                   != (atomic_load_explicit(&lost.dead[process / BITS], memory_order_relaxed)
                       & UINT64_C(1) << (process % BITS));
+}
+
+/** The launcher is waited for in naps of so many milliseconds. */
+#define NAP 10
+
+/** Naps are counted, not time: a machine that stands still does so for the launcher, too. */
+bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
+{
+    for (unsigned int ms = 0; NULL != lost.dead && ms < mca_pml_epml_component.launcher_wait
+                              && !mca_pml_epml_lost_is_dead(vpid);
+         ms += NAP) {
+        (void) usleep(1000 * NAP);
+    }
+    return mca_pml_epml_lost_is_dead(vpid);
 }
 
 void mca_pml_epml_lost_start(void)

@@ -45,6 +45,11 @@ void mca_pml_epml_lost_process(opal_vpid_t vpid);
 /** Is the process of an endpoint dead, by the launcher's word? */
 bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid);
 
+/** Wait until it is, or for pml_epml_launcher_wait: who sees a connection to it break mostly sees
+ * that before the launcher has said why, or has ended the job.  Not at all while there is nobody
+ * who listens to the launcher.  Any thread.  @return is it? */
+bool mca_pml_epml_lost_wait(opal_vpid_t vpid);
+
 /** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
  * that come next may be fatal, and end this process. */
 void mca_pml_epml_lost_tell(void);

@@ -36,7 +36,6 @@
 #include "ompi/runtime/ompi_rte.h"
 
 #include <time.h>
-#include <unistd.h>
 
 static uint64_t now_ns(void)
 {
@@ -81,24 +80,17 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/** The launcher is waited for in naps of so many milliseconds, ... */
-#define NAP 10
-/** ... but not for each of many peers that are lost together. */
+/** The launcher is not waited for again for each of many peers that are lost together. */
 #define WAIT_AGAIN_NS (UINT64_C(10000) * 1000000)
 
 /** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
- * or to end the job, with the cause that the transport does not know.  Naps are counted, not time:
- * a machine that stands still does so for the launcher, too. */
+ * or to end the job, with the cause that the transport does not know. */
 static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
 {
     if (0 != ep->launcher_ns && now_ns() - ep->launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
-    for (unsigned int ms = 0; ms < mca_pml_epml_component.launcher_wait
-                              && !mca_pml_epml_lost_is_dead(vpid);
-         ms += NAP) {
-        (void) usleep(1000 * NAP);
-    }
+    (void) mca_pml_epml_lost_wait(vpid);
     ep->launcher_ns = now_ns();
 }
 
