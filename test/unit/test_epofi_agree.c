@@ -190,6 +190,45 @@ static void case_routed(void)
     tap_case_done();
 }
 
+/** Why a node has not taken an address of its own. */
+static void expect_passed(size_t node, uint32_t place, const char *wanted)
+{
+    const char *why, *got;
+    const ep_net_address_t *chosen = mca_btl_epofi_agree(places, count, node, &why);
+
+    TAP_CHECK(NULL != chosen && chosen != &nodes[node].addresses[place], "it was taken");
+    got = mca_btl_epofi_agree_why_not(places, count, node, &nodes[node].addresses[place], chosen);
+    TAP_CHECK(0 == strcmp(wanted, got), "node %zu, %s: \"%s\" instead of \"%s\"", node,
+              nodes[node].addresses[place].name, got, wanted);
+}
+
+static void case_passed(void)
+{
+    tap_case("why others were passed over");
+    begin(2);
+    give(0, "docker0", "172.17.0.1", 16, 100000);
+    give(0, "eth0", "10.1.0.1", 24, 1000);
+    give(0, "eth1", "10.2.0.1", 24, 10000);
+    give(0, "eth2", "10.3.0.1", 24, 100000);
+    give(0, "eth1", "fd00::1", 64, 10000);
+    give(0, "eth3", "10.4.0.1", 24, 10000);
+    give(0, "eth4", "10.2.0.7", 24, 100);
+    give(1, "docker0", "172.17.0.1", 16, 100000);
+    give(1, "eth0", "10.1.0.2", 24, 100000);
+    give(1, "eth1", "10.2.0.2", 24, 10000);
+    give(1, "eth1", "fd00::2", 64, 10000);
+    give(1, "eth3", "10.4.0.2", 24, 10000);
+    expect("the second of three", "10.2.0.1", "10.2.0.2");
+    expect_passed(0, 0, "another node has the same");
+    expect_passed(0, 1, "slower");
+    expect_passed(0, 3, "not all nodes are in its network");
+    expect_passed(0, 4, "IPv4 comes first");
+    expect_passed(0, 5, "no faster");
+    expect_passed(0, 6, "slower");
+    expect_passed(1, 1, "slower"); /* at the other end */
+    tap_case_done();
+}
+
 /** Whatever there is: where all can be in one network, all are. */
 static void case_random(void)
 {
@@ -270,6 +309,7 @@ int main(int argc, char **argv)
     case_speed();
     case_ipv6();
     case_routed();
+    case_passed();
     case_random();
     case_lists();
     return tap_end();

@@ -86,7 +86,8 @@ my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 my %UNTOLD = (probe => '2x2/shm', iprobe => '2x2/tcp', any => '2x2/node');
 
 # On three nodes what takes long is cut short.
-my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--case across');
+my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--case across',
+                    create => '--case parents', comm_bridge => '--case processes');
 
 # The transport may know of a death before the launcher, whose words are to be seen.
 my $PATIENT = 'pml_epml_launcher_wait 20000';
@@ -715,9 +716,16 @@ my @TABLE = (
     { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
       says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
              . '  single copy +\w+.*network +not needed' },
-    { program => 'epinfo', variant => 'cluster', kind => 'tool', cluster => 'fast', plain => 0,
-      configs => ['3x1/node'], quick => [],
-      says => 'interface +eth1 .10\.76\.0\.1.: all nodes are in this network' },
+    { program => 'epinfo', variant => 'fast', kind => 'tool', configs => ['3x1/node'], plain => 0,
+      quick => [], cluster => 'fast', mca => 'btl_tcp_if_exclude lo,docker0',
+      says => 'process 1 on ept-b\n.*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '
+             . '.3 hosts.\n  passed over +eth0 .10\.77\.0\.2.: slower\n' },
+    { program => 'epinfo', variant => 'docker', kind => 'tool', configs => ['3x1/node'], plain => 0,
+      quick => [], cluster => 'docker',
+      mca => 'btl_tcp_if_include eth0 btl_epofi_interface docker0,10.77.0.0/24',
+      says => 'process 2 on ept-c\n.*interface +eth0 .10\.77\.0\.3., of those that '
+             . 'btl_epofi_interface names: all nodes.*\n'
+             . '  passed over +docker0 .172\.17\.0\.1.: another node has the same\n' },
     { program => 'epinfo', variant => 'unselected', kind => 'tool', configs => ['2x0'], plain => 0,
       quick => [], mca => 'pml ob1', status => 1, says => 'pml/epml was not selected' },
     { program => 'epinfo', variant => 'usage', kind => 'tool', configs => ['1x0'], plain => 0,

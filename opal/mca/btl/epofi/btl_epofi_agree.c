@@ -191,3 +191,31 @@ const ep_net_address_t *mca_btl_epofi_agree(ep_net_node_t *const *nodes, size_t 
     }
     return &nodes[own]->addresses[best.own];
 }
+
+const char *mca_btl_epofi_agree_why_not(ep_net_node_t *const *nodes, size_t count, size_t own,
+                                        const ep_net_address_t *address,
+                                        const ep_net_address_t *chosen)
+{
+    uint8_t(*scratch)[16] = calloc(count, sizeof(*scratch));
+    candidate_t passed, taken;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (i != own && has_address(nodes[i], address)) {
+            free(scratch);
+            return "another node has the same";
+        }
+    }
+    if (NULL == scratch) {
+        return "no memory to say why";
+    }
+    passed = try(nodes, count, own, address, is_same_network, scratch);
+    taken = try(nodes, count, own, chosen, is_same_network, scratch);
+    free(scratch);
+    if (!passed.usable) {
+        return "not all nodes are in its network";
+    }
+    if (passed.speed < taken.speed || address->speed < chosen->speed) {
+        return "slower";
+    }
+    return chosen->family != address->family ? "IPv4 comes first" : "no faster";
+}

@@ -34,4 +34,9 @@
 const ep_net_address_t *mca_btl_epofi_agree(ep_net_node_t *const *nodes, size_t count, size_t own,
                                             const char **why_p);
 
+/** Why another address of one's own node was not chosen.  Arguments as above.  @return in words */
+const char *mca_btl_epofi_agree_why_not(ep_net_node_t *const *nodes, size_t count, size_t own,
+                                        const ep_net_address_t *address,
+                                        const ep_net_address_t *chosen);
+
 #endif /* MCA_BTL_EPOFI_AGREE_H */

@@ -408,20 +408,6 @@ static void describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool 
     fabric->needs_parking = 0 == strcmp(info->fabric_attr->prov_name, "shm");
 }
 
-/** Why this interface, in words. */
-static const char *interface_why(const struct fi_info *info)
-{
-    const void *address = ip_address(info);
-
-    if (is_set(mca_btl_epofi_component.interface)) {
-        return "as btl_epofi_interface says";
-    }
-    return NULL != address && AF_UNSPEC != shared.net.chosen.family
-                   && mca_btl_epofi_net_is_chosen(&shared.net, address)
-               ? shared.net.why
-               : "the best of the provider's";
-}
-
 static int fabric_open(void)
 {
     mca_btl_epofi_fabric_t *fabric = &shared.fabric;
@@ -455,7 +441,6 @@ static int fabric_open(void)
         goto err_free_info;
     }
     describe(fabric, info, rma);
-    fabric->interface_why = interface_why(info);
     if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
         mca_btl_epofi_sockets_watch(fabric->fabric);
     }
@@ -499,6 +484,11 @@ int mca_btl_epofi_fabric_acquire(const mca_btl_epofi_fabric_t **fabric_p)
     ++shared.users;
     *fabric_p = &shared.fabric;
     return OPAL_SUCCESS;
+}
+
+const mca_btl_epofi_net_t *mca_btl_epofi_fabric_net(void)
+{
+    return &shared.net;
 }
 
 void mca_btl_epofi_fabric_release(void)

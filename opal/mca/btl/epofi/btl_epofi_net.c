@@ -208,6 +208,14 @@ void mca_btl_epofi_net_choose(mca_btl_epofi_net_t *net)
     }
     if (NULL != address) {
         net->chosen = *address;
+        for (uint32_t i = 0; i < net->node.count; ++i) {
+            const ep_net_address_t *other = &nodes.nodes[own]->addresses[i];
+
+            net->why_not[i] = other == address
+                                  ? NULL
+                                  : mca_btl_epofi_agree_why_not(nodes.nodes, nodes.count, own,
+                                                                other, address);
+        }
     }
     for (size_t i = 0; i < nodes.count; ++i) {
         free(nodes.nodes[i]);

@@ -26,6 +26,7 @@ typedef struct mca_btl_epofi_net_t {
     ep_net_address_t chosen; /**< family 0: none */
     size_t nodes;            /**< hosts of the job that differ; 0: not known */
     const char *why;         /**< it was chosen, or none was; in words */
+    const char *why_not[EP_NET_MOST]; /**< of the node's addresses: likewise; NULL: it was */
 } mca_btl_epofi_net_t;
 
 /** Choose among what the nodes of the job have published.  Asks the launcher's daemon on this node,
@@ -37,5 +38,10 @@ bool mca_btl_epofi_net_is_chosen(const mca_btl_epofi_net_t *net, const void *soc
 
 /** Is it one of those that may be used on this node? */
 bool mca_btl_epofi_net_may_use(const mca_btl_epofi_net_t *net, const void *sockaddr);
+
+/* ---- btl_epofi_fabric.c ---------------------------------------------------------------------- */
+
+/** What was chosen for the process's fabric, which must be open.  Under the component's lock. */
+const mca_btl_epofi_net_t *mca_btl_epofi_fabric_net(void);
 
 #endif /* MCA_BTL_EPOFI_NET_H */

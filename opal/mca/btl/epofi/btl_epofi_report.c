@@ -11,43 +11,139 @@
 /**
  * @file
  *
- * What was chosen, in words: provider, interface, and who may connect.
+ * What was chosen, in words: provider, interface, why this one and no other, and who may connect.
+ * Tests: epinfo of test/lib/Ept/Matrix.pm.
  */
 
 #include "opal_config.h"
 
 #include "btl_epofi_types.h"
 
+#include "btl_epofi_net.h"
+
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_set(const char *text)
 {
     return NULL != text && '\0' != *text;
 }
 
-/** " (10.0.0.1)", or nothing where addresses are of another kind. */
-static void address_text(const struct fi_info *info, char *text, size_t size)
+/** "eth0 (10.0.0.1)"; the name alone where addresses are of another kind. */
+static void interface_text(const char *name, const struct sockaddr *sockaddr, char *text,
+                           size_t size)
 {
     char address[INET6_ADDRSTRLEN] = "";
+    uint8_t bytes[16];
+    uint16_t bits;
 
-    if (NULL != info->src_addr && FI_SOCKADDR_IN == info->addr_format) {
-        (void) inet_ntop(AF_INET, &((const struct sockaddr_in *) info->src_addr)->sin_addr, address,
-                         sizeof(address));
-    } else if (NULL != info->src_addr && FI_SOCKADDR_IN6 == info->addr_format) {
-        (void) inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) info->src_addr)->sin6_addr,
-                         address, sizeof(address));
+    if (NULL != sockaddr && ep_net_bytes(sockaddr, bytes, &bits)) {
+        (void) inet_ntop(sockaddr->sa_family, bytes, address, sizeof(address));
     }
-    snprintf(text, size, is_set(address) ? " (%s)" : "%s", address);
+    snprintf(text, size, is_set(address) ? "%s (%s)" : "%s%s", is_set(name) ? name : "?", address);
+}
+
+static const struct sockaddr *ip_address(const struct fi_info *info)
+{
+    return FI_SOCKADDR_IN == info->addr_format || FI_SOCKADDR_IN6 == info->addr_format
+               ? info->src_addr
+               : NULL;
+}
+
+/** Which one was taken for the job, and why. */
+static void report_interface(const struct fi_info *info, const mca_btl_epofi_net_t *net,
+                             mca_btl_ep_tell_fn_t tell, void *context)
+{
+    const bool asked = is_set(mca_btl_epofi_component.interface);
+    const struct sockaddr *address = ip_address(info);
+    char text[512], interface[INET6_ADDRSTRLEN + IF_NAMESIZE];
+
+    interface_text(info->domain_attr->name, address, interface, sizeof(interface));
+    if (NULL == address || 0 != strcmp(info->fabric_attr->prov_name, "tcp")) {
+        snprintf(text, sizeof(text), "%s, %s", interface,
+                 asked ? "as btl_epofi_interface says" : "the best of the provider's");
+    } else if (AF_UNSPEC != net->chosen.family && mca_btl_epofi_net_is_chosen(net, address)) {
+        snprintf(text, sizeof(text), "%s%s: %s (%zu hosts)", interface,
+                 asked ? ", of those that btl_epofi_interface names" : "", net->why, net->nodes);
+    } else {
+        snprintf(text, sizeof(text), "%s, the provider's first%s: %s", interface,
+                 asked ? " of those that btl_epofi_interface names" : "", net->why);
+    }
+    tell(context, "interface", text);
+}
+
+/** Is this one that others could connect to, but which is not in the node's list? */
+static bool is_left_out(const struct ifaddrs *one, const mca_btl_epofi_net_t *net)
+{
+    const unsigned int wanted = IFF_UP | IFF_RUNNING;
+
+    if (NULL == one->ifa_addr || wanted != (one->ifa_flags & (wanted | IFF_LOOPBACK))) {
+        return false;
+    }
+    if (AF_INET6 == one->ifa_addr->sa_family
+        && IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *) one->ifa_addr)->sin6_addr)) {
+        return false;
+    }
+    return (AF_INET == one->ifa_addr->sa_family || AF_INET6 == one->ifa_addr->sa_family)
+           && !mca_btl_epofi_net_may_use(net, one->ifa_addr);
+}
+
+/** Why one of the node's list was not taken.  @return NULL: it was, or nothing was chosen */
+static const char *why_not(const mca_btl_epofi_net_t *net, const struct sockaddr *address)
+{
+    uint8_t bytes[16];
+    uint16_t bits;
+
+    for (uint32_t i = 0; ep_net_bytes(address, bytes, &bits) && i < net->node.count; ++i) {
+        if (net->node.addresses[i].family == address->sa_family
+            && 0 == memcmp(net->node.addresses[i].bytes, bytes, sizeof(bytes))) {
+            return net->why_not[i];
+        }
+    }
+    return NULL;
+}
+
+/** Which ones were not, and why not. */
+static void report_others(const mca_btl_epofi_net_t *net, mca_btl_ep_tell_fn_t tell, void *context)
+{
+    const char *limit = is_set(mca_btl_epofi_component.interface)
+                            ? "btl_epofi_interface"
+                            : "btl_tcp_if_include or btl_tcp_if_exclude";
+    char text[1024] = "";
+    struct ifaddrs *list;
+    size_t used = 0;
+
+    if (0 == net->node.count || 0 != getifaddrs(&list)) {
+        return;
+    }
+    for (const struct ifaddrs *one = list; NULL != one && used < sizeof(text);
+         one = one->ifa_next) {
+        const char *why = NULL != one->ifa_addr ? why_not(net, one->ifa_addr) : NULL;
+        char interface[INET6_ADDRSTRLEN + IF_NAMESIZE];
+
+        if (NULL == why && !is_left_out(one, net)) {
+            continue;
+        }
+        interface_text(one->ifa_name, one->ifa_addr, interface, sizeof(interface));
+        used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s: %s%s",
+                                  0 < used ? "; " : "", interface,
+                                  NULL != why ? why : "ruled out by ", NULL != why ? "" : limit);
+    }
+    freeifaddrs(list);
+    if (0 < used) {
+        tell(context, "passed over", text);
+    }
 }
 
 static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_fn_t tell,
                           void *context)
 {
     const struct fi_info *info = fabric->info;
-    const char *interface = info->domain_attr->name;
-    char text[512], address[INET6_ADDRSTRLEN + 8];
+    char text[512];
 
     snprintf(text, sizeof(text), "libfabric's %s (%s); up to %zu bytes go at once, larger ones %s",
              info->fabric_attr->prov_name,
@@ -55,10 +151,10 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
                                                       : "the best that there is here",
              fabric->eager_limit, fabric->rma ? "are read" : "in pieces");
     tell(context, "network", text);
-    address_text(info, address, sizeof(address));
-    snprintf(text, sizeof(text), "%s%s: %s", is_set(interface) ? interface : "?", address,
-             fabric->interface_why);
-    tell(context, "interface", text);
+    report_interface(info, mca_btl_epofi_fabric_net(), tell, context);
+    if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
+        report_others(mca_btl_epofi_fabric_net(), tell, context);
+    }
     tell(context, "greeting",
          0 == mca_btl_epofi_component.greeting ? "none: btl_epofi_greeting is 0"
          : fabric->recv_watched /* tcp */ && mca_btl_epofi_sockets_can_greet()

@@ -122,7 +122,6 @@ struct mca_btl_base_registration_handle_t {
 /** What the process found out once; constant while anybody holds it. */
 typedef struct mca_btl_epofi_fabric_t {
     struct fi_info *info; /**< the chosen provider and interface */
-    const char *interface_why; /**< it was chosen, in words */
     struct fid_fabric *fabric;
     uint32_t provider_hash;
     size_t eager_limit; /**< header and payload, bytes */
