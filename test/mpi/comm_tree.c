@@ -22,6 +22,7 @@
  *
  *   --episodes N   scripts to play (default 3)
  *   --ops N        steps of a script (default 100)
+ *   --hosts N      the processes are on so many hosts, by turns (default 1, at most 3)
  *   --pending-inter 0  no requests open on intercommunicators when they are freed
  *   --trace 1      every rank tells what it does
  *   --without LIST steps to leave out: names as failures show them, separated by commas
@@ -353,21 +354,28 @@ static void op_split(struct world *w)
     enter(w, p, parts, num, got, nodes);
 }
 
-/* All ranks of a run are on one node. */
+/* All ranks of a run are on one node, or on as many as --hosts says, the processes by turns. */
 static void op_split_type(struct world *w)
 {
-    struct node *p = pick(w, INTRA, DEPTH_MAX - 1), *n;
-    struct model part;
+    const int hosts = (int) ept_option_long("hosts", 1);
+    struct node *p = pick(w, INTRA, DEPTH_MAX - 1), *nodes[PARTS_MAX];
+    struct model part, parts[PARTS_MAX];
     int color, key;
     MPI_Comm got = MPI_COMM_NULL;
 
     draw_split(w, &p->m, 0 == draw(w, 2), 1, &part, &color, &key);
+    memset(parts, 0, (size_t) hosts * sizeof(parts[0]));
+    for (int r = 0; r < part.count[0]; ++r) {
+        const int g = part.member[0][r], process = g / (w->t->size / w->t->nprocs);
+
+        model_add(&parts[process % hosts], 0, g);
+    }
     if (mine(w, p)) {
         EPT_OK(w->t, MPI_Comm_split_type(p->comm,
                                          0 == color ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, key,
                                          MPI_INFO_NULL, &got));
     }
-    enter(w, p, &part, 1, got, &n);
+    enter(w, p, parts, hosts, got, nodes);
 }
 
 /* Who is with whom depends on the machine, so these are used and freed at once. */

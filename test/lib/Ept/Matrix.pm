@@ -177,7 +177,7 @@ my @TABLE = (
               quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0 } }
         qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move coll_reduce)),
     (map { +{ program => $_, variant => 'cluster_long', cluster => 'one', configs => ['6x2/node'],
-              long => 1, plain => 0 } }
+              long => 1, plain => 0, args => /^comm_(?:inter|tree)$/ ? '--hosts 3' : '' } }
         qw(create comm_bridge comm_inter p2p_match p2p_order p2p_sizes p2p_requests comm_ops
            comm_tree comm_groups coll_neighbor part)),
     # The launcher ends the job, or leaves the survivors alone and tells them, though Open MPI's own
