@@ -230,7 +230,7 @@ sub _missing
         my $cluster = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib/cluster}r;
         my $words = qx($^X \Q$cluster\E --check 2>&1);
 
-        return 'no right to make network namespaces: ' . ($words =~ s/\s+/ /gr) if 0 != $?;
+        return 'no right to make network namespaces: ' . ($words =~ s/\n.*//sr) if 0 != $?;
     }
     return 'lib/direct-calls knows x86-64 only' if $job->{direct} && !Ept::Build::can_be_direct();
     return '';

@@ -211,8 +211,12 @@ my @TABLE = (
         [uneven => [[1, 'ens4'], [1, 'eno1'], [0, 'ens3']], ''],
         [docker => [[1, 'eth0'], [0, 'docker0']],
          'btl_tcp_if_include eth0 btl_epofi_interface docker0,eth0'],
-        [ipv6 => [[1, 'eth1'], [0, 'eth0']],
-         'btl_tcp_if_include eth0 btl_epofi_interface eth1']),
+        [both => [[1, 'eth1'], [0, 'eth0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface eth1'],
+        [ipv6 => [[1, 'eth0']], '']),
+    # (Two on a node would be told by btl/tcp that it finds no addresses to reach each other by.)
+    { program => 'p2p_basic', variant => 'ipv6', cluster => 'ipv6', configs => ['3x2/node'],
+      long => 1, plain => 0 },
     # One that does not lead everywhere, asked for: what is said.
     { program => 'cluster', variant => 'torn', cluster => 'torn', kind => 'fatal', plain => 0,
       configs => ['2x1/node'], quick => [], args => '--torn 1', timeout => 30,
