@@ -227,6 +227,8 @@ sub _missing
         return 'no right to give this machine two names';
     }
     if ($job->{cluster}) {
+        return "the daemons of Open MPI 6 (PRRTE 5.0.0rc1) do not start without IPv4"
+            if 'ipv6' eq $job->{cluster} && '6' eq ($ENV{EP_OMPI} // '');
         my $cluster = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib/cluster}r;
         my $words = qx($^X \Q$cluster\E --check 2>&1);
 
