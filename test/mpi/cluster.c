@@ -17,10 +17,13 @@
  *   --down MS  for how long it does; the launcher's connections must survive it, too
  *   --torn 1   the network that endpoints take is cut in two: rank 0 sends to rank 1 in vain, and
  *              ends the job (kind "fatal": the runner looks at what is said)
+ *   --closed 1 connections of ordinary communicators are closed, and nobody dies: likewise
  */
 
 #include "ept.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,9 +149,49 @@ static void case_torn(MPI_Comm comm, struct ept *t)
     (void) MPI_Abort(comm, 3);
 }
 
+/** Close this process's connections with other hosts, as somebody between them might. */
+static int close_connections(void)
+{
+    enum { MOST = 1024 };
+    int closed = 0;
+
+    for (int fd = 3; fd < MOST; ++fd) {
+        struct sockaddr_in own, peer;
+        socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
+
+        if (0 == getpeername(fd, (struct sockaddr *) &peer, &peer_size)
+            && 0 == getsockname(fd, (struct sockaddr *) &own, &own_size)
+            && AF_INET == peer.sin_family && own.sin_addr.s_addr != peer.sin_addr.s_addr) {
+            closed += 0 == shutdown(fd, SHUT_RDWR);
+        }
+    }
+    return closed;
+}
+
+/** Ordinary communicators lose their connections while all live: their PML hears of it. */
+static void case_closed(MPI_Comm comm, struct ept *t)
+{
+    const double start = ept_time();
+    int flag;
+
+    if (1 == t->rank) {
+        printf("%d connections closed\n", close_connections());
+        (void) fflush(stdout);
+    }
+    do {
+        EPT_OK(t, MPI_Iprobe(0, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    } while (ept_time() - start < 10);
+    printf("still here\n");
+    (void) fflush(stdout);
+    (void) MPI_Abort(comm, 3);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (0 != ept_option_long("closed", 0)) {
+        EPT_CASE(t, case_closed);
+    }
     if (0 != ept_option_long("torn", 0)) {
         EPT_CASE(t, case_torn);
     }

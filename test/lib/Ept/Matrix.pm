@@ -196,6 +196,11 @@ my @TABLE = (
       within => 30000, args => '--how recv --end finalize', status => 0,
       mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended',
       never => 'written|Socket closed' },
+    # Nobody has died: a connection is over, and ob1 has lost messages.
+    { program => 'cluster', variant => 'closed', cluster => 'one', kind => 'fatal', plain => 0,
+      configs => ['2x1/node'], quick => [], args => '--closed 1', timeout => 30,
+      mca => 'pml_epml_launcher_wait 300',
+      says => '[1-9]\d* connections closed.*error occurred in Socket closed' },
     # Which network the endpoints of all nodes take.
     (map { my ($layout, $interfaces, $mca) = @$_;
            my $others = join '', map { "(?!.*interface $_->[1],)" } grep { !$_->[0] } @$interfaces;
