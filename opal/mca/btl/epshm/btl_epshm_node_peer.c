@@ -102,8 +102,8 @@ static void announce(epshm_node_peer_t *peer)
             return;
         }
         atomic_store_explicit(&peer->out.pipe->next, last, memory_order_relaxed);
-        /* Release pairs with the acquire in answer_door: the pipe is complete before its word.  Others' pushes in between keep their order: this is a
-         * read-modify-write. */
+        /* Release pairs with the acquire in answer_door: the pipe is complete before its word.
+         * Others' pushes in between keep their order: this is a read-modify-write. */
     } while (!atomic_compare_exchange_weak_explicit(&door->last, &last, word, memory_order_release,
                                                     memory_order_relaxed));
 }
@@ -239,36 +239,41 @@ void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *ep_module,
     free(peer);
 }
 
-int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
+/** Let a pipe have the area in its block, if there was one to be had.  @return was there? */
+static bool add_area(epshm_node_peer_t *peer, bool was_had)
 {
     epshm_block_t *block = &peer->last_will->area_block;
 
-    if (NULL != peer->out.area) {
-        return OPAL_SUCCESS;
-    }
-    if (!get_block(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes,
-                   mca_btl_epshm_component.pipe_eager_limit, block)) {
+    if (!was_had) {
         *block = (epshm_block_t){.size = 0};
-        say_no_room();
-        return OPAL_ERR_NOT_AVAILABLE;
-    }
-    epshm_pipe_add_area(&peer->out, block->memory, block->offset, block->size);
-    return OPAL_SUCCESS;
-}
-
-bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer)
-{
-    epshm_block_t *block = &peer->last_will->area_block;
-
-    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes, 2,
-                                   block)) {
-        *block = (epshm_block_t){.size = 0};
-        /* To ask takes the lock of the whole process. */
-        peer->medium = -EPSHM_NODE_AREA_PAUSE * EPSHM_NODE_AREA_AFTER;
         return false;
     }
     epshm_pipe_add_area(&peer->out, block->memory, block->offset, block->size);
     return true;
+}
+
+int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
+{
+    if (NULL != peer->out.area
+        || add_area(peer, get_block(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes,
+                                    mca_btl_epshm_component.pipe_eager_limit,
+                                    &peer->last_will->area_block))) {
+        return OPAL_SUCCESS;
+    }
+    say_no_room();
+    return OPAL_ERR_NOT_AVAILABLE;
+}
+
+bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer)
+{
+    if (add_area(peer, mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA,
+                                                 mca_btl_epshm_component.pipe_bytes, 2,
+                                                 &peer->last_will->area_block))) {
+        return true;
+    }
+    /* To ask takes the lock of the whole process. */
+    peer->medium = -EPSHM_NODE_AREA_PAUSE * EPSHM_NODE_AREA_AFTER;
+    return false;
 }
 
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
