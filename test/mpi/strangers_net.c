@@ -29,6 +29,8 @@
 #include <mpi.h>
 #include <mpi-ext.h>
 
+#include "../lib/tcp_hello.h"
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -137,19 +139,9 @@ static void hear(int fd, int ms)
     close(fd);
 }
 
-/** libfabric's handshake: "I am the one who listens on that port". */
 static void handshake(int fd, uint16_t port)
 {
-    struct {
-        uint8_t version, type;
-        uint16_t size;
-        uint32_t unused[5];
-        uint64_t order;
-        uint8_t rdm_version, rdm_unused;
-        uint16_t rdm_port;
-        uint32_t rdm_pid;
-    } hello = {.version = 3, .size = htons(8), .order = 1, .rdm_version = 1,
-               .rdm_port = htons(port), .rdm_pid = htonl(1)};
+    const tcp_hello_t hello = tcp_hello(port);
 
     say(fd, &hello, sizeof(hello));
 }

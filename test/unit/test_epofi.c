@@ -534,16 +534,6 @@ static void run_all(void)
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi", 60);
-    if (NULL != getenv("EPT_EPOFI_PROVIDER")) {
-        provider = getenv("EPT_EPOFI_PROVIDER");
-        interface = getenv("EPT_EPOFI_INTERFACE");
-        interface = NULL == interface ? "" : interface;
-        run_all();
-        return tap_end();
-    }
-    run_all();
-    provider = "shm";
-    interface = "";
-    run_all();
+    run_providers(run_all);
     return tap_end();
 }

@@ -210,6 +210,51 @@ static inline void side_disconnect(side_t *side)
     side->peer = NULL;
 }
 
+/* ---- losses, and messages that are numbers --------------------------------------------------- */
+
+static inline mca_btl_epofi_module_t *module_of(const side_t *side)
+{
+    return (mca_btl_epofi_module_t *) side->module;
+}
+
+static int losses;
+
+static inline bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) module;
+    TAP_CHECK(NULL != endpoint, "nobody is lost");
+    ++losses;
+    return false; /* the user is not told */
+}
+
+/** Open and connect; losses are counted from here on. */
+static inline void start(const pair_t *pair, side_t *side)
+{
+    losses = 0;
+    side_open(side);
+    side->module->ep_lost = count_loss;
+    side_connect(pair, side);
+}
+
+static inline void send_number(side_t *side, uint64_t number)
+{
+    TAP_EQ(OPAL_SUCCESS, side_send(side, &number, sizeof(number), NULL, 0));
+}
+
+/** An on_message: numbers come in order; state is that of the next. */
+static inline void expect_next(side_t *side, const unsigned char *data, size_t length)
+{
+    uint64_t *next = side->state;
+    uint64_t number = 0;
+
+    TAP_EQ(sizeof(number), length);
+    memcpy(&number, data, sizeof(number));
+    TAP_EQ(*next, number);
+    ++*next;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
 typedef void (*case_fn_t)(const pair_t *pair);
 
 static inline pid_t pair_fork(case_fn_t run, const pair_t *pair, int close_a, int close_b)
@@ -279,6 +324,22 @@ static inline void run_single(const char *name, case_fn_t run)
     (void) waitpid(pid, &status, 0);
     TAP_EQ(0, status);
     tap_case_done();
+}
+
+/** Run all cases over each provider, or over that of the environment. */
+static inline void run_providers(void (*run_all)(void))
+{
+    if (NULL != getenv("EPT_EPOFI_PROVIDER")) {
+        provider = getenv("EPT_EPOFI_PROVIDER");
+        interface = getenv("EPT_EPOFI_INTERFACE");
+        interface = NULL == interface ? "" : interface;
+        run_all();
+        return;
+    }
+    run_all();
+    provider = "shm";
+    interface = "";
+    run_all();
 }
 
 #endif /* EP_TEST_UNIT_TEST_EPOFI_H */

@@ -21,20 +21,14 @@
 
 #include "opal/mca/btl/epofi/btl_epofi_greet.h"
 
+#include "../lib/tcp_hello.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-
-/** What libfabric's tcp says first, and answers. */
-enum { HELLO = 40 };
-
-static mca_btl_epofi_module_t *module_of(const side_t *side)
-{
-    return (mca_btl_epofi_module_t *) side->module;
-}
 
 static const mca_btl_epofi_address_t *own(const side_t *side)
 {
@@ -149,7 +143,7 @@ static void case_wrong(const pair_t *pair)
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";
     mca_btl_epofi_greeting_t good, bad;
     side_t side = {0}, other = {0};
-    unsigned char hello[HELLO] = {3};
+    const tcp_hello_t hello = tcp_hello(1);
 
     (void) pair;
     side_open(&side);
@@ -162,8 +156,8 @@ static void case_wrong(const pair_t *pair)
     }
     expect_end(&other, &good, sizeof(good));
     expect_end(&side, request, sizeof(request) - 1);
-    expect_end(&side, hello, sizeof(hello)); /* libfabric's own, without ours */
-    expect_end(&side, hello, 1);
+    expect_end(&side, &hello, sizeof(hello)); /* libfabric's own, without ours */
+    expect_end(&side, &hello, 1);
     side_close(&other);
     side_close(&side);
 }
@@ -320,7 +314,7 @@ static void begin(side_t *side)
 static void expect_greeting(side_t *side, int fd, const mca_btl_epofi_secret_t *secret,
                             mca_btl_epofi_greeting_t *greeting)
 {
-    unsigned char said[sizeof(*greeting) + HELLO + 1] = {0};
+    unsigned char said[sizeof(*greeting) + sizeof(tcp_hello_t) + 1] = {0};
 
     TAP_EQ(sizeof(said) - 1, hear(side, fd, said, sizeof(said), 1000));
     memcpy(greeting, said, sizeof(*greeting));

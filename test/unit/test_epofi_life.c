@@ -393,16 +393,6 @@ static void case_component(const pair_t *pair)
     side_close(&side);
 }
 
-static int losses;
-
-static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) module;
-    TAP_CHECK(NULL != endpoint, "nobody is lost");
-    ++losses;
-    return false; /* the user is not told */
-}
-
 static int bad_ends;
 
 static void count_bad_end(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -560,16 +550,6 @@ static void run_all(void)
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi_life", 60);
-    if (NULL != getenv("EPT_EPOFI_PROVIDER")) {
-        provider = getenv("EPT_EPOFI_PROVIDER");
-        interface = getenv("EPT_EPOFI_INTERFACE");
-        interface = NULL == interface ? "" : interface;
-        run_all();
-        return tap_end();
-    }
-    run_all();
-    provider = "shm";
-    interface = "";
-    run_all();
+    run_providers(run_all);
     return tap_end();
 }

@@ -19,33 +19,10 @@
 
 enum { OWN = 2 /**< messages that go by themselves before the first packet */ };
 
-static int losses;
-
-static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) module;
-    (void) endpoint;
-    ++losses;
-    return false; /* the user is not told */
-}
-
-static mca_btl_epofi_module_t *module_of(const side_t *side)
-{
-    return (mca_btl_epofi_module_t *) side->module;
-}
-
 /** Of the last thing that was begun to be sent. */
 static uint64_t last_number(const side_t *side)
 {
     return side->peer->pair->out.sequence;
-}
-
-static void start(const pair_t *pair, side_t *side)
-{
-    losses = 0;
-    side_open(side);
-    side->module->ep_lost = count_loss;
-    side_connect(pair, side);
 }
 
 static void end(const pair_t *pair, side_t *side)
@@ -55,22 +32,6 @@ static void end(const pair_t *pair, side_t *side)
     TAP_EQ(0, losses);
     side_disconnect(side);
     side_close(side);
-}
-
-static void send_number(side_t *side, uint64_t number)
-{
-    TAP_EQ(OPAL_SUCCESS, side_send(side, &number, sizeof(number), NULL, 0));
-}
-
-static void expect_next(side_t *side, const unsigned char *data, size_t length)
-{
-    uint64_t *next = side->state;
-    uint64_t number = 0;
-
-    TAP_EQ(sizeof(number), length);
-    memcpy(&number, data, sizeof(number));
-    TAP_EQ(*next, number);
-    ++*next;
 }
 
 /** Many messages in a row take few sends. */

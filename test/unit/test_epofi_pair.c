@@ -21,18 +21,10 @@
 
 #include "opal/mca/btl/epofi/btl_epofi_greet.h"
 
+#include "../lib/tcp_hello.h"
+
 #include <arpa/inet.h>
 #include <sys/socket.h>
-
-static int losses;
-
-static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) module;
-    TAP_CHECK(NULL != endpoint, "nobody is lost");
-    ++losses;
-    return false; /* the user is not told */
-}
 
 static name_t met; /**< whom ep_meet knows */
 static int meetings;
@@ -46,22 +38,9 @@ static void meet(mca_btl_ep_module_t *module, uint64_t source)
     ++meetings;
 }
 
-static mca_btl_epofi_module_t *module_of(const side_t *side)
-{
-    return (mca_btl_epofi_module_t *) side->module;
-}
-
 static mca_btl_epofi_pair_t *pair_of(const side_t *side)
 {
     return side->peer->pair;
-}
-
-static void start(const pair_t *pair, side_t *side)
-{
-    losses = 0;
-    side_open(side);
-    side->module->ep_lost = count_loss;
-    side_connect(pair, side);
 }
 
 /** Send 8 bytes with this header past btl/epofi. */
@@ -77,26 +56,10 @@ static void send_raw(side_t *side, const mca_btl_epofi_wire_t *wire)
     }
 }
 
-static void send_number(side_t *side, uint64_t number)
-{
-    TAP_EQ(OPAL_SUCCESS, side_send(side, &number, sizeof(number), NULL, 0));
-}
-
 /** As if the next message had been lost on its way. */
 static void skip(side_t *side)
 {
     ++pair_of(side)->out.sequence;
-}
-
-static void expect_next(side_t *side, const unsigned char *data, size_t length)
-{
-    uint64_t *next = side->state;
-    uint64_t number = 0;
-
-    TAP_EQ(sizeof(number), length);
-    memcpy(&number, data, sizeof(number));
-    TAP_EQ(*next, number);
-    ++*next;
 }
 
 static void end(side_t *side)
@@ -595,25 +558,15 @@ static void case_keys(const pair_t *pair)
  * message, and stop.  @return the socket */
 static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
 {
-    struct {
-        uint8_t version, type;
-        uint16_t size;
-        uint32_t unused[5];
-        uint64_t order;
-        uint8_t rdm_version, rdm_unused;
-        uint16_t rdm_port; /**< the connection is known by it */
-        uint32_t rdm_pid;
-    } hello = {.version = 3, .size = htons(8), .order = 1, .rdm_version = 1,
-               .rdm_port = htons(port), .rdm_pid = htonl(1)};
+    const tcp_hello_t hello = tcp_hello(port);
     struct {
         uint8_t version, what, unused[4], size, id;
         uint64_t length;
     } header = {.version = 3, .size = 16, .length = 16 + 200};
     int fd = socket(((const struct sockaddr *) address->bytes)->sa_family, SOCK_STREAM, 0);
     mca_btl_epofi_greeting_t greeting;
-    char answer[sizeof(mca_btl_epofi_answer_t) + 40];
+    char answer[sizeof(mca_btl_epofi_answer_t) + sizeof(hello)];
 
-    TAP_EQ(40, sizeof(hello));
     TAP_EQ(16, sizeof(header));
     TAP_EQ(0, connect(fd, (const struct sockaddr *) address->bytes, address->length));
     TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&address->secret, &greeting));
