@@ -46,19 +46,33 @@ my ($recipe) = glob "$top/packaging/easybuild/*.eb";
 like($recipe, qr/-\Q$version\E-/, 'EasyBuild: the name of the file');
 is(first($recipe =~ s{^\Q$top\E/}{}r, qr/^version = '(.*?)'/m), $version, 'EasyBuild');
 
+# A tarball has all pages.
+my $pages = Ept::Build::read_file("$top/docs/Makefile.am");
+for my $page (map { s{.*/}{}r } glob "$top/docs/*.md") {
+    like($pages, qr/\s\Q$page\E\s/, "docs/Makefile.am: $page");
+}
+
 # In what is installed.
 chomp(my $said = `pkg-config --modversion mpix_endpoints`);
 is($said, $version, 'pkg-config');
 my ($libdir, $components) = (variable('libdir'), variable('componentdir'));
 like(Ept::Build::read_file("$libdir/cmake/mpix_endpoints/mpix_endpointsConfigVersion.cmake"),
      qr/PACKAGE_VERSION "\Q$version\E"/, 'CMake');
-my @pages = qw(man1/epmpicc.1 man1/epmpirun.1 man3/MPIX_Comm_create_endpoints.3
+my @pages = qw(man1/epinfo.1 man1/epmpicc.1 man1/epmpirun.1 man3/MPIX_Comm_create_endpoints.3
                man3/MPIX_Query_endpoints_support.3 man7/mpix_endpoints.7);
 for my $page (@pages) {
     my $text = Ept::Build::read_file(dirname($libdir) . "/share/man/$page");
 
     like($text, qr/^\.TH \S+ \d \S+ "Open MPI Endpoints \Q$version\E"/m, $page);
     unlike($text, qr/\@\w+\@/, 'is filled in');
+}
+# Each program has its page, and the Debian packages have both.
+my $listed = join '', map { Ept::Build::read_file($_) } glob "$top/packaging/debian/*.install";
+for my $program (map { s{.*/}{}r } glob dirname($libdir) . '/bin/ep*') {
+    ok(-f dirname($libdir) . "/share/man/man1/$program.1", "$program.1");
+    for my $file ("bin/$program", "share/man/man1/$program.1") {
+        like($listed, qr{^usr/\Q$file\E$}m, "a Debian package has $file");
+    }
 }
 my @files = map { s{.*/}{}r } glob "$components/*";
 is("@{[grep { !/^mca_\w+\.so$|\.txt$|^modulefiles$/ } @files]}", '', 'only components and texts');

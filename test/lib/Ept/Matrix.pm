@@ -933,7 +933,7 @@ sub install_jobs
             top => $top,
             program => $program,
             args => '',
-            timeout => 600,
+            timeout => $long{$program} ? 1200 : 600,
         };
     }
     return @jobs;
