@@ -284,8 +284,9 @@ sub command_of
                 split(' ', $job->{args}));
     }
     if ('python' eq $kind) {
-        my $folder = ($ENV{EPT_RUN_TESTS} // '') =~ s{/test/[^/]+$}{/examples}r;
-        return (_launch('epmpirun', $job), 'python3', "$folder/$job->{program}", $job->{ep});
+        my $top = ($ENV{EPT_RUN_TESTS} // '') =~ s{/test/[^/]+$}{}r;
+        return (_launch('epmpirun', $job), 'python3', "$top/$job->{folder}/$job->{program}",
+                $job->{ep}, split(' ', $job->{args}));
     }
     if ('valgrind' eq $kind) {
         return (_launch('epmpirun', $job), 'valgrind', '--leak-check=full',

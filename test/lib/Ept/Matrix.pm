@@ -58,6 +58,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
 #   timeout seconds of one run (default 120; twice that from 32 ranks on)
 #   kind    see lib/Ept/Job.pm (default "mpi")
+#   folder  of kind "python": where the program is (default "examples")
 #   plain   0: nothing to see without endpoints
 #   mca     "name value" pairs
 #   env     variables, "NAME=VALUE ..."
@@ -711,6 +712,11 @@ my @TABLE = (
       quick => ['2x3/tcp'], plain => 0 },
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
+    # What docs/python.md says that works; what does not, but with one endpoint in each process.
+    { program => 'objects.py', kind => 'python', folder => 'test/mpi', configs => [qw(1x3 2x2/node)],
+      quick => [], plain => 0, timeout => 60 },
+    { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi',
+      configs => [qw(1x1 3x1/tcp)], quick => [], plain => 0, args => 'fast', timeout => 60 },
     { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
       quick => ['3x5/tcp'], plain => 0 },
 
@@ -783,8 +789,9 @@ sub _jobs_of_config
     my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
     my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm node)) : (undef);
     my $kind = $entry->{kind} // 'mpi';
-    my $name = ($kind =~ /^(?:example|python)$/ ? 'example/' : '') . $entry->{program}
-        . ($entry->{variant} ? ":$entry->{variant}" : '');
+    my $folder = $entry->{folder} // 'examples';
+    my $name = ($kind =~ /^(?:example|python)$/ && 'examples' eq $folder ? 'example/' : '')
+        . $entry->{program} . ($entry->{variant} ? ":$entry->{variant}" : '');
     my $mca = $entry->{mca} // '';
     my @jobs;
 
@@ -796,6 +803,7 @@ sub _jobs_of_config
             name => "$name/$config" . (defined $p && $config !~ m{/} ? "/$p" : ''),
             kind => $kind,
             program => $entry->{program},
+            folder => $folder,
             np => $np,
             ep => $ep,
             provider => $p,

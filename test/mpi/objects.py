@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# objects.py ENDPOINTS [fast]: what docs/python.md says that works with mpi4py, each thread a rank, and
+# values checked.  "fast": what duplicates the communicator inside of mpi4py, which waits for ever unless
+# there is one endpoint in each process.
+
+import os
+import sys
+import threading
+from array import array
+
+import mpi4py
+
+FAST = sys.argv[2:] == ["fast"]
+mpi4py.rc.fast_reduce = FAST
+from mpi4py import MPI
+from mpi4py.util import pkl5
+
+# What it sets for itself comes too late to count.
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../examples"))
+from endpoints import create_endpoints
+
+
+def expect(wanted, got):
+    if wanted != got:
+        raise AssertionError("expected %r, got %r" % (wanted, got))
+
+
+def messages(comm, rank, size):
+    """Of buffers and of objects, with requests, probes and persistent requests."""
+    to, back = (rank + 1) % size, (rank - 1) % size
+    come, status = array("i", [0] * 1000), MPI.Status()
+
+    request = comm.Irecv(come, back, 1)
+    comm.Send(array("i", range(rank, rank + 1000)), to, 1)
+    request.Wait(status)
+    expect((list(range(back, back + 1000)), back), (list(come), status.Get_source()))
+    requests = [comm.isend({"from": rank}, to, 2), comm.irecv(source=back, tag=2)]
+    expect([None, {"from": back}], MPI.Request.waitall(requests))
+    request = comm.issend("large" * 100000, to, 3)
+    comm.Probe(MPI.ANY_SOURCE, 3, status)
+    expect(back, status.Get_source())
+    message = comm.mprobe(back, 3)
+    expect("large" * 100000, message.recv())
+    request.wait()
+    out, come = array("i", [0]), array("i", [0])
+    pair = [comm.Send_init(out, to, 4), comm.Recv_init(come, back, 4)]
+    for i in range(5):
+        out[0] = 10 * rank + i
+        MPI.Prequest.Startall(pair)
+        MPI.Request.Waitall(pair)
+        expect(10 * back + i, come[0])
+    large = pkl5.Intracomm(comm)
+    request = large.isend(bytearray(b"x" * 300000), to, 5)
+    expect(300000, len(large.recv(source=back, tag=5)))
+    request.wait()
+
+
+def collectives(comm, rank, size):
+    """With buffers, and of objects, but for reductions."""
+    ranks, mine, total = list(range(size)), array("q", [rank]), array("q", [0])
+
+    request = comm.Iallreduce(mine, total)
+    comm.Barrier()
+    request.Wait()
+    expect(sum(ranks), total[0])
+    all_of = array("q", [0] * size)
+    comm.Allgather(mine, all_of)
+    expect(ranks, list(all_of))
+    expect("root", comm.bcast("root" if rank == 1 % size else None, 1 % size))
+    expect(ranks if rank == 0 else None, comm.gather(rank))
+    expect(str(rank), comm.scatter([str(r) for r in ranks] if rank == 0 else None))
+    expect(ranks, comm.allgather(rank))
+    expect([(r, rank) for r in ranks], comm.alltoall([(rank, r) for r in ranks]))
+    comm.barrier()
+
+
+def reductions(comm, rank, size):
+    """Of objects."""
+    strings = "".join(str(r) for r in range(size))
+
+    for _ in range(3):
+        expect(strings if rank == 0 else None, comm.reduce(str(rank)))
+        expect(strings, comm.allreduce(str(rank)))
+        expect(strings[:rank + 1], comm.scan(str(rank)))
+        expect(strings[:rank] if rank else None, comm.exscan(str(rank)))
+        expect(size - 1, comm.allreduce(rank, op=MPI.MAX))
+
+
+def large_objects(comm, rank, size):
+    """Collectives of mpi4py.util.pkl5."""
+    large = pkl5.Intracomm(comm)
+
+    expect(["root"] * size, large.allgather(large.bcast("root" if rank == 0 else None)))
+    expect(list(range(size)) if rank == 0 else None, large.gather(rank))
+
+
+def communicators(comm, rank, size):
+    """Made of it; deletions of attributes and reductions that call Python."""
+    ended = []
+    key = MPI.Comm.Create_keyval(delete_fn=lambda c, k, value: ended.append(value))
+
+    for make in (lambda: comm.Dup(), lambda: comm.Split(0, -rank),
+                 lambda: comm.Create(comm.Get_group()),
+                 lambda: comm.Create_cart([size], periods=True)):
+        new = make()
+        new.Set_attr(key, (rank, size))
+        expect(size, new.Get_size())
+        expect([1] * size, new.allgather(1))
+        new.Free()
+    expect([(rank, size)] * 4, ended)
+    MPI.Comm.Free_keyval(key)
+
+    def add(a, b, datatype):
+        two = memoryview(b).cast("q")
+        for i, value in enumerate(memoryview(a).cast("q")):
+            two[i] += value
+
+    operation, total = MPI.Op.Create(add, commute=True), array("q", [0, 0])
+    comm.Allreduce([array("q", [rank, 1]), MPI.INT64_T], [total, MPI.INT64_T], op=operation)
+    expect([size * (size - 1) // 2, size], list(total))
+    operation.Free()
+
+
+def errors(comm, rank, size):
+    """An exception in the thread that has made the call."""
+    try:
+        comm.send(1, size)
+    except MPI.Exception as e:
+        expect(MPI.ERR_RANK, e.Get_error_class())
+    else:
+        raise AssertionError("no exception")
+
+
+def be_a_rank(comm, failures):
+    rank, size = comm.Get_rank(), comm.Get_size()
+    what = None
+
+    try:
+        for what in ((reductions, large_objects) if FAST
+                     else (messages, collectives, reductions, communicators, errors)):
+            what(comm, rank, size)
+            comm.Barrier()
+    except BaseException as e:
+        failures.append("rank %d of %d, %s: %r" % (rank, size, what.__name__, e))
+        print(failures[-1], file=sys.stderr, flush=True)
+        MPI.COMM_WORLD.Abort(1)     # the others wait for it
+    comm.Free()
+
+
+def main():
+    failures = []
+    comms = create_endpoints(MPI.COMM_WORLD, int(sys.argv[1]))
+    threads = [threading.Thread(target=be_a_rank, args=(comm, failures)) for comm in comms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if MPI.COMM_WORLD.allreduce(len(failures)) == 0 and MPI.COMM_WORLD.Get_rank() == 0:
+        print("objects.py: right", flush=True)
+
+
+if __name__ == "__main__":
+    main()
