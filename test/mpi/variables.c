@@ -265,6 +265,89 @@ static void case_dropped(MPI_Comm comm, struct ept *t)
     close_access(t, &access);
 }
 
+/* A neighbour does not take what it is sent: more than fits on the way waits. */
+static void case_deferred(MPI_Comm comm, struct ept *t)
+{
+    enum { COUNT = 6000 };
+    struct access access = open_access(t, comm);
+    struct variable deferred = open_counter(t, &access, "ep_deferred");
+    struct variable backlogs = open_variable(t, &access, "ep_backlogs", MPI_T_PVAR_CLASS_LEVEL);
+    MPI_Request *requests = malloc(COUNT * sizeof(*requests));
+    const bool sends = 0 == t->local && 1 < t->nlocal;
+    int in;
+
+    EPT_OK(t, MPI_Barrier(comm));
+    ept_local_barrier(t); /* from here on nobody else is in MPI */
+    EPT_EQ(t, 0, (long) value_of(t, &deferred));
+    EPT_EQ(t, 0, (long) value_of(t, &backlogs));
+    for (int i = 0; sends && i < COUNT; ++i) {
+        EPT_OK(t, MPI_Isend(&t->rank, 1, MPI_INT, t->rank + 1, 1, comm, &requests[i]));
+    }
+    EPT_EQ(t, sends ? 1 : 0, (long) value_of(t, &backlogs));
+    EPT_CHECK(t, sends ? 0 < value_of(t, &deferred) && COUNT > value_of(t, &deferred)
+                       : 0 == value_of(t, &deferred), "%llu deferred", value_of(t, &deferred));
+    ept_local_barrier(t);
+    for (int i = 0; 1 == t->local && i < COUNT; ++i) {
+        EPT_OK(t, MPI_Recv(&in, 1, MPI_INT, t->rank - 1, 1, comm, MPI_STATUS_IGNORE));
+    }
+    EPT_OK(t, MPI_Waitall(sends ? COUNT : 0, requests, MPI_STATUSES_IGNORE));
+    EPT_EQ(t, 0, (long) value_of(t, &backlogs));
+    free(requests);
+    close_variable(t, &deferred);
+    close_variable(t, &backlogs);
+    close_access(t, &access);
+}
+
+/* A synchronous send ends while its receiver is not in MPI: its sender has turned the other's
+ * endpoint. */
+static void case_helps(MPI_Comm comm, struct ept *t)
+{
+    struct access access = open_access(t, comm);
+    struct variable helps = open_counter(t, &access, "ep_helps");
+    MPI_Request request = MPI_REQUEST_NULL;
+    int in;
+
+    EPT_OK(t, MPI_Barrier(comm));
+    if (1 == t->local) {
+        EPT_OK(t, MPI_Irecv(&in, 1, MPI_INT, t->rank - 1, 1, comm, &request));
+    }
+    ept_local_barrier(t);
+    if (0 == t->local && 1 < t->nlocal) {
+        EPT_OK(t, MPI_Ssend(&t->rank, 1, MPI_INT, t->rank + 1, 1, comm));
+    }
+    ept_local_barrier(t);
+    EPT_CHECK(t, 1 != t->local || 0 < value_of(t, &helps), "nobody has helped");
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    close_variable(t, &helps);
+    close_access(t, &access);
+}
+
+/* Once for each time that too much waits, however much. */
+static void case_full(MPI_Comm comm, struct ept *t)
+{
+    enum { COUNT = 10, BYTES = 1000, TIMES = 3 };
+    const char *limit = getenv("OMPI_MCA_pml_epml_unexpected_limit");
+    static unsigned char out[BYTES];
+    unsigned char in[BYTES];
+    struct access access = open_access(t, comm);
+    struct variable times = open_counter(t, &access, "ep_times_full");
+    MPI_Request requests[COUNT];
+
+    for (int n = 0; NULL != limit && n < TIMES; ++n) {
+        for (int i = 0; i < COUNT; ++i) {
+            EPT_OK(t, MPI_Isend(out, BYTES, MPI_BYTE, t->rank, i, comm, &requests[i]));
+        }
+        EPT_OK(t, MPI_Probe(t->rank, COUNT - 1, comm, MPI_STATUS_IGNORE));
+        EPT_EQ(t, n + 1, (long) value_of(t, &times));
+        for (int i = 0; i < COUNT; ++i) {
+            EPT_OK(t, MPI_Recv(in, BYTES, MPI_BYTE, t->rank, i, comm, MPI_STATUS_IGNORE));
+        }
+        EPT_OK(t, MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE));
+    }
+    close_variable(t, &times);
+    close_access(t, &access);
+}
+
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* Its values are those of all its endpoints, gone ones included; and those of any communicator
@@ -352,6 +435,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_fetched);
     EPT_CASE(t, case_unexpected);
     EPT_CASE(t, case_dropped);
+    EPT_CASE(t, case_deferred);
+    EPT_CASE(t, case_helps);
+    EPT_CASE(t, case_full);
     EPT_CASE(t, case_process);
     EPT_CASE(t, case_under_way);
     return 0;

@@ -261,6 +261,8 @@ my @TABLE = (
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
     { program => 'variables', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0 },
+    { program => 'variables', variant => 'held', configs => ['1x2'], quick => [], plain => 0,
+      args => '--case full', mca => 'pml_epml_unexpected_limit 4000' },
     { program => 'variables', variant => 'verbose', configs => [qw(2x1/tcp 2x1/node)], quick => [],
       plain => 0, args => '--case process', mca => 'pml_epml_verbose 1',
       says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*seams .*in the process .*'
