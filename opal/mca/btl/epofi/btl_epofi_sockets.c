@@ -271,6 +271,25 @@ void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms)
     }
 }
 
+/** End a connection that has been silent for so long.  By a copy of its descriptor, which cannot
+ * become another connection's between the look and the end, as the descriptor can if libfabric closes
+ * it in another thread.  Where there is none for a copy, it has to do itself. */
+static void end_silent(int fd, const entry_t *entry, uint64_t ms)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    const int one = 0 > copy ? fd : copy;
+
+    if (atomic_load_explicit(&entry->inode, memory_order_relaxed) == inode_of(one)
+        && !has_spoken(one, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
+        mca_btl_epofi_sockets_say_silent(one, ms);
+        /* libfabric, or the gate, sees that it has ended, and closes it. */
+        (void) shutdown(one, SHUT_RDWR);
+    }
+    if (0 <= copy) {
+        (void) close(copy);
+    }
+}
+
 /** Close connections that were accepted before a moment and have not been talked on since. */
 static void sweep(uint64_t now, uint64_t patience_ns)
 {
@@ -295,9 +314,7 @@ static void sweep(uint64_t now, uint64_t patience_ns)
                                                            memory_order_relaxed,
                                                            memory_order_relaxed);
         } else if (now - since > patience_ns) {
-            mca_btl_epofi_sockets_say_silent(fd, (now - since) / 1000000u);
-            /* libfabric, or the gate, sees that it has ended, and closes it. */
-            (void) shutdown(fd, SHUT_RDWR);
+            end_silent(fd, entry, (now - since) / 1000000u);
         } else {
             ++count;
         }
