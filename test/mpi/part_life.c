@@ -15,24 +15,7 @@
  * partner, giving requests and communicators up early.
  */
 
-#include "ept.h"
-
-enum { TAG = 3, PARTS = 4 };
-
-static int above(const struct ept *t)
-{
-    return (t->rank + 1) % t->size;
-}
-
-static int below(const struct ept *t)
-{
-    return (t->rank - 1 + t->size) % t->size;
-}
-
-static int value(int rank, int request, int round, int i)
-{
-    return 1000000 * rank + 10000 * request + 100 * round + i;
-}
+#include "part.h"
 
 /** A send whose partitions are all marked leaves the receive's buffer alone until that is
  * started. */

@@ -16,29 +16,14 @@
  * intercommunicators; what is refused.
  */
 
-#include "ept.h"
+#include "part.h"
 
-enum { TAG = 3, PARTS = 4, MANY = 20 };
+enum { MANY = 20 };
 
 void test_process_begin(void)
 {
     /* libmpi reports errors of partitioned calls there, whatever the communicator. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-}
-
-static int above(const struct ept *t)
-{
-    return (t->rank + 1) % t->size;
-}
-
-static int below(const struct ept *t)
-{
-    return (t->rank - 1 + t->size) % t->size;
-}
-
-static int value(int rank, int request, int round, int i)
-{
-    return 1000000 * rank + 10000 * request + 100 * round + i;
 }
 
 /** Many requests with one tag, on both sides of their partners' inits; every rank starts and marks

@@ -1,0 +1,40 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the tests of partitioned requests share: each rank sends to the one above it, round the ring,
+ * integers that say from whom, by which request, in which round and at which place they are.
+ */
+
+#ifndef EPT_PART_H
+#define EPT_PART_H
+
+#include "ept.h"
+
+enum { TAG = 3, PARTS = 4 };
+
+static inline int above(const struct ept *t)
+{
+    return (t->rank + 1) % t->size;
+}
+
+static inline int below(const struct ept *t)
+{
+    return (t->rank - 1 + t->size) % t->size;
+}
+
+static inline int value(int rank, int request, int round, int i)
+{
+    return 1000000 * rank + 10000 * request + 100 * round + i;
+}
+
+#endif /* EPT_PART_H */
