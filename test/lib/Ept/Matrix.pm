@@ -191,7 +191,7 @@ my @TABLE = (
               launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
               mca => $PATIENT, says => 'Dead: rank 5 on host ept-c',
               never => 'cannot be reached|written after|Socket closed' } }
-        qw(stream recv barrier)),
+        qw(stream recv barrier create)),
     { program => 'death', variant => 'cluster_told_finalize', kind => 'death', cluster => 'one',
       long => 1, plain => 0, configs => ['6x1/node'], quick => [], launcher => $NOTIFY,
       within => 30000, args => '--how recv --end finalize', status => 0,

@@ -81,6 +81,9 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
     if (comm->agree_lost) {
         return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
     }
+    if (comm->agree_over && MPI_ANY_TAG > tag) {
+        return MPI_ERR_PROC_FAILED;
+    }
     if (NULL != message) {
         is_sound = EPML_HDR_EAGER == message->common.kind && AGREE_BYTES == message->size;
         if (is_sound) {
@@ -133,6 +136,8 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
         if (OMPI_ERR_WOULD_BLOCK == rc && !has_way) {
             rc = check_way(ep, epml_comm->peers->peer[rank], &since, &has_way);
         }
+        epml_comm->agree_over = epml_comm->agree_over
+                                || (MPI_ERR_PROC_FAILED == rc && MPI_ANY_TAG > tag);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_WOULD_BLOCK != rc) {
             mca_pml_epml_wait_over(&waiter);

@@ -262,6 +262,8 @@ typedef struct mca_pml_epml_comm_t {
     uint32_t left_count; /**< so many of them so far; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
     bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
+    bool agree_over;   /**< one of all members was given up: what still comes of it must not be taken
+                        * for the next one's; under the ep's lock */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
     uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;
