@@ -26,21 +26,6 @@ enum {
     LOOKS = 64  /**< of the postman, between two tries at most */
 };
 
-static int losses;
-
-static bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) module;
-    (void) endpoint;
-    ++losses;
-    return false; /* the user is not told */
-}
-
-static mca_btl_epofi_module_t *module_of(const side_t *side)
-{
-    return (mca_btl_epofi_module_t *) side->module;
-}
-
 static void nap(unsigned int ms)
 {
     const struct timespec time = {.tv_nsec = (long) ms * 1000000};
@@ -69,13 +54,10 @@ static ssize_t fake_send(struct fid_ep *ep, const void *buffer, size_t length, v
     return -FI_EAGAIN;
 }
 
-static void start(const pair_t *pair, side_t *side)
+static void start_watched(const pair_t *pair, side_t *side)
 {
-    losses = 0;
     mca_btl_epofi_component.packet_wait = 10;
-    side_open(side);
-    side->module->ep_lost = count_loss;
-    side_connect(pair, side);
+    start(pair, side);
     watched = module_of(side);
     ops = *watched->fi.ep->msg;
     real_send = ops.send;
@@ -135,7 +117,7 @@ static void case_refused(const pair_t *pair)
     enum { TRIES = 12 };
     side_t side = {0};
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (0 == pair->rank) {
         uint32_t looks;
@@ -163,7 +145,7 @@ static void case_refused_owner(const pair_t *pair)
 {
     side_t side = {0};
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (0 == pair->rank) {
         leave_packet(&side);
@@ -186,7 +168,7 @@ static void case_forgotten(const pair_t *pair)
 {
     side_t side = {0};
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     TAP_CHECK(!watched->watched, "watched without a packet");
     for (uint64_t round = 1; round <= 3; ++round) {
@@ -216,7 +198,7 @@ static void case_death(const pair_t *pair)
     side_t side = {0};
     char byte = 0;
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (1 == pair->rank) {
         (void) read(pair->in, &byte, 1);
@@ -247,7 +229,7 @@ static void case_given_up(const pair_t *pair)
 {
     side_t side = {0};
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (0 == pair->rank) {
         leave_packet(&side);
@@ -275,7 +257,7 @@ static void case_closed(const pair_t *pair)
     side_t side = {0};
 
     mca_btl_epofi_component.linger = 50;
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (0 == pair->rank) {
         uint32_t before;
@@ -369,7 +351,7 @@ static void case_exit(const pair_t *pair)
     side_t side = {0};
     char byte = 0;
 
-    start(pair, &side);
+    start_watched(pair, &side);
     connect_both(pair, &side);
     if (0 == pair->rank) {
         leave_packet(&side);
