@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "opal/constants.h"
+#include "opal/mca/base/mca_base_var.h"
 
 /** The files as they are, one behind the other. */
 static const struct {
@@ -37,10 +38,12 @@ static const struct {
 static const char line[]
     = "--------------------------------------------------------------------------\n";
 
-/** A text that is on its way to the launcher, which shows equal ones of several processes once. */
+/** A text that is on its way to the launcher, which shows equal ones of several processes once, unless
+ * it is told not to. */
 typedef struct message_t {
     char *text;
     bool aggregate;
+    int directive_count;
     pmix_info_t data;
     pmix_info_t directives[3];
 } message_t;
@@ -114,11 +117,21 @@ static void done(pmix_status_t status, void *context)
         fputs(message->text, stderr); /* rather twice than not at all */
     }
     PMIX_INFO_DESTRUCT(&message->data);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < message->directive_count; ++i) {
         PMIX_INFO_DESTRUCT(&message->directives[i]);
     }
     free(message->text);
     free(message);
+}
+
+/** Open MPI's own parameter for its own texts. */
+static bool shown_once(void)
+{
+    const bool *wanted = NULL;
+    int index = mca_base_var_find("opal", NULL, "base", "help_aggregate");
+
+    return 0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &wanted, NULL, NULL)
+           || NULL == wanted || *wanted;
 }
 
 /** Takes the text. */
@@ -133,12 +146,16 @@ static int deliver(const char *file, const char *topic, char *text)
         return OPAL_SUCCESS;
     }
     message->text = text;
-    message->aggregate = true;
+    message->aggregate = shown_once();
     PMIX_INFO_LOAD(&message->data, PMIX_LOG_STDERR, text, PMIX_STRING);
-    PMIX_INFO_LOAD(&message->directives[0], PMIX_LOG_AGG, &message->aggregate, PMIX_BOOL);
-    PMIX_INFO_LOAD(&message->directives[1], PMIX_LOG_KEY, file, PMIX_STRING);
-    PMIX_INFO_LOAD(&message->directives[2], PMIX_LOG_VAL, topic, PMIX_STRING);
-    rc = PMIx_Log_nb(&message->data, 1, message->directives, 3, done, message);
+    if (message->aggregate) {
+        PMIX_INFO_LOAD(&message->directives[0], PMIX_LOG_AGG, &message->aggregate, PMIX_BOOL);
+        PMIX_INFO_LOAD(&message->directives[1], PMIX_LOG_KEY, file, PMIX_STRING);
+        PMIX_INFO_LOAD(&message->directives[2], PMIX_LOG_VAL, topic, PMIX_STRING);
+        message->directive_count = 3;
+    }
+    rc = PMIx_Log_nb(&message->data, 1, message->directives, message->directive_count, done,
+                     message);
     if (PMIX_SUCCESS != rc) {
         done(rc, message); /* it will not be called */
     }
