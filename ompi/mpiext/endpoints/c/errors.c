@@ -27,10 +27,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errcode.h"
 #include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/base/mca_base_var.h"
 
 static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be created";
@@ -68,21 +70,24 @@ static bool class_is_ours(int errclass)
     return NULL != entry && 0 == strcmp(entry->errstring, class_string);
 }
 
-/** Is MPI initialized with a world?  Only then may MPI's own functions add errors (they keep the
- * attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD up to date). */
-static bool have_world(void)
+/** Keep the attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD up to date, if there is a world that has it.
+ * As MPI_Add_error_class does, which is not called: what it is called with differs between libmpi
+ * and libmpi_abi, and a program may have either.  @return false if that failed */
+static bool note_added(int number)
 {
-    int initialized = 0, finalized = 0;
+    const int32_t state = ompi_mpi_state;
 
-    PMPI_Initialized(&initialized);
-    PMPI_Finalized(&finalized);
-    return initialized && !finalized;
+    return OMPI_MPI_STATE_INIT_COMPLETED > state
+           || OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT <= state
+           || MPI_SUCCESS
+                  == ompi_attr_set_fint(COMM_ATTR, MPI_COMM_WORLD, &MPI_COMM_WORLD->c_keyhash,
+                                        MPI_LASTUSEDCODE, number, true);
 }
 
 /** Make sure that the class is there.  Under errors_lock.  @return the class, or 0 */
 static int class_get(void)
 {
-    int errclass = 0;
+    int errclass;
 
     if (class_is_ours(errors_class)) {
         return errors_class;
@@ -90,14 +95,8 @@ static int class_get(void)
     memset(errors_codes, 0, sizeof(errors_codes));
     errors_class = 0;
 
-    if (have_world()) {
-        if (MPI_SUCCESS != PMPI_Add_error_class(&errclass)) {
-            return 0;
-        }
-    } else {
-        errclass = ompi_mpi_errclass_add();
-    }
-    if (0 < errclass
+    errclass = ompi_mpi_errclass_add();
+    if (0 < errclass && note_added(errclass)
         && OMPI_SUCCESS
                == ompi_mpi_errnum_add_string(errclass, class_string, sizeof(class_string))) {
         errors_class = errclass;
@@ -123,21 +122,15 @@ static void limit_string(char *string, size_t size)
 static int code_add(int errclass, mpix_endpoints_cause_t cause)
 {
     char string[MPI_MAX_ERROR_STRING];
-    int code = 0;
+    int code;
 
     if (MPIX_ENDPOINTS_CAUSE_LIMIT == cause) {
         limit_string(string, sizeof(string));
     } else {
         snprintf(string, sizeof(string), "%s", cause_strings[cause]);
     }
-    if (have_world()) {
-        if (MPI_SUCCESS != PMPI_Add_error_code(errclass, &code)) {
-            return 0;
-        }
-    } else {
-        code = ompi_mpi_errcode_add(errclass);
-    }
-    if (0 >= code
+    code = ompi_mpi_errcode_add(errclass);
+    if (0 >= code || !note_added(code)
         || OMPI_SUCCESS != ompi_mpi_errnum_add_string(code, string, (int) strlen(string) + 1)) {
         return 0;
     }
