@@ -25,7 +25,7 @@ AC_DEFUN([EP_REPORT_MISSING], [
 # headers, libraries and folders.  Nothing is looked for in another place than where this mpicc
 # says it is, so that two MPIs on one machine are never mixed.
 #
-# Sets MPICC, MPICXX (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS (foreign headers,
+# Sets MPICC, MPICXX and MPICC_ABI (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS (foreign headers,
 # -isystem), OMPI_LDFLAGS, OMPI_LIBS, and ep_ompi_{version,include,prefix,libdir,pkglibdir} for the
 # other macros.
 AC_DEFUN([EP_CHECK_OMPI], [
@@ -37,17 +37,33 @@ AC_DEFUN([EP_CHECK_OMPI], [
             [source tree of the same Open MPI, for headers that the installation lacks])])
 
     ep_missing=
+    MPICC_ABI=
+    EP_OPAL_WRAPPER=
+    # Does this wrapper link a program with libmpi_abi?
+    _ep_finds_abi() {
+        printf '%s\n' '#include <mpi.h>' '#ifdef OPEN_MPI' '#error not the MPI ABI' '#endif' \
+            'int main(void) { return MPI_Init(0, 0); }' >conftest.c
+        "$[1]" conftest.c -o conftest.out >&AS_MESSAGE_LOG_FD 2>&1
+        ep_status=$?
+        rm -f conftest.c conftest.out
+        return $ep_status
+    }
     _EP_FIND_MPICC
     AS_IF([test -n "$MPICC"],
         [_EP_CHECK_OMPI_PROGRAMS
          _EP_CHECK_OMPI_HEADERS
          _EP_CHECK_OMPI_LIBRARIES
+         _EP_CHECK_OMPI_ABI
          _EP_CHECK_OMPI_HELP])
     AM_CONDITIONAL([EP_OWN_HELP_TEXTS], [test "$ep_own_help" = 1])
     AC_SUBST([EP_HELP_LIBS])
     AM_CONDITIONAL([EP_HAVE_MPICXX], [test -n "$MPICXX"])
+    AM_CONDITIONAL([EP_HAVE_ABI], [test -n "$MPICC_ABI"])
+    AM_CONDITIONAL([EP_OWN_MPICC_ABI], [test -n "$EP_OPAL_WRAPPER"])
     AC_SUBST([MPICC])
     AC_SUBST([MPICXX])
+    AC_SUBST([MPICC_ABI])
+    AC_SUBST([EP_OPAL_WRAPPER])
     AC_SUBST([MPIRUN])
     AC_SUBST([OMPI_INFO])
     AC_SUBST([OMPI_CPPFLAGS])
@@ -253,4 +269,27 @@ AC_DEFUN([_EP_CHECK_OMPI_LIBRARIES], [
               EP_MISSING([an Open MPI that loads components: looked in $ep_devel/opal_config.h],
                   [configure Open MPI without --disable-dlopen])])
          CPPFLAGS=$ep_save_CPPFLAGS])
+])
+
+# The MPI ABI, which Open MPI has from 6.0 on: its compiler wrapper, and the header that converts
+# handles.  Debian has all of it but the name mpicc_abi for the wrapper; then the name is ours, a link
+# to it (EP_OPAL_WRAPPER) in pkgdatadir.  Sets MPICC_ABI, empty where there is no such ABI.
+AC_DEFUN([_EP_CHECK_OMPI_ABI], [
+    AC_MSG_CHECKING([for the MPI ABI])
+    AS_IF([test -n "$ep_devel" && test -f "$ep_devel/ompi/mpi/c/abi_converters.h"],
+        [for ep_path in "$ep_bindir/mpicc_abi$ep_suffix" "$ep_bindir/mpicc_abi"; do
+             test -z "$MPICC_ABI" && test -x "$ep_path" && _ep_finds_abi "$ep_path" &&
+                 MPICC_ABI=$ep_path
+         done
+         AS_IF([test -z "$MPICC_ABI"],
+             [ep_path=`readlink -f "$MPICC"`
+              rm -rf conftest.abi && mkdir conftest.abi &&
+                  ln -s "$ep_path" conftest.abi/mpicc_abi
+              _ep_finds_abi conftest.abi/mpicc_abi &&
+                  EP_OPAL_WRAPPER=$ep_path MPICC_ABI='${pkgdatadir}/mpicc_abi'
+              rm -rf conftest.abi])])
+    AS_IF([test -z "$MPICC_ABI"], [AC_MSG_RESULT([no])],
+          [test -n "$EP_OPAL_WRAPPER"],
+              [AC_MSG_RESULT([yes, though without mpicc_abi, which will be ours])],
+          [AC_MSG_RESULT([yes, $MPICC_ABI])])
 ])

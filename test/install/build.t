@@ -78,6 +78,21 @@ SKIP: {
     runs("$folder/cxx", 'and it runs');
 }
 
+SKIP: {
+    # Open MPI 5 does not have it.
+    skip 'no MPI ABI', 6 if !Ept::Build::has_abi();
+    like(output('epmpicc_abi --showme:libs'), qr/^mpix_endpoints_abi mpi_abi\b/,
+         'epmpicc_abi --showme:libs');
+    like(output('epmpicc_abi --showme:compile'), qr{^-I\S+/standard_abi -I\S+/standard_abi},
+         'epmpicc_abi --showme:compile');
+    for my $wrapper ('epmpicc_abi', 'epmpicc --abi') {
+        is(output("$wrapper '$here/asks.c' -o '$folder/abi'"), '', "$wrapper compiles");
+        runs("$folder/abi", 'and it runs');
+    }
+}
+like(output('epmpicc --abi --showme:version'), qr/no wrapper for the MPI ABI here/,
+     'epmpicc --abi, where there is none') if !Ept::Build::has_abi();
+
 # No run path in there: as a user does without a module file.
 my $cc = $ENV{CC} || 'cc';
 my $libdir = output('pkg-config --variable=libdir mpix_endpoints');

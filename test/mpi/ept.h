@@ -43,6 +43,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if !defined(OPEN_MPI) /* the MPI ABI has numbers for handles without Fortran */
+typedef int MPI_Fint;
+#    define MPI_Comm_c2f       MPI_Comm_toint
+#    define MPI_Comm_f2c       MPI_Comm_fromint
+#    define MPI_Errhandler_c2f MPI_Errhandler_toint
+#    define MPI_Errhandler_f2c MPI_Errhandler_fromint
+#    define MPI_Group_c2f      MPI_Group_toint
+#    define MPI_Group_f2c      MPI_Group_fromint
+#    define MPI_Info_c2f       MPI_Info_toint
+#    define MPI_Info_f2c       MPI_Info_fromint
+#    define MPI_Op_c2f         MPI_Op_toint
+#    define MPI_Op_f2c         MPI_Op_fromint
+#    define MPI_Request_c2f    MPI_Request_toint
+#    define MPI_Request_f2c    MPI_Request_fromint
+#    define MPI_Type_c2f       MPI_Type_toint
+#    define MPI_Type_f2c       MPI_Type_fromint
+#endif
+
 #define EPT_PHASE_MAX 160
 #define EPT_SITES_MAX 24
 

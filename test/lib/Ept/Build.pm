@@ -10,6 +10,7 @@
 # Compiles the test programs that the chosen jobs need, those that are out of date, two at a time.
 #
 #   BUILD/ep/      MPI tests with endpoints (epmpicc -DHAVE_EP)
+#   BUILD/abi/     the same in the MPI ABI (epmpicc_abi)
 #   BUILD/plain/   the same without (mpicc)
 #   BUILD/example/ the examples (epmpicc)
 #   BUILD/unit/    unit tests, one program per flavour
@@ -72,7 +73,14 @@ sub mpi_builds
     return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python)$/;
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
+    return has_abi() ? (['abi', $job->{program}]) : () if $job->{abi};
     return (['ep', $job->{program}]);
+}
+
+# Is there a wrapper for the MPI ABI?  Open MPI has it from 6 on.
+sub has_abi
+{
+    return defined on_path('epmpicc_abi');
 }
 
 # Words after "EPT-CFLAGS:" or "EPT-LIBS:" in a source's comment.
@@ -147,6 +155,7 @@ sub _mpi_tasks
     my $source = "$folder/$program.c";
     my %compilers = (
         ep => [qw(epmpicc -DHAVE_EP)],
+        abi => [qw(epmpicc_abi -DHAVE_EP)],
         plain => ['mpicc'],
         example => [qw(epmpicc -fopenmp)],
         tsan => [Ept::Tsan::prefix($build) . '/bin/epmpicc', qw(-DHAVE_EP -fsanitize=thread)],
@@ -322,7 +331,7 @@ sub build
     my ($top, $build, $jobs, $verbose) = @_;
     my (%tasks, %works, @wanted);
 
-    for my $folder ($build, map { "$build/$_" } qw(ep plain example tsan unit logs)) {
+    for my $folder ($build, map { "$build/$_" } qw(ep abi plain example tsan unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
     }
     if (grep { 'tsan' eq $_->{kind} } @$jobs) {

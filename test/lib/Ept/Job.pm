@@ -235,6 +235,7 @@ sub _missing
         return 'no right to make network namespaces: ' . ($words =~ s/\n.*//sr) if 0 != $?;
     }
     return 'lib/direct-calls knows x86-64 only' if $job->{direct} && !Ept::Build::can_be_direct();
+    return 'this Open MPI does not have the MPI ABI' if $job->{abi} && !Ept::Build::has_abi();
     return '';
 }
 
@@ -299,7 +300,7 @@ sub command_of
     return (_launch('epmpirun', $job),
             $job->{preload} ? ('-x', 'LD_PRELOAD=' . Ept::Build::preload_file($build, $job)) : (),
             $job->{direct} ? ('-x', 'LD_LIBRARY_PATH=' . Ept::Build::direct_folder($build)) : (),
-            _program($build, 'ep', $job));
+            _program($build, $job->{abi} ? 'abi' : 'ep', $job));
 }
 
 sub quote

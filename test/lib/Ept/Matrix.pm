@@ -73,6 +73,7 @@ my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
 #   runs    of a job of kind "fatal": how many
 #   status  of a job of kind "death": likewise, as a pattern
 #   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
+#   abi     1: compiled for the MPI ABI (epmpicc_abi), where Open MPI has it
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
 #   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
@@ -114,6 +115,16 @@ my @TABLE = (
 
     # Open MPI 6 has it.
     { program => 'newer', configs => [qw(1x4 2x2/tcp 2x2/node)] },
+    # The MPI ABI.
+    (map { +{ program => $_->[0], variant => 'abi', abi => 1, plain => 0, configs => [$_->[1]],
+              quick => [$_->[1]] } }
+        [qw(p2p_basic 2x2/node)], [qw(p2p_requests 1x4)], [qw(coll_move 2x2/tcp)],
+        [qw(coll_reduce 1x4)], [qw(comm_local 2x2/node)], [qw(comm_groups 2x2/tcp)],
+        [qw(comm_bridge 2x2/node)], [qw(comm_errors 1x4)], [qw(handles 1x4)], [qw(newer 1x4)],
+        [qw(create 2x2/tcp)]),
+    { program => 'create_errors', variant => 'abi', abi => 1, plain => 0, configs => ['2x1/tcp'],
+      quick => ['2x1/tcp'], args => '--limit 8', mca => 'pml_epml_max_endpoints 8',
+      says => 'pml_epml_max_endpoints' },
 
     # Communicators: what an endpoint does with them, what they leave behind.
     # comm_bridge: groups that have never met.
@@ -817,6 +828,7 @@ sub _jobs_of_config
             launcher => $entry->{launcher},
             preload => $entry->{preload},
             direct => $entry->{direct},
+            abi => $entry->{abi},
             never => $entry->{never} // '(?!)',
             within => $entry->{within},
             later => $entry->{later},

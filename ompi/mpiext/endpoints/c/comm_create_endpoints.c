@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
@@ -90,29 +91,43 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     return MPI_SUCCESS;
 }
 
+/** Is there something to call this on? */
+static bool is_usable(MPI_Comm comm)
+{
+    return 0 != ompi_instance_count && !ompi_comm_invalid(comm);
+}
+
+int mpix_endpoints_call_create(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_Comm ep_comms[])
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+
+    if (!is_usable(parent)) {
+        return 0 == ompi_instance_count ? MPI_ERR_OTHER : MPI_ERR_COMM;
+    }
+#if OPAL_ENABLE_FT_MPI
+    int code;
+
+    if (!ompi_comm_iface_create_check(parent, &code)) {
+        return code;
+    }
+#endif
+    return create_endpoints(parent, my_num_ep, info, ep_comms);
+}
+
+int mpix_endpoints_call_create_raise(MPI_Comm parent, int code)
+{
+    if (!is_usable(parent)) {
+        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, function_name);
+    }
+    return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
+}
+
 MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
                                                       MPI_Info info, MPI_Comm ep_comms[])
 {
-    MCA_BTL_EP_HOLD_CANCEL();
-    int code;
+    const int code = mpix_endpoints_call_create(parent, my_num_ep, info, ep_comms);
 
-    if (0 == ompi_instance_count) {
-        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_OTHER, function_name);
-    }
-    if (ompi_comm_invalid(parent)) {
-        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, function_name);
-    }
-#if OPAL_ENABLE_FT_MPI
-    if (!ompi_comm_iface_create_check(parent, &code)) {
-        return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
-    }
-#endif
-
-    code = create_endpoints(parent, my_num_ep, info, ep_comms);
-    if (MPI_SUCCESS != code) {
-        return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
-    }
-    return MPI_SUCCESS;
+    return MPI_SUCCESS == code ? MPI_SUCCESS : mpix_endpoints_call_create_raise(parent, code);
 }
 
 MPIX_ENDPOINTS_EXPORT int MPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,

@@ -25,6 +25,7 @@
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
 #include "ompi/errhandler/errhandler.h"
@@ -33,20 +34,29 @@ static const char function_name[] = "MPI_Comm_disconnect";
 
 typedef int (*disconnect_fn_t)(MPI_Comm *comm);
 
+bool mpix_endpoints_call_disconnects(MPI_Comm comm)
+{
+    return NULL != comm && MPI_COMM_NULL != comm && !ompi_comm_invalid(comm)
+           && mpix_endpoints_is_endpoint_comm(comm);
+}
+
+int mpix_endpoints_call_disconnect(MPI_Comm *comm)
+{
+    int rc = ompi_comm_free(comm);
+
+    OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
+}
+
 MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    int rc;
-
-    if (NULL == comm || NULL == *comm || MPI_COMM_NULL == *comm || ompi_comm_invalid(*comm)
-        || !mpix_endpoints_is_endpoint_comm(*comm)) {
+    if (NULL == comm || !mpix_endpoints_call_disconnects(*comm)) {
         static _Atomic(void *) found;
         disconnect_fn_t original
             = (disconnect_fn_t) mpix_endpoints_next_function("PMPI_Comm_disconnect", &found);
 
         return NULL != original ? original(comm) : MPI_ERR_INTERN;
     }
-    rc = ompi_comm_free(comm);
-    OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
+    return mpix_endpoints_call_disconnect(comm);
 }
 
 #pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect

@@ -29,6 +29,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
@@ -42,6 +43,12 @@ static const char function_name[] = "MPI_Comm_split_type";
 
 typedef int (*split_type_fn_t)(MPI_Comm comm, int split_type, int key, MPI_Info info,
                                MPI_Comm *newcomm);
+
+/** libmpi's own, with its arguments, but for the type. */
+typedef struct libmpi_t {
+    mpix_endpoints_split_type_fn_t split_type;
+    void *arguments;
+} libmpi_t;
 
 /** Names of processes or endpoints, of any job: do they share memory? */
 static bool same_address_space(opal_process_name_t name1, opal_process_name_t name2)
@@ -93,17 +100,6 @@ static int split_by_space(ompi_communicator_t *comm, int split_type, int key,
     return ompi_comm_split(comm, colour, key, newcomm, false);
 }
 
-/** libmpi's own. */
-static int split_by_libmpi(MPI_Comm comm, int split_type, int key, MPI_Info info,
-                           MPI_Comm *newcomm)
-{
-    static _Atomic(void *) found;
-    split_type_fn_t original
-        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
-
-    return NULL != original ? original(comm, split_type, key, info, newcomm) : MPI_ERR_INTERN;
-}
-
 /** What the caller gets unless the call succeeds: errors may find it with anything in it. */
 static void no_newcomm(MPI_Comm *newcomm)
 {
@@ -145,8 +141,8 @@ static int agree(ompi_communicator_t *comm, int words[WORDS])
  * @param[in] bad  MPI_SUCCESS, or what is wrong with this member's arguments; it takes part in the
  *                 agreement all the same, so that nobody waits for it
  */
-static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm,
-                           int bad)
+static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Comm *newcomm, int bad,
+                           const libmpi_t *libmpi)
 {
     int words[WORDS] = {[ASKS_SPACE] = MPIX_COMM_TYPE_ADDRESS_SPACE == split_type,
                         [ASKS_OTHER] = MPIX_COMM_TYPE_ADDRESS_SPACE != split_type
@@ -167,7 +163,7 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info
                && OMPI_COMM_IS_INTER(comm)) {
         rc = MPI_ERR_UNSUPPORTED_OPERATION; /* libmpi's crashes, for processes too */
     } else if (OMPI_SUCCESS == rc) {
-        return split_by_libmpi(comm, split_type, key, info, newcomm);
+        return libmpi->split_type(libmpi->arguments, split_type);
     }
     OMPI_ERRHANDLER_RETURN(rc, comm, rc, function_name);
 }
@@ -200,19 +196,21 @@ static int check_arguments(MPI_Info info, const MPI_Comm *newcomm)
     return NULL == newcomm ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key,
-                                               MPI_Info info, MPI_Comm *newcomm)
+int mpix_endpoints_call_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+                                   MPI_Comm *newcomm, mpix_endpoints_split_type_fn_t by_libmpi,
+                                   void *arguments)
 {
+    const libmpi_t libmpi = {.split_type = by_libmpi, .arguments = arguments};
     bool usable = 0 != ompi_instance_count && !ompi_comm_invalid(comm);
     int bad, rc;
 
     if (usable && mpix_endpoints_is_endpoint_comm(comm)) {
-        return split_endpoints(comm, split_type, key, info, newcomm,
-                               check_arguments(info, newcomm));
+        return split_endpoints(comm, split_type, key, newcomm, check_arguments(info, newcomm),
+                               &libmpi);
     }
     if (MPIX_COMM_TYPE_ADDRESS_SPACE != split_type || !usable) {
         /* libmpi also knows what to say of no communicator, whatever the type. */
-        return split_by_libmpi(comm, split_type, key, info, newcomm);
+        return by_libmpi(arguments, split_type);
     }
     bad = check_arguments(info, newcomm);
     no_newcomm(newcomm);
@@ -220,10 +218,38 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, in
         return OMPI_ERRHANDLER_INVOKE(comm, bad, function_name);
     }
     if (OMPI_COMM_IS_INTER(comm)) {
-        return split_by_libmpi(comm, MPI_UNDEFINED, key, info, newcomm);
+        return by_libmpi(arguments, MPI_UNDEFINED);
     }
     rc = split_processes(comm, key, info, newcomm);
     OMPI_ERRHANDLER_RETURN(rc, comm, rc, function_name);
+}
+
+/** A call in Open MPI's ABI. */
+typedef struct arguments_t {
+    MPI_Comm comm;
+    int key;
+    MPI_Info info;
+    MPI_Comm *newcomm;
+} arguments_t;
+
+static int split_by_libmpi(void *arguments, int split_type)
+{
+    static _Atomic(void *) found;
+    split_type_fn_t original
+        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
+    const arguments_t *a = arguments;
+
+    return NULL != original ? original(a->comm, split_type, a->key, a->info, a->newcomm)
+                            : MPI_ERR_INTERN;
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key,
+                                               MPI_Info info, MPI_Comm *newcomm)
+{
+    arguments_t arguments = {.comm = comm, .key = key, .info = info, .newcomm = newcomm};
+
+    return mpix_endpoints_call_split_type(comm, split_type, key, info, newcomm, split_by_libmpi,
+                                          &arguments);
 }
 
 #pragma weak MPI_Comm_split_type = PMPI_Comm_split_type

@@ -15,6 +15,10 @@
  * mpi-ext.h, or directly.  Manual pages: MPIX_Comm_create_endpoints(3),
  * MPIX_Query_endpoints_support(3).
  *
+ * It serves both ABIs of Open MPI: its own (mpicc, libmpix_endpoints), and from 6.0 on the MPI ABI
+ * (mpicc_abi, libmpix_endpoints_abi), where handles and most constants are other values.  The
+ * constants below have the same in both, beyond 2^14, up to which the MPI ABI has its own.
+ *
  * Every function is also there under its PMPIX_ name; the MPIX_ name is a weak alias of it, so that
  * a profiling tool may define its own MPIX_ function and call the PMPIX_ one.
  */
@@ -23,6 +27,12 @@
 #define MPIEXT_ENDPOINTS_C_H
 
 #include <mpi.h>
+
+#if defined(OMPI_DECLSPEC)
+#    define MPIX_ENDPOINTS_DECLSPEC OMPI_DECLSPEC
+#else /* the MPI ABI's mpi.h has nothing of Open MPI */
+#    define MPIX_ENDPOINTS_DECLSPEC __attribute__((visibility("default")))
+#endif
 
 #if defined(__cplusplus)
 extern "C" {
@@ -71,10 +81,10 @@ extern "C" {
  * Source: Dinan et al., "Enabling communication concurrency through flexible MPI endpoints", 2014,
  * sections 3.2 to 3.5; MPI Forum ticket 380, chapter 6 (draft of March 2015).
  */
-OMPI_DECLSPEC int MPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
-                                             MPI_Comm ep_comms[]);
-OMPI_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
-                                              MPI_Comm ep_comms[]);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
+                                                       MPI_Info info, MPI_Comm ep_comms[]);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
+                                                        MPI_Info info, MPI_Comm ep_comms[]);
 
 /**
  * Can this run create endpoints?
@@ -90,8 +100,8 @@ OMPI_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MP
  *
  * Source: in the manner of Open MPI's MPIX_Query_cuda_support.
  */
-OMPI_DECLSPEC int MPIX_Query_endpoints_support(int *flag);
-OMPI_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Query_endpoints_support(int *flag);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
 
 /**
  * The value of MPIX_ERR_ENDPOINTS, which is what programs should write.
@@ -101,8 +111,8 @@ OMPI_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
  *
  * @return the class, valid from MPI_Init to MPI_Finalize; MPI_ERR_UNKNOWN outside of them
  */
-OMPI_DECLSPEC int MPIX_Endpoints_error_class(void);
-OMPI_DECLSPEC int PMPIX_Endpoints_error_class(void);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoints_error_class(void);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_error_class(void);
 
 /**
  * Result of MPI_Comm_compare: two handles of one communicator, different endpoints.  Of
@@ -114,7 +124,7 @@ OMPI_DECLSPEC int PMPIX_Endpoints_error_class(void);
  *
  * Source: Dinan et al. 2014, section 3.2; MPI Forum ticket 380.
  */
-#define MPIX_ALIASED (MPI_UNEQUAL + 1)
+#define MPIX_ALIASED 0x4551
 
 /**
  * Split type of MPI_Comm_split_type: those that share an address space, that is the endpoints of a

@@ -77,8 +77,8 @@
 #endif
 
 /** Beginnings of the file names of the libraries that hold and call these functions: the MPI
- * library (5.0), and the library below it (6.0). */
-#define MPIX_ENDPOINTS_LIBRARIES {"libmpi.so", "libopen_mpi.so"}
+ * library (5.0), and the library below it and that of the MPI ABI (6.0). */
+#define MPIX_ENDPOINTS_LIBRARIES {"libmpi.so", "libopen_mpi.so", "libmpi_abi"}
 
 /** The type of a window's displacement unit below MPI_Win_create. */
 #if OMPI_MAJOR_VERSION >= 6

@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
 #include "ompi/communicator/communicator.h"
@@ -34,7 +35,7 @@ static bool fault_tolerant(void)
 #endif
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_support(int *flag)
+int mpix_endpoints_call_query(int *flag)
 {
     if (NULL == flag) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
@@ -43,5 +44,8 @@ MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_support(int *flag)
     return MPI_SUCCESS;
 }
 
+MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_support(int *flag)
+    __attribute__((alias("mpix_endpoints_call_query")));
+
 MPIX_ENDPOINTS_EXPORT int MPIX_Query_endpoints_support(int *flag)
-    __attribute__((weak, alias("PMPIX_Query_endpoints_support")));
+    __attribute__((weak, alias("mpix_endpoints_call_query")));

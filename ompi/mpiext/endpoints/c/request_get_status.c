@@ -26,6 +26,7 @@
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
 #include "ompi/request/request.h"
@@ -43,6 +44,15 @@ static bool is_pending(const ompi_request_t *request)
                   != __atomic_load_n((void *const *) &request->req_complete, __ATOMIC_ACQUIRE);
 }
 
+bool mpix_endpoints_call_is_pending(MPI_Request request)
+{
+    if (NULL == request || !is_pending(request)) {
+        return false;
+    }
+    (void) opal_progress();
+    return is_pending(request);
+}
+
 MPIX_ENDPOINTS_EXPORT int PMPI_Request_get_status(MPI_Request request, int *flag,
                                                   MPI_Status *status)
 {
@@ -50,12 +60,9 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Request_get_status(MPI_Request request, int *flag
     get_status_fn_t original
         = (get_status_fn_t) mpix_endpoints_next_function("PMPI_Request_get_status", &found);
 
-    if (NULL != request && NULL != flag && is_pending(request)) {
-        (void) opal_progress();
-        if (is_pending(request)) {
-            *flag = 0;
-            return MPI_SUCCESS;
-        }
+    if (NULL != flag && mpix_endpoints_call_is_pending(request)) {
+        *flag = 0;
+        return MPI_SUCCESS;
     }
     return NULL != original ? original(request, flag, status) : MPI_ERR_INTERN;
 }
