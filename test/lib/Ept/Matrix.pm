@@ -115,13 +115,15 @@ my @TABLE = (
 
     # Open MPI 6 has it.
     { program => 'newer', configs => [qw(1x4 2x2/tcp 2x2/node)] },
+    { program => 'large', configs => [qw(1x2 2x2/node)], longer => ['2x1/tcp'],
+      quick => [qw(1x2 2x2/node)] },
     # The MPI ABI.
     (map { +{ program => $_->[0], variant => 'abi', abi => 1, plain => 0, configs => [$_->[1]],
               quick => [$_->[1]] } }
         [qw(p2p_basic 2x2/node)], [qw(p2p_requests 1x4)], [qw(coll_move 2x2/tcp)],
         [qw(coll_reduce 1x4)], [qw(comm_local 2x2/node)], [qw(comm_groups 2x2/tcp)],
         [qw(comm_bridge 2x2/node)], [qw(comm_errors 1x4)], [qw(handles 1x4)], [qw(newer 1x4)],
-        [qw(create 2x2/tcp)]),
+        [qw(large 1x2)], [qw(create 2x2/tcp)]),
     { program => 'create_errors', variant => 'abi', abi => 1, plain => 0, configs => ['2x1/tcp'],
       quick => ['2x1/tcp'], args => '--limit 8', mca => 'pml_epml_max_endpoints 8',
       says => 'pml_epml_max_endpoints' },
