@@ -311,7 +311,7 @@ static void sendrecv_shift(MPI_Comm comm, struct ept *t, int shift, int count)
                                    &status));
     EPT_STATUS(t, &status, from, shift + 1, bytes);
     EPT_FILL(t, in.data, bytes, key_of(from, 20, count, shift));
-#if defined(OMPI_MAJOR_VERSION) && 5 <= OMPI_MAJOR_VERSION
+#if 4 <= MPI_VERSION || (defined(OMPI_MAJOR_VERSION) && 5 <= OMPI_MAJOR_VERSION)
     ept_buffer_clear(&in);
     EPT_OK(t, MPI_Isendrecv(out, count, MPI_INT, to, 1, in.data, count, MPI_INT, from, 1, comm,
                             &request));

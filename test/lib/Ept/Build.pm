@@ -83,6 +83,12 @@ sub has_abi
     return defined on_path('epmpicc_abi');
 }
 
+# 5 or 6, as its wrapper says.
+sub ompi_series
+{
+    return `epmpicc --showme:version 2>/dev/null` =~ /Open MPI (\d+)\.\d/ ? $1 : 0;
+}
+
 # Words after "EPT-CFLAGS:" or "EPT-LIBS:" in a source's comment.
 sub _declared
 {
