@@ -492,6 +492,7 @@ static const char *class_name(int rc)
     return MPI_SUCCESS == class           ? "MPI_SUCCESS"
            : MPI_ERR_PROC_FAILED == class ? "MPI_ERR_PROC_FAILED"
            : MPI_ERR_OTHER == class       ? "MPI_ERR_OTHER"
+           : MPI_ERR_IN_STATUS == class   ? "MPI_ERR_IN_STATUS"
                                           : "another class";
 }
 

@@ -157,7 +157,7 @@ static inline int returned(int rc, size_t count, ompi_request_t **requests)
 /**
  * What Open MPI's function returned, of a list whose requests are all complete: MPI_Waitall with
  * statuses, and MPI_Testall, overlook the errors of persistent requests, which would pass for
- * success, whatever the error handler.
+ * success, whatever the error handler; from 6.0 on MPI_Waitall without statuses does, too.
  */
 static inline int returned_all(int rc, size_t count, ompi_request_t **requests,
                                ompi_status_public_t *statuses)
@@ -166,10 +166,12 @@ static inline int returned_all(int rc, size_t count, ompi_request_t **requests,
         const int error = left_error(requests[i]);
 
         if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
-            /* Open MPI's collectives return the code as it is: MPI_ERR_PROC_FAILED, for one. */
-            rc = OMPI_SUCCESS == rc ? MPI_ERR_IN_STATUS : rc;
             if (MPI_STATUSES_IGNORE != statuses) {
                 statuses[i].MPI_ERROR = error;
+                rc = OMPI_SUCCESS == rc ? MPI_ERR_IN_STATUS : rc;
+            } else if (OMPI_SUCCESS == rc || MPI_ERR_IN_STATUS == rc) {
+                /* Open MPI's collectives return the code as it is: MPI_ERR_PROC_FAILED, for one. */
+                rc = error;
             }
         }
     }
