@@ -25,9 +25,9 @@ AC_DEFUN([EP_REPORT_MISSING], [
 # headers, libraries and folders.  Nothing is looked for in another place than where this mpicc
 # says it is, so that two MPIs on one machine are never mixed.
 #
-# Sets MPICC, MPICXX and MPICC_ABI (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS (foreign headers,
-# -isystem), OMPI_LDFLAGS, OMPI_LIBS, and ep_ompi_{version,include,prefix,libdir,pkglibdir} for the
-# other macros.
+# Sets MPICC, MPICXX and MPICC_ABI (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS
+# (foreign headers, -isystem), OMPI_LDFLAGS, OMPI_LIBS, and
+# ep_ompi_{version,include,prefix,libdir,pkglibdir} for the other macros.
 AC_DEFUN([EP_CHECK_OMPI], [
     AC_ARG_WITH([ompi],
         [AS_HELP_STRING([--with-ompi=PREFIX],
@@ -272,8 +272,8 @@ AC_DEFUN([_EP_CHECK_OMPI_LIBRARIES], [
 ])
 
 # The MPI ABI, which Open MPI has from 6.0 on: its compiler wrapper, and the header that converts
-# handles.  Debian has all of it but the name mpicc_abi for the wrapper; then the name is ours, a link
-# to it (EP_OPAL_WRAPPER) in pkgdatadir.  Sets MPICC_ABI, empty where there is no such ABI.
+# handles.  Debian has all of it but the name mpicc_abi for the wrapper; then the name is ours, a
+# link to it (EP_OPAL_WRAPPER) in pkgdatadir.  Sets MPICC_ABI, empty where there is no such ABI.
 AC_DEFUN([_EP_CHECK_OMPI_ABI], [
     AC_MSG_CHECKING([for the MPI ABI])
     AS_IF([test -n "$ep_devel" && test -f "$ep_devel/ompi/mpi/c/abi_converters.h"],

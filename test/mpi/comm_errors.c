@@ -387,7 +387,7 @@ static void case_cached(MPI_Comm comm, struct ept *t)
     ERROR(t, MPI_ERR_KEYVAL, c, &seen, MPI_Comm_get_attr(c, MPI_KEYVAL_INVALID, &value, &flag));
     ERROR(t, MPI_ERR_OTHER, c, &seen, MPI_Comm_delete_attr(c, MPI_KEYVAL_INVALID));
     ERROR_NOWHERE(t, MPI_ERR_OTHER, &seen, MPI_Comm_free_keyval(&key));
-#if defined(OPEN_MPI) /* 6.0.0rc2 converts to the MPI ABI for a user's handler, and again for the caller */
+#if defined(OPEN_MPI) /* 6.0.0rc2 converts to the MPI ABI for the handler and again afterwards */
     ERROR(t, ERR_ERRHANDLER, c, &seen, MPI_Comm_set_errhandler(c, MPI_ERRHANDLER_NULL));
 #endif
     ERROR(t, MPI_ERR_ARG, c, &seen, MPI_Comm_set_name(c, NULL));

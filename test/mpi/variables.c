@@ -19,8 +19,8 @@
 
 enum { HEADER = 24, MANY = 100, LARGE = 1 << 20 };
 
-/* One rank's access to the variables.  Open MPI 6.0.0rc2 takes the address of a handle for that of the
- * communicator, sees what is behind it for the communicator's flags, and refuses (or does not) with
+/* One rank's access to the variables.  Open MPI 6.0.0rc2 takes the address of a handle for that of
+ * the communicator, what is behind it for the communicator's flags, and refuses (or does not) with
  * MPI_T_ERR_INVALID_HANDLE: there are zeros. */
 struct access {
     MPI_T_pvar_session session;

@@ -71,7 +71,7 @@ EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_inf
                                               ompi_convert_abi_info_intern_info(info), comms);
 
     if (MPI_SUCCESS != rc) {
-        /* What comes back is in the MPI ABI after a user's handler, and not after MPI_ERRORS_RETURN. */
+        /* A user's handler leaves the code in the MPI ABI, MPI_ERRORS_RETURN does not. */
         (void) mpix_endpoints_call_create_raise(own, rc);
         return error_to_abi(rc);
     }

@@ -71,8 +71,8 @@ static bool class_is_ours(int errclass)
     return NULL != entry && 0 == strcmp(entry->errstring, class_string);
 }
 
-/** Keep the attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD up to date, if there is a world that has it.
- * As MPI_Add_error_class does, which is not called: what it is called with differs between libmpi
+/** Keep the attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD up to date, if there is a world, as
+ * MPI_Add_error_class does, which is not called: what it is called with differs between libmpi
  * and libmpi_abi, and a program may have either.  @return false if that failed */
 static bool note_added(int number)
 {

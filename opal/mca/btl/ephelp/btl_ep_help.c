@@ -38,8 +38,8 @@ static const struct {
 static const char line[]
     = "--------------------------------------------------------------------------\n";
 
-/** A text that is on its way to the launcher, which shows equal ones of several processes once, unless
- * it is told not to. */
+/** A text that is on its way to the launcher, which shows equal ones of several processes once,
+ * unless it is told not to. */
 typedef struct message_t {
     char *text;
     bool aggregate;
