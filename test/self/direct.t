@@ -29,20 +29,35 @@ my $shims = tempdir(CLEANUP => 1);
 
 plan skip_all => 'lib/direct-calls knows x86-64 only' if !Ept::Build::can_be_direct();
 
-# What ./ep says that a machine lacks whose mpicc has this folder: "lacks|direct|unfit".
-sub lacks
+# What config/ep/machine.sh says, by the given commands, on a machine whose mpicc has this folder.
+sub machine
 {
-    my ($libraries, $machine, $zydis) = @_;
+    my ($libraries, $machine, $zydis, $commands) = @_;
 
     open my $out, '>', "$shims/mpicc" or die "$shims/mpicc: $!\n";
     print $out "#!/bin/sh\ncase \$1 in *version) echo 'mpicc: Open MPI 5.0.7' ;;\n"
         . "*incdirs) echo '$shims' ;; *libdirs) echo '$libraries' ;; esac\n";
     close $out;
     chmod 0755, "$shims/mpicc";
-    return `bash -c 'top=\$0; PATH=$shims:\$PATH; . "\$top/config/ep/machine.sh"; unset EP_OMPI
-                     uname() { echo $machine; }; has_zydis() { $zydis; }
-                     pkg-config() { true; }; command() { true; }
-                     find_lacks; echo "\$lacks|\$direct|\$unfit"' '$top'` =~ s/\n//r;
+    return `bash -c 'top=\$0; PATH=$shims:\$PATH; . "\$top/config/ep/machine.sh"
+                     unset EP_OMPI EP_MODE; uname() { echo $machine; }
+                     has_zydis() { $zydis; }; pkg-config() { true; }; command() { true; }
+                     $commands' '$top'` =~ s/\n(?=.)/ /gr =~ s/\n//r;
+}
+
+# What it lacks: "lacks|direct|unfit".
+sub lacks
+{
+    return machine(@_, 'find_lacks; echo "$lacks|$direct|$unfit"');
+}
+
+# Where ./ep works, run by this user, and what it says of that.
+sub choice
+{
+    my ($user, @machine) = @_;
+
+    return machine(@machine, "id() { echo $user; }; " . 'debian="Debian 13"; say() { echo "$*"; }
+                   die() { echo "$*"; exit; }; choose_mode; echo "mode $mode"');
 }
 
 sub calls
@@ -70,4 +85,15 @@ is(lacks($folder, 'x86_64', 'true'), '||', 'without them, with Zydis, neither');
 is(lacks($folder, 'x86_64', 'false'), 'libzydis-dev|yes|', 'without Zydis it lacks that');
 is(lacks($folder, 'aarch64', 'false'), '||', 'but not on aarch64');
 is(lacks($folder, 'ppc64le', 'false'), '|yes|yes', 'elsewhere nothing helps');
+
+my $fallback = qr/^working in a Debian 13 of its own: .* \(-Bsymbolic-functions\)/;
+is(choice(0, "$shims/slots", 'x86_64', 'false'), 'mode native', 'with slots ./ep works here');
+is(choice(0, $folder, 'x86_64', 'true'), 'mode native', 'without them, with Zydis, too');
+like(choice(0, $folder, 'x86_64', 'false'),
+     qr/$fallback, which takes libzydis-dev here mode sysroot$/,
+     'without a way, as root, in a Debian of its own, and says so');
+like(choice(0, $folder, 'ppc64le', 'false'), qr/$fallback mode sysroot$/,
+     'likewise where there is none');
+like(choice(1000, $folder, 'ppc64le', 'false'), qr/no remedy on ppc64le.*run .\/ep as root/,
+     'another user is told who can');
 done_testing();
