@@ -32,8 +32,6 @@
 
 static const char function_name[] = "MPI_Comm_disconnect";
 
-typedef int (*disconnect_fn_t)(MPI_Comm *comm);
-
 bool mpix_endpoints_call_disconnects(MPI_Comm comm)
 {
     return NULL != comm && MPI_COMM_NULL != comm && !ompi_comm_invalid(comm)
@@ -47,16 +45,16 @@ int mpix_endpoints_call_disconnect(MPI_Comm *comm)
     OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPI_Comm_disconnect(MPI_Comm *comm)
+MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_disconnect)(MPI_Comm *comm)
 {
     if (NULL == comm || !mpix_endpoints_call_disconnects(*comm)) {
-        static _Atomic(void *) found;
-        disconnect_fn_t original
-            = (disconnect_fn_t) mpix_endpoints_next_function("PMPI_Comm_disconnect", &found);
+        int (*const original)(MPI_Comm *) = MPIX_ENDPOINTS_NEXT(Comm_disconnect);
 
         return NULL != original ? original(comm) : MPI_ERR_INTERN;
     }
     return mpix_endpoints_call_disconnect(comm);
 }
 
+#if !EP_IN_TREE
 #pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect
+#endif

@@ -41,9 +41,6 @@
 
 static const char function_name[] = "MPI_Comm_split_type";
 
-typedef int (*split_type_fn_t)(MPI_Comm comm, int split_type, int key, MPI_Info info,
-                               MPI_Comm *newcomm);
-
 /** libmpi's own, with its arguments, but for the type. */
 typedef struct libmpi_t {
     mpix_endpoints_split_type_fn_t split_type;
@@ -234,17 +231,17 @@ typedef struct arguments_t {
 
 static int split_by_libmpi(void *arguments, int split_type)
 {
-    static _Atomic(void *) found;
-    split_type_fn_t original
-        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
+    int (*const original)(MPI_Comm, int, int, MPI_Info, MPI_Comm *)
+        = MPIX_ENDPOINTS_NEXT(Comm_split_type);
     const arguments_t *a = arguments;
 
     return NULL != original ? original(a->comm, split_type, a->key, a->info, a->newcomm)
                             : MPI_ERR_INTERN;
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key,
-                                               MPI_Info info, MPI_Comm *newcomm)
+MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_split_type)(MPI_Comm comm, int split_type,
+                                                                   int key, MPI_Info info,
+                                                                   MPI_Comm *newcomm)
 {
     arguments_t arguments = {.comm = comm, .key = key, .info = info, .newcomm = newcomm};
 
@@ -252,4 +249,6 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Comm_split_type(MPI_Comm comm, int split_type, in
                                           &arguments);
 }
 
+#if !EP_IN_TREE
 #pragma weak MPI_Comm_split_type = PMPI_Comm_split_type
+#endif

@@ -23,6 +23,11 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 
+/** 1: part of Open MPI's own build, and of libmpi; see docs/tree.md. */
+#if !defined(EP_IN_TREE)
+#    define EP_IN_TREE 0
+#endif
+
 BEGIN_C_DECLS
 
 /** Seen from other objects whatever the compiler's default is.  On our definitions of libmpi's
@@ -83,12 +88,28 @@ static inline int mpix_endpoints_group_rank_of(const ompi_group_t *group, const 
  */
 int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
 
-/** The MPI function that ours of the same name stands before: libmpi's own, or a tool's.
+/**
+ * MPI functions that ours stand before: MPIX_ENDPOINTS_FUNCTION is the name under which ours is
+ * defined, and MPIX_ENDPOINTS_NEXT what it stands before, libmpi's own or a tool's, or NULL if there
+ * is none (libmpi's own is in force then, and nobody calls ours).
  *
- * @param[in,out] found  where the caller keeps the answer, zero at first
- *
- * @return NULL if there is none (libmpi's own is in force then, and nobody calls ours) */
+ * As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps the other:
+ * there a tool that calls PMPI_... itself gets libmpi's own.
+ */
+#if EP_IN_TREE
+#    define MPIX_ENDPOINTS_FUNCTION(name) MPI_##name
+#    define MPIX_ENDPOINTS_NEXT(name) (&PMPI_##name)
+#else
+#    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
+#    define MPIX_ENDPOINTS_NEXT(name)                                                              \
+        (__extension__({                                                                           \
+            static _Atomic(void *) found;                                                          \
+            (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found);        \
+        }))
+
+/** @param[in,out] found  where the caller keeps the answer, zero at first */
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
+#endif
 
 /** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI
  * error code.  As mpix_endpoints_error_code. */

@@ -22,6 +22,11 @@
  *
  * seam_plt.c has the mechanism, with seam_enter.c and seam_entry*.c; the other seam_*.c have the
  * definitions.
+ *
+ * As part of Open MPI's own build (EP_IN_TREE, docs/tree.md) nothing has to be led away: libmpi is
+ * linked with ld's option --wrap for each of the functions, so its calls come to __wrap_NAME, which
+ * are our definitions, and __real_NAME are the functions themselves.  seam_wrap.c is all that is
+ * left of the mechanism.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SEAMS_H
@@ -48,6 +53,27 @@ typedef enum mpix_endpoints_seam_t {
 
 #undef MPIX_ENDPOINTS_SEAM_ID
 
+#if EP_IN_TREE
+
+#    define MPIX_ENDPOINTS_SEAM(name) __attribute__((visibility("hidden"))) __wrap_##name
+#    define MPIX_ENDPOINTS_SEAM_SHARED(name) __attribute__((visibility("default"))) __wrap_##name
+#    define MPIX_ENDPOINTS_OWN(name) __wrap_##name
+#    define MPIX_ENDPOINTS_ORIGINAL(name)          \
+        (__extension__({                           \
+            extern __typeof__(name) __real_##name; \
+            &__real_##name;                        \
+        }))
+/* What it is in the headers is what it must be here. */
+#    define MPIX_ENDPOINTS_SEAM_DEFINED(name) extern __typeof__(name) __wrap_##name
+
+#else
+
+/** The name of our definition, where it is defined: int MPIX_ENDPOINTS_SEAM(ompi_...)(...).  The
+ * second form is for functions that components call as well, which may be libraries of their
+ * own. */
+#    define MPIX_ENDPOINTS_SEAM(name) MPIX_ENDPOINTS_EXPORT name
+#    define MPIX_ENDPOINTS_SEAM_SHARED(name) MPIX_ENDPOINTS_EXPORT name
+
 /** The functions our definitions stand before; NULL until looked up.  Private to what follows. */
 extern _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
 
@@ -63,21 +89,17 @@ static inline void *mpix_endpoints_seam_original(mpix_endpoints_seam_t seam)
 }
 
 /** The function of libmpi that our definition of the same name stands before, typed as such. */
-#define MPIX_ENDPOINTS_ORIGINAL(name) \
-    ((__typeof__(&name)) mpix_endpoints_seam_original(MPIX_ENDPOINTS_SEAM_##name))
+#    define MPIX_ENDPOINTS_ORIGINAL(name) \
+        ((__typeof__(&name)) mpix_endpoints_seam_original(MPIX_ENDPOINTS_SEAM_##name))
 
 /** Our definition itself.  The function's plain name means, also in this library, the definition
  * that stands first in the program; this is a second name that nobody else can have. */
-#define MPIX_ENDPOINTS_OWN(name) mpix_endpoints_own_##name
+#    define MPIX_ENDPOINTS_OWN(name) mpix_endpoints_own_##name
 
 /** To stand behind each of our definitions: gives it its second name. */
-#define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
-    extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
-        __attribute__((alias(#name), visibility("hidden")))
-
-/** Our nonblocking activation, for the blocking one (seam_cid_nb.c). */
-extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)
-    __attribute__((visibility("hidden")));
+#    define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
+        extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
+            __attribute__((alias(#name), visibility("hidden")))
 
 /**
  * Look a name up in Open MPI's libraries, however they have been loaded.  Any thread.
@@ -85,6 +107,12 @@ extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_n
  * @return what it names, or NULL if none of them exports it
  */
 void *mpix_endpoints_libmpi_symbol(const char *name);
+
+#endif
+
+/** Our nonblocking activation, for the blocking one (seam_cid_nb.c). */
+extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)
+    __attribute__((visibility("hidden")));
 
 /**
  * Does libmpi call our ompi_group_incl_plist?  The question is asked by calling a function of

@@ -21,7 +21,9 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 
-#include <dlfcn.h>
+#if !EP_IN_TREE
+#    include <dlfcn.h>
+#endif
 #include <stdatomic.h>
 
 #include "ompi/constants.h"
@@ -61,6 +63,16 @@ const mpix_endpoints_pml_t *mpix_endpoints_table(void)
     return atomic_load_explicit(&registered_table, memory_order_acquire);
 }
 
+#if EP_IN_TREE
+
+/* An archive's members are taken because somebody wants them, which nobody does where libmpi has a
+ * weak definition: so all that is registered wants them. */
+static const void *const functions[] __attribute__((used))
+    = {(const void *) MPI_Comm_disconnect, (const void *) MPI_Comm_split_type,
+       (const void *) MPI_Request_get_status};
+
+#else
+
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
 {
     /* Relaxed: the pointer is all that is passed on. */
@@ -72,3 +84,5 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
     }
     return function;
 }
+
+#endif

@@ -32,8 +32,6 @@
 #include "ompi/request/request.h"
 #include "opal/runtime/opal_progress.h"
 
-typedef int (*get_status_fn_t)(MPI_Request request, int *flag, MPI_Status *status);
-
 /** Active, and not seen to be complete. */
 static bool is_pending(const ompi_request_t *request)
 {
@@ -53,12 +51,12 @@ bool mpix_endpoints_call_is_pending(MPI_Request request)
     return is_pending(request);
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPI_Request_get_status(MPI_Request request, int *flag,
-                                                  MPI_Status *status)
+MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Request_get_status)(MPI_Request request,
+                                                                      int *flag,
+                                                                      MPI_Status *status)
 {
-    static _Atomic(void *) found;
-    get_status_fn_t original
-        = (get_status_fn_t) mpix_endpoints_next_function("PMPI_Request_get_status", &found);
+    int (*const original)(MPI_Request, int *, MPI_Status *)
+        = MPIX_ENDPOINTS_NEXT(Request_get_status);
 
     if (NULL != flag && mpix_endpoints_call_is_pending(request)) {
         *flag = 0;
@@ -67,4 +65,6 @@ MPIX_ENDPOINTS_EXPORT int PMPI_Request_get_status(MPI_Request request, int *flag
     return NULL != original ? original(request, flag, status) : MPI_ERR_INTERN;
 }
 
+#if !EP_IN_TREE
 #pragma weak MPI_Request_get_status = PMPI_Request_get_status
+#endif

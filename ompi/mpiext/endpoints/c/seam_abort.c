@@ -60,7 +60,7 @@ bool mpix_endpoints_is_last_word(const char *file, const char *topic)
            || (0 == strcmp(file, "help-mpi-api.txt") && 0 == strcmp(topic, "mpi-abort"));
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_mpi_abort(ompi_communicator_t *comm, int errcode)
+int MPIX_ENDPOINTS_SEAM(ompi_mpi_abort)(ompi_communicator_t *comm, int errcode)
 {
     mpix_endpoints_end_alone();
     if (mpix_endpoints_is_endpoint_comm(comm)) {

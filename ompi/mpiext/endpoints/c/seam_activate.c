@@ -87,10 +87,10 @@ static int activate_by_request(ompi_communicator_t **newcomm, ompi_communicator_
     return OMPI_SUCCESS == rc ? ompi_request_wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_comm_activate(ompi_communicator_t **newcomm,
-                                             ompi_communicator_t *comm,
-                                             ompi_communicator_t *bridgecomm, const void *arg0,
-                                             const void *arg1, bool send_first, int mode)
+int MPIX_ENDPOINTS_SEAM(ompi_comm_activate)(ompi_communicator_t **newcomm,
+                                            ompi_communicator_t *comm,
+                                            ompi_communicator_t *bridgecomm, const void *arg0,
+                                            const void *arg1, bool send_first, int mode)
 {
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate)(newcomm, comm, bridgecomm, arg0, arg1,

@@ -29,7 +29,7 @@
 /** Bytes from which on tuned's choice stands. */
 #define RING_MIN 8192
 
-MPIX_ENDPOINTS_EXPORT int ompi_coll_base_allreduce_intra_ring(ALLREDUCE_ARGS)
+int MPIX_ENDPOINTS_SEAM_SHARED(ompi_coll_base_allreduce_intra_ring)(ALLREDUCE_ARGS)
 {
     if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm)) && 2 == ompi_comm_size(comm)
         && RING_MIN > (size_t) count * datatype->super.size) {

@@ -21,7 +21,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
-MPIX_ENDPOINTS_EXPORT int opal_pointer_array_add(opal_pointer_array_t *table, void *pointer)
+int MPIX_ENDPOINTS_SEAM(opal_pointer_array_add)(opal_pointer_array_t *table, void *pointer)
 {
     return mpix_endpoints_array_add(table, pointer);
 }

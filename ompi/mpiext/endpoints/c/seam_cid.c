@@ -345,10 +345,10 @@ static int cid_own_group(ompi_communicator_t *newcomm, int rank)
     return OMPI_SUCCESS;
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid(ompi_communicator_t *newcomm,
-                                            ompi_communicator_t *comm,
-                                            ompi_communicator_t *bridgecomm, const void *arg0,
-                                            const void *arg1, bool send_first, int mode)
+int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm,
+                                           ompi_communicator_t *comm,
+                                           ompi_communicator_t *bridgecomm, const void *arg0,
+                                           const void *arg1, bool send_first, int mode)
 {
     int rank, rc;
 

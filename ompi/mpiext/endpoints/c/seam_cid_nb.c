@@ -394,11 +394,11 @@ static int cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm
 
 /* ---- the seams ------------------------------------------------------------------------------- */
 
-MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid_nb(ompi_communicator_t *newcomm,
-                                               ompi_communicator_t *comm,
-                                               ompi_communicator_t *bridgecomm, const void *arg0,
-                                               const void *arg1, bool send_first, int mode,
-                                               ompi_request_t **request_p)
+int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid_nb)(ompi_communicator_t *newcomm,
+                                              ompi_communicator_t *comm,
+                                              ompi_communicator_t *bridgecomm, const void *arg0,
+                                              const void *arg1, bool send_first, int mode,
+                                              ompi_request_t **request_p)
 {
     ompi_comm_request_t *request;
 
@@ -423,11 +423,11 @@ MPIX_ENDPOINTS_EXPORT int ompi_comm_nextcid_nb(ompi_communicator_t *newcomm,
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid_nb);
 
-MPIX_ENDPOINTS_EXPORT int ompi_comm_activate_nb(ompi_communicator_t **newcomm,
-                                                ompi_communicator_t *comm,
-                                                ompi_communicator_t *bridgecomm, const void *arg0,
-                                                const void *arg1, bool send_first, int mode,
-                                                ompi_request_t **request)
+int MPIX_ENDPOINTS_SEAM(ompi_comm_activate_nb)(ompi_communicator_t **newcomm,
+                                               ompi_communicator_t *comm,
+                                               ompi_communicator_t *bridgecomm, const void *arg0,
+                                               const void *arg1, bool send_first, int mode,
+                                               ompi_request_t **request)
 {
     int rc;
 

@@ -31,8 +31,8 @@
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
 
-MPIX_ENDPOINTS_EXPORT int ompi_group_compare(ompi_group_t *group1, ompi_group_t *group2,
-                                             int *result)
+int MPIX_ENDPOINTS_SEAM(ompi_group_compare)(ompi_group_t *group1, ompi_group_t *group2,
+                                            int *result)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_compare)(group1, group2, result);
 
@@ -78,8 +78,8 @@ static int compare(const ompi_communicator_t *comm1, const ompi_communicator_t *
                : result;
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_comm_compare(ompi_communicator_t *comm1, ompi_communicator_t *comm2,
-                                            int *result)
+int MPIX_ENDPOINTS_SEAM(ompi_comm_compare)(ompi_communicator_t *comm1, ompi_communicator_t *comm2,
+                                           int *result)
 {
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm1)
                     && !mpix_endpoints_is_endpoint_comm(comm2))) {

@@ -61,8 +61,8 @@ static void group_set_me(ompi_group_t *group, const ompi_proc_t *me)
     group->grp_my_rank = NULL != me ? mpix_endpoints_group_rank_of(group, me) : MPI_UNDEFINED;
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_group_incl_plist(ompi_group_t *group, int n, const int *ranks,
-                                                ompi_group_t **new_group)
+int MPIX_ENDPOINTS_SEAM(ompi_group_incl_plist)(ompi_group_t *group, int n, const int *ranks,
+                                               ompi_group_t **new_group)
 {
     int rc;
 
@@ -79,8 +79,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_group_incl_plist(ompi_group_t *group, int n, cons
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_incl_plist);
 
-MPIX_ENDPOINTS_EXPORT int ompi_group_union(ompi_group_t *group1, ompi_group_t *group2,
-                                           ompi_group_t **new_group)
+int MPIX_ENDPOINTS_SEAM(ompi_group_union)(ompi_group_t *group1, ompi_group_t *group2,
+                                          ompi_group_t **new_group)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_union)(group1, group2, new_group);
 
@@ -91,8 +91,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_group_union(ompi_group_t *group1, ompi_group_t *g
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_union);
 
-MPIX_ENDPOINTS_EXPORT int ompi_group_intersection(ompi_group_t *group1, ompi_group_t *group2,
-                                                  ompi_group_t **new_group)
+int MPIX_ENDPOINTS_SEAM(ompi_group_intersection)(ompi_group_t *group1, ompi_group_t *group2,
+                                                 ompi_group_t **new_group)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_intersection)(group1, group2, new_group);
 
@@ -104,8 +104,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_group_intersection(ompi_group_t *group1, ompi_gro
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_intersection);
 
-MPIX_ENDPOINTS_EXPORT int ompi_group_difference(ompi_group_t *group1, ompi_group_t *group2,
-                                                ompi_group_t **new_group)
+int MPIX_ENDPOINTS_SEAM(ompi_group_difference)(ompi_group_t *group1, ompi_group_t *group2,
+                                               ompi_group_t **new_group)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_difference)(group1, group2, new_group);
 

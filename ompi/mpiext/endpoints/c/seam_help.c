@@ -30,8 +30,8 @@
 
 static pthread_mutex_t once_lock = PTHREAD_MUTEX_INITIALIZER;
 
-MPIX_ENDPOINTS_EXPORT int opal_show_help(const char *file, const char *topic,
-                                         int want_error_header, ...)
+int MPIX_ENDPOINTS_SEAM(opal_show_help)(const char *file, const char *topic,
+                                        int want_error_header, ...)
 {
     va_list arguments;
     int rc;

@@ -47,9 +47,9 @@ static int intercomm_create(const mpix_endpoints_pml_t *table, ompi_communicator
     return OMPI_SUCCESS;
 }
 
-MPIX_ENDPOINTS_EXPORT int ompi_intercomm_create(ompi_communicator_t *local_comm, int local_leader,
-                                                ompi_communicator_t *bridge, int remote_leader,
-                                                int tag, ompi_communicator_t **newcomm)
+int MPIX_ENDPOINTS_SEAM(ompi_intercomm_create)(ompi_communicator_t *local_comm, int local_leader,
+                                               ompi_communicator_t *bridge, int remote_leader,
+                                               int tag, ompi_communicator_t **newcomm)
 {
     const mpix_endpoints_pml_t *table = mpix_endpoints_table();
     bool leader_is_bad = 0 > local_leader || ompi_comm_size(local_comm) <= local_leader;

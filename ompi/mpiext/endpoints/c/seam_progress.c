@@ -30,10 +30,29 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "opal/constants.h"
 #include "opal/runtime/opal_progress.h"
+
+#if EP_IN_TREE
+
+/** Weak: libnbc may be a library of its own here, or not be at all. */
+int ompi_coll_libnbc_progress(void) __attribute__((weak));
+
+static bool is_libnbc(opal_progress_callback_t cb)
+{
+    Dl_info info;
+
+    return ompi_coll_libnbc_progress == cb
+           || (0 != dladdr((const void *) cb, &info) && NULL != info.dli_sname
+               && 0 == strcmp(info.dli_sname, "ompi_coll_libnbc_progress"));
+}
+
+#else
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static opal_progress_callback_t libnbc_progress; /**< NULL: libnbc is no part of libmpi here */
@@ -44,10 +63,17 @@ static void find_libnbc(void)
         "ompi_coll_libnbc_progress");
 }
 
-MPIX_ENDPOINTS_EXPORT int opal_progress_unregister(opal_progress_callback_t cb)
+static bool is_libnbc(opal_progress_callback_t cb)
 {
     pthread_once(&once, find_libnbc);
-    if (NULL != cb && libnbc_progress == cb) {
+    return libnbc_progress == cb;
+}
+
+#endif
+
+int MPIX_ENDPOINTS_SEAM_SHARED(opal_progress_unregister)(opal_progress_callback_t cb)
+{
+    if (NULL != cb && is_libnbc(cb)) {
         return OPAL_SUCCESS;
     }
     return MPIX_ENDPOINTS_ORIGINAL(opal_progress_unregister)(cb);

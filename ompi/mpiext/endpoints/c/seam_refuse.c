@@ -47,10 +47,10 @@ static const char windows[] = "no windows";
 static const char files[] = "no files";
 static const char connections[] = "no connections";
 
-MPIX_ENDPOINTS_EXPORT int ompi_win_create(void *base, size_t size,
-                                          mpix_endpoints_disp_unit_t disp_unit,
-                                          ompi_communicator_t *comm, opal_info_t *info,
-                                          ompi_win_t **newwin)
+int MPIX_ENDPOINTS_SEAM(ompi_win_create)(void *base, size_t size,
+                                         mpix_endpoints_disp_unit_t disp_unit,
+                                         ompi_communicator_t *comm, opal_info_t *info,
+                                         ompi_win_t **newwin)
 {
     if (refuse(comm, windows, &said_window)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -59,9 +59,9 @@ MPIX_ENDPOINTS_EXPORT int ompi_win_create(void *base, size_t size,
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_create);
 
-MPIX_ENDPOINTS_EXPORT int ompi_win_allocate(size_t size, mpix_endpoints_disp_unit_t disp_unit,
-                                            opal_info_t *info, ompi_communicator_t *comm,
-                                            void *baseptr, ompi_win_t **newwin)
+int MPIX_ENDPOINTS_SEAM(ompi_win_allocate)(size_t size, mpix_endpoints_disp_unit_t disp_unit,
+                                           opal_info_t *info, ompi_communicator_t *comm,
+                                           void *baseptr, ompi_win_t **newwin)
 {
     if (refuse(comm, windows, &said_window)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -71,10 +71,10 @@ MPIX_ENDPOINTS_EXPORT int ompi_win_allocate(size_t size, mpix_endpoints_disp_uni
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_allocate);
 
-MPIX_ENDPOINTS_EXPORT int ompi_win_allocate_shared(size_t size,
-                                                   mpix_endpoints_disp_unit_t disp_unit,
-                                                   opal_info_t *info, ompi_communicator_t *comm,
-                                                   void *baseptr, ompi_win_t **newwin)
+int MPIX_ENDPOINTS_SEAM(ompi_win_allocate_shared)(size_t size,
+                                                  mpix_endpoints_disp_unit_t disp_unit,
+                                                  opal_info_t *info, ompi_communicator_t *comm,
+                                                  void *baseptr, ompi_win_t **newwin)
 {
     if (refuse(comm, windows, &said_window)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -84,8 +84,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_win_allocate_shared(size_t size,
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_allocate_shared);
 
-MPIX_ENDPOINTS_EXPORT int ompi_win_create_dynamic(opal_info_t *info, ompi_communicator_t *comm,
-                                                  ompi_win_t **newwin)
+int MPIX_ENDPOINTS_SEAM(ompi_win_create_dynamic)(opal_info_t *info, ompi_communicator_t *comm,
+                                                 ompi_win_t **newwin)
 {
     if (refuse(comm, windows, &said_window)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -94,8 +94,8 @@ MPIX_ENDPOINTS_EXPORT int ompi_win_create_dynamic(opal_info_t *info, ompi_commun
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_create_dynamic);
 
-MPIX_ENDPOINTS_EXPORT int ompi_file_open(ompi_communicator_t *comm, const char *filename,
-                                         int amode, opal_info_t *info, ompi_file_t **fh)
+int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename,
+                                        int amode, opal_info_t *info, ompi_file_t **fh)
 {
     if (refuse(comm, files, &said_file)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -104,9 +104,9 @@ MPIX_ENDPOINTS_EXPORT int ompi_file_open(ompi_communicator_t *comm, const char *
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_file_open);
 
-MPIX_ENDPOINTS_EXPORT int ompi_dpm_connect_accept(ompi_communicator_t *comm, int root,
-                                                  const char *port, bool send_first,
-                                                  ompi_communicator_t **newcomm)
+int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int root,
+                                                 const char *port, bool send_first,
+                                                 ompi_communicator_t **newcomm)
 {
     if (refuse(comm, connections, &said_connect)) {
         *newcomm = MPI_COMM_NULL;
