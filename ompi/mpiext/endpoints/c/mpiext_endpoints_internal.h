@@ -90,11 +90,11 @@ int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
 
 /**
  * MPI functions that ours stand before: MPIX_ENDPOINTS_FUNCTION is the name under which ours is
- * defined, and MPIX_ENDPOINTS_NEXT what it stands before, libmpi's own or a tool's, or NULL if there
- * is none (libmpi's own is in force then, and nobody calls ours).
+ * defined, and MPIX_ENDPOINTS_NEXT what it stands before, libmpi's own or a tool's, or NULL if
+ * there is none (libmpi's own is in force then, and nobody calls ours).
  *
- * As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps the other:
- * there a tool that calls PMPI_... itself gets libmpi's own.
+ * As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps the
+ * other: there a tool that calls PMPI_... itself gets libmpi's own.
  */
 #if EP_IN_TREE
 #    define MPIX_ENDPOINTS_FUNCTION(name) MPI_##name

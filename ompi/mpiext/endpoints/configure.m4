@@ -1,0 +1,58 @@
+dnl -*- autoconf -*-
+dnl
+dnl Copyright (c) 2026      The Open MPI Endpoints project contributors.
+dnl                         All rights reserved.
+dnl $COPYRIGHT$
+dnl
+dnl Additional copyrights may follow
+dnl
+dnl $HEADER$
+dnl
+
+# For Open MPI's own configure: docs/tree.md.
+
+# OMPI_MPIEXT_endpoints_CONFIG([action-if-can-compile], [action-if-cant-compile])
+# -------------------------------------------------------------------------------
+# libmpi's calls of the seams' functions are led to the extension by the linker: --wrap, when libmpi
+# is linked.  Components that may be libraries of their own call two of them, so their links get
+# these two as well; and whoever links a program with a static libmpi needs them all.
+AC_DEFUN([OMPI_MPIEXT_endpoints_CONFIG], [
+    AC_CONFIG_FILES([
+        ompi/mpiext/endpoints/Makefile
+        ompi/mpiext/endpoints/c/Makefile])
+
+    mpiext_endpoints_happy=no
+    AS_IF([test "$ENABLE_endpoints" = 1 || test "$ENABLE_EXT_ALL" = 1],
+        [_OMPI_MPIEXT_ENDPOINTS_WRAP])
+    AS_IF([test $mpiext_endpoints_happy = yes], [$1], [$2])
+])
+
+AC_DEFUN([_OMPI_MPIEXT_ENDPOINTS_WRAP], [
+    mpiext_endpoints_save=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Wl,--wrap=mpix_endpoints_there"
+    AC_MSG_CHECKING([whether the linker leads calls elsewhere (--wrap)])
+    AC_LINK_IFELSE(
+        [AC_LANG_PROGRAM(
+            [[int mpix_endpoints_there(void); int __wrap_mpix_endpoints_there(void) { return 0; }]],
+            [[return mpix_endpoints_there();]])],
+        [mpiext_endpoints_happy=yes])
+    AC_MSG_RESULT([$mpiext_endpoints_happy])
+    LDFLAGS=$mpiext_endpoints_save
+
+    # The list is that of the sources; what is a function from 6.0 on only is not in a line of its
+    # own there.
+    mpiext_endpoints_seams=`$SED -n 's/^ *X(\(@<:@a-z_0-9@:>@*\)).*/\1/p' \
+        "$srcdir/ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"`
+    AS_IF([test "$OMPI_MAJOR_VERSION" -ge 6],
+        [mpiext_endpoints_seams="$mpiext_endpoints_seams opal_show_help"])
+    AS_IF([test -z "$mpiext_endpoints_seams"], [mpiext_endpoints_happy=no])
+    AS_IF([test $mpiext_endpoints_happy = yes],
+        [for mpiext_endpoints_seam in $mpiext_endpoints_seams; do
+             mpiext_endpoints_flag="-Wl,--wrap=$mpiext_endpoints_seam"
+             OMPI_LIBMPI_EXTRA_LDFLAGS="$OMPI_LIBMPI_EXTRA_LDFLAGS $mpiext_endpoints_flag"
+             AS_VAR_APPEND([mpiext_endpoints_WRAPPER_EXTRA_LDFLAGS], [" $mpiext_endpoints_flag"])
+             AS_CASE([$mpiext_endpoints_seam],
+                 [opal_progress_unregister|ompi_coll_base_allreduce_intra_ring],
+                     [LDFLAGS="$LDFLAGS $mpiext_endpoints_flag"])
+         done])
+])

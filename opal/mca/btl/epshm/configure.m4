@@ -1,0 +1,19 @@
+dnl -*- autoconf -*-
+dnl
+dnl Copyright (c) 2026      The Open MPI Endpoints project contributors.
+dnl                         All rights reserved.
+dnl $COPYRIGHT$
+dnl
+dnl Additional copyrights may follow
+dnl
+dnl $HEADER$
+dnl
+
+# For Open MPI's own configure: docs/tree.md.
+
+# MCA_opal_btl_epshm_CONFIG([action-if-can-compile], [action-if-cant-compile])
+# ----------------------------------------------------------------------------
+AC_DEFUN([MCA_opal_btl_epshm_CONFIG], [
+    AC_CONFIG_FILES([opal/mca/btl/epshm/Makefile])
+    $1
+])
