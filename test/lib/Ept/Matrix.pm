@@ -959,7 +959,7 @@ my @MODELS = qw(completion lane loan lock pipe places pool ring share);
 sub install_jobs
 {
     my ($top, $options) = @_;
-    my %long = (debian => 1);
+    my %long = (debian => 1200, tree => 7200); # seconds
     my @jobs;
 
     return () if $options->{quick};
@@ -974,7 +974,7 @@ sub install_jobs
             top => $top,
             program => $program,
             args => '',
-            timeout => $long{$program} ? 1200 : 600,
+            timeout => $long{$program} // 600,
         };
     }
     return @jobs;
