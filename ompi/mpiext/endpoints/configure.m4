@@ -39,12 +39,9 @@ AC_DEFUN([_OMPI_MPIEXT_ENDPOINTS_WRAP], [
     AC_MSG_RESULT([$mpiext_endpoints_happy])
     LDFLAGS=$mpiext_endpoints_save
 
-    # The list is that of the sources; what is a function from 6.0 on only is not in a line of its
-    # own there.
+    # The list is that of the sources.
     mpiext_endpoints_seams=`$SED -n 's/^ *X(\(@<:@a-z_0-9@:>@*\)).*/\1/p' \
         "$srcdir/ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"`
-    AS_IF([test "$OMPI_MAJOR_VERSION" -ge 6],
-        [mpiext_endpoints_seams="$mpiext_endpoints_seams opal_show_help"])
     AS_IF([test -z "$mpiext_endpoints_seams"], [mpiext_endpoints_happy=no])
     AS_IF([test $mpiext_endpoints_happy = yes],
         [for mpiext_endpoints_seam in $mpiext_endpoints_seams; do

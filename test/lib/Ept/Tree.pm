@@ -64,8 +64,9 @@ sub enter
             qq(OMPI_MCA_pml="\${OMPI_MCA_pml-epml}" exec "$prefix/bin/mpirun" "\$@"));
     $ENV{PATH} = "$bin:$prefix/bin:$ENV{PATH}";
     my $log = "$build/epinfo.log";
-    my @command = ("$prefix/bin/mpicc", "-I$top", "-I$prefix/include/openmpi", '-o', "$bin/epinfo",
-                   "$top/ompi/mpiext/endpoints/tools/epinfo.c");
+    my @include = map { "-I$_" } $top, "$prefix/include/openmpi", "$top/config/compat/include";
+    my @command = ("$prefix/bin/mpicc", @include, '$(pkg-config --cflags pmix hwloc)',
+                   '-o', "$bin/epinfo", "$top/ompi/mpiext/endpoints/tools/epinfo.c");
     print STDERR "# no epinfo, see $log\n"
         if !-x "$bin/epinfo" && 0 != system("@command >$log 2>&1");
 }

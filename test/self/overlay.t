@@ -1,0 +1,84 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# overlay.t BUILD-FOLDER: what config/overlay puts into an Open MPI's source tree is complete.  That
+# it builds there is a matter of install/tree, which takes long.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $tree = tempdir(CLEANUP => 1);
+
+# What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts.
+my %outside = map { $_ => 1 } qw(component_path.c seam_enter.c seam_entry.c seam_entry_aarch64.c
+    seam_entry_x86_64.c seam_help.c seam_plt.c);
+
+sub put
+{
+    my ($file, $text) = @_;
+
+    make_path(dirname("$tree/$file"));
+    open my $out, '>', "$tree/$file" or die "$file: $!\n";
+    print $out $text;
+    close $out;
+}
+
+sub text_of
+{
+    my ($file) = @_;
+
+    open my $in, '<', $file or return '';
+    local $/;
+    return <$in>;
+}
+
+sub overlay
+{
+    my $words = `'$top/config/overlay' '$tree' 2>&1`;
+
+    return "$?: $words";
+}
+
+like(overlay(), qr/^[1-9]\d*: overlay: \S+ is no source tree of Open MPI$/m, 'a folder is no tree');
+put($_, '') for qw(autogen.pl opal/mca/btl/btl.h);
+put('VERSION', "major=6\nminor=0\nrelease=0\n");
+like(overlay(), qr/^[1-9]\d*: overlay: \S+ is Open MPI 6.0, but must be 5.0/, 'not a newer one');
+put('VERSION', "major=5\nminor=0\nrelease=7\n");
+put('opal/mca/btl/epshm/gone.c', '');
+like(overlay(), qr/^0: .*Open MPI 5\.0\.7/, 'Open MPI 5 is one');
+like(overlay(), qr/^0: /, 'twice, too');
+ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
+
+for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
+                   ompi/mpiext/endpoints/c)) {
+    my $makefile = text_of("$tree/$folder/Makefile.am");
+    my @ours = grep { !$outside{$_} } map { basename($_) } glob "$top/$folder/*.c";
+    my @named = map { basename($_) } $makefile =~ m{(?<=\s)([\w./]+\.[ch])(?=\s)}g;
+
+    unlike($makefile, qr/\@:\w+:\@/, "$folder: all is filled in");
+    is(join(' ', grep { my $name = $_; !grep { $name eq $_ } @named } @ours), '', 'all is built');
+    is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/opal/mca/btl/$_"
+                            && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
+    # Ours, that is: what a tree has itself is not here.
+    my $header = qr{(?:\w+/)*\w*(?:epml|btl_ep|mpiext_endp)\w*\.h};
+    my @wanted = map { text_of($_) =~ /#\s*include "($header)"/g } glob "$tree/$folder/*.[ch]";
+    is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/$_" } @wanted), '', 'with all headers');
+}
+ok(-f "$tree/$_/configure.m4", "$_/configure.m4")
+    for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mpiext/endpoints);
+ok(!-e "$tree/opal/mca/btl/ephelp/Makefile.am", 'a folder of headers is no component');
+done_testing();
