@@ -60,8 +60,11 @@ sub enter
 
     make_path($bin);
     _script("$bin/epmpicc", qq(exec "$prefix/bin/mpicc" "\$@"));
+    # A PMIx whose configuration names a folder, as Debian's does, hides components that are loaded.
     _script("$bin/epmpirun",
-            qq(OMPI_MCA_pml="\${OMPI_MCA_pml-epml}" exec "$prefix/bin/mpirun" "\$@"));
+            'export OMPI_MCA_pml="${OMPI_MCA_pml-epml}" '
+            . qq(OMPI_MCA_opal_mca_base_component_path=SYSTEM_DEFAULT:USER_DEFAULT\n)
+            . qq(exec "$prefix/bin/mpirun" "\$@"));
     $ENV{PATH} = "$bin:$prefix/bin:$ENV{PATH}";
     my $log = "$build/epinfo.log";
     my @include = map { "-I$_" } $top, "$prefix/include/openmpi", "$top/config/compat/include";
