@@ -23,8 +23,9 @@ use Test::More;
 my $top = abs_path(dirname(__FILE__) . '/../..');
 my $tree = tempdir(CLEANUP => 1);
 
-# What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts.
-my %outside = map { $_ => 1 } qw(component_path.c seam_enter.c seam_entry.c seam_entry_aarch64.c
+# What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts
+# and ABI.
+my %outside = map { $_ => 1 } qw(abi.c component_path.c seam_enter.c seam_entry.c seam_entry_aarch64.c
     seam_entry_x86_64.c seam_help.c seam_plt.c);
 
 sub put
@@ -66,8 +67,10 @@ ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
 for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
                    ompi/mpiext/endpoints/c)) {
     my $makefile = text_of("$tree/$folder/Makefile.am");
-    my @ours = grep { !$outside{$_} } map { basename($_) } glob "$top/$folder/*.c";
-    my @named = map { basename($_) } $makefile =~ m{(?<=\s)([\w./]+\.[ch])(?=\s)}g;
+    my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/}*.c";
+    # Those beside the folder by their base name.
+    my @named = map { m{^\.\./} ? basename($_) : $_ }
+        $makefile =~ m{(?<=\s)([\w./]+\.[ch])(?=\s)}g;
 
     unlike($makefile, qr/\@:\w+:\@/, "$folder: all is filled in");
     is(join(' ', grep { my $name = $_; !grep { $name eq $_ } @named } @ours), '', 'all is built');
@@ -75,8 +78,13 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
                             && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
     my $header = qr{(?:\w+/)*\w*(?:epml|btl_ep|mpiext_endp)\w*\.h};
-    my @wanted = map { text_of($_) =~ /#\s*include "($header)"/g } glob "$tree/$folder/*.[ch]";
-    is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/$_" } @wanted), '', 'with all headers');
+    my @missing;
+    for my $file (glob "$tree/$folder/{,*/}*.[ch]") {
+        my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)?$header)"/g;
+
+        push @missing, grep { !-f dirname($file) . "/$_" && !-f "$tree/$_" } @wanted;
+    }
+    is("@missing", '', 'with all headers');
 }
 ok(-f "$tree/$_/configure.m4", "$_/configure.m4")
     for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mpiext/endpoints);
