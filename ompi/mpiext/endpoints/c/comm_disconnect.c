@@ -55,6 +55,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_disconnect)(MPI_Comm *com
     return mpix_endpoints_call_disconnect(comm);
 }
 
-#if !EP_IN_TREE
-#pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect
-#endif
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_disconnect);

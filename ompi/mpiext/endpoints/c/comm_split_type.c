@@ -249,6 +249,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_split_type)(MPI_Comm comm
                                           &arguments);
 }
 
-#if !EP_IN_TREE
-#pragma weak MPI_Comm_split_type = PMPI_Comm_split_type
-#endif
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_split_type);

@@ -99,6 +99,11 @@ int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
 #if EP_IN_TREE
 #    define MPIX_ENDPOINTS_FUNCTION(name) MPI_##name
 #    define MPIX_ENDPOINTS_NEXT(name) (&PMPI_##name)
+/* In an archive libmpi's weak definition is enough for the linker: it takes ours along because
+ * register.c wants this. */
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name) const char mpix_endpoints_has_##name = 1
+extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_split_type,
+    mpix_endpoints_has_Request_get_status;
 #else
 #    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
 #    define MPIX_ENDPOINTS_NEXT(name)                                                              \
@@ -106,6 +111,11 @@ int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
             static _Atomic(void *) found;                                                          \
             (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found);        \
         }))
+
+/** To stand behind each: gives it its other name. */
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name)                       \
+        MPIX_ENDPOINTS_EXPORT extern __typeof__(PMPI_##name) MPI_##name \
+            __attribute__((weak, alias("PMPI_" #name)))
 
 /** @param[in,out] found  where the caller keeps the answer, zero at first */
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);

@@ -65,11 +65,10 @@ const mpix_endpoints_pml_t *mpix_endpoints_table(void)
 
 #if EP_IN_TREE
 
-/* An archive's members are taken because somebody wants them, which nobody does where libmpi has a
- * weak definition: so all that is registered wants them. */
-static const void *const functions[] __attribute__((used))
-    = {(const void *) MPI_Comm_disconnect, (const void *) MPI_Comm_split_type,
-       (const void *) MPI_Request_get_status};
+/** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
+static const char *const functions[] __attribute__((used))
+    = {&mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
+       &mpix_endpoints_has_Request_get_status};
 
 #else
 

@@ -65,6 +65,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Request_get_status)(MPI_Reques
     return NULL != original ? original(request, flag, status) : MPI_ERR_INTERN;
 }
 
-#if !EP_IN_TREE
-#pragma weak MPI_Request_get_status = PMPI_Request_get_status
-#endif
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Request_get_status);
