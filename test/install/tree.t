@@ -13,7 +13,7 @@
 # configure and make.  The short selection of the MPI tests runs on both.
 #
 # The source is Debian's, got by apt, or, if EPT_OMPI_SOURCE names a folder, what is in there, which
-# is left as it is.  What building it wants (flex, and tools to unpack it) is installed in an overlay
+# is left as it is.  What building it wants (flex, tools to unpack it) is installed in an overlay
 # over this system that nothing stays behind of.  docs/tree.md says how long that takes.
 
 use strict;
@@ -124,7 +124,8 @@ sub tests
 ompi('directly', 'direct', $fetch, "LDFLAGS='-Wl,-Bsymbolic-functions'");
 works('directly: our components are built with it',
       "mkdir '$folder/ours'; cd '$folder/ours' && $clean '$top/configure'"
-      . " --with-ompi='$folder/direct' --prefix='$folder/direct-ep' >log 2>&1 && $clean $make && $clean make -s install"
+      . " --with-ompi='$folder/direct' --prefix='$folder/direct-ep' >log 2>&1"
+      . " && $clean $make && $clean make -s install"
       . ' && grep "directly.*will be entered" log');
 # (mpi4py is linked with the system's Open MPI.)
 tests('directly', "$folder/direct-ep/bin:$folder/direct/bin", '--only',
