@@ -67,11 +67,13 @@ for my $page (@pages) {
     unlike($text, qr/\@\w+\@/, 'is filled in');
 }
 # Each program has its page, and the Debian packages have both.
-my $listed = join '', map { Ept::Build::read_file($_) } glob "$top/packaging/debian/*.install";
+my @listed = map { split /\n/, Ept::Build::read_file($_) } glob "$top/packaging/debian/*.install";
+# dh_install's patterns, as far as there are any for these.
+@listed = map { my $pattern = quotemeta($_) =~ s/\\\*/[^\/]*/gr; qr/^$pattern$/ } @listed;
 for my $program (map { s{.*/}{}r } glob dirname($libdir) . '/bin/ep*') {
     ok(-f dirname($libdir) . "/share/man/man1/$program.1", "$program.1");
     for my $file ("bin/$program", "share/man/man1/$program.1") {
-        like($listed, qr{^usr/\Q$file\E$}m, "a Debian package has $file");
+        ok(scalar(grep { "usr/$file" =~ $_ } @listed), "a Debian package has $file");
     }
 }
 my @files = map { s{.*/}{}r } glob "$components/*";
