@@ -38,7 +38,7 @@ sub text
 
 # ---- includes ------------------------------------------------------------------------------------
 
-my @folders = map { basename($_) } grep { -d && glob("$_/*.[ch]") } glob "$epml/*";
+my @folders = map { basename($_) } grep { -d && (() = glob("$_/*.[ch]")) } glob "$epml/*";
 is_deeply([sort @folders], [sort @LAYERS], 'the folders of the PML are its layers');
 
 my $files = 0;
@@ -49,7 +49,7 @@ for my $layer (@LAYERS) {
         my $own = "$layer/" . basename($path);
 
         ++$files;
-        for my $name (text($path) =~ /^#\s*include "(\.\.[^"]+)"/mg) {
+        for my $name (text($path) =~ /^\s*#\s*include\s*["<]((?:\.\/)*\.\.[^">]+)/mg) {
             my ($other, $header) = $name =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
                 push @wrong, "$own includes $name: name a layer, ../LAYER/LAYER.h";
                 next;

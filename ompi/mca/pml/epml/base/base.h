@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * What stands on nothing of ours: the component's parameters, the wrapped PML, headers as they travel,
- * the structures that know no endpoint (lock, matching table, numbers, backlogs), how many cores there
- * are, what the launcher says of the dead.
+ * What stands on nothing of ours: the component's parameters, the wrapped PML, headers as they
+ * travel, the structures that know no endpoint (lock, matching table, numbers, backlogs), how many
+ * cores there are, what the launcher says of the dead.
  *
  * Called by all.  Knows no endpoint, and sends nothing.
  *

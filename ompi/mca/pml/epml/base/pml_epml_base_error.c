@@ -91,7 +91,9 @@ void mca_pml_epml_base_error_stop(void)
     if (NULL == base.register_error) {
         return;
     }
-    mca_bml.bml_register_error = base.register_error;
+    if (register_error == mca_bml.bml_register_error) { /* else it has been opened anew */
+        mca_bml.bml_register_error = base.register_error;
+    }
     if (NULL != base.on_error) {
         /* The BTLs outlive this component. */
         (void) base.register_error(base.on_error);

@@ -16,9 +16,10 @@
  * Open MPI's processes wait for each other in MPI_Finalize, by a fence of the launcher's, which now
  * and then goes on waiting for one that is dead.  Where that happens nobody ever gets on.  So the
  * fence is begun here, just before Open MPI would (a callback of its framework "hook"), and a
- * process that has lost somebody goes on after a while without the others.  It has taken part: those
- * who still wait do not wait for it.  And one that knows of no loss looks, now and then, whether the
- * launcher's books have one: it may have no endpoint left that would find out, and no word of it.
+ * process that has lost somebody goes on after a while without the others.  It has taken part:
+ * those who still wait do not wait for it.  And one that knows of no loss looks, now and then,
+ * whether the launcher's books have one: it may have no endpoint left that would find out, and no
+ * word of it.
  *
  * Tests: test/mpi/death.c (--end apart; --how none, with test/lib/endless_fence.c).
  */
@@ -123,9 +124,9 @@ static void ask_launcher(void)
 /** The most doublings of the time between two questions. */
 #define DOUBLE_MOST 6
 
-/** Microseconds between two questions.  Each of n processes asks for n lines; the launcher is not to
- * have more than one in a microsecond to write.  Where it has not answered one it may be that it
- * never will, or that it needs more time. */
+/** Microseconds between two questions.  Each of n processes asks for n lines; the launcher is not
+ * to have more than one in a microsecond to write.  Where it has not answered one it may be that
+ * it never will, or that it needs more time. */
 static uint64_t ask_interval(void)
 {
     const uint64_t count = ompi_process_info.num_procs;

@@ -13,7 +13,8 @@
  *
  * What the launcher says of processes that have died, and the words in which the user is told.
  *
- * Called by pml_epml_lost.c and, in PMIx's thread, by the launcher.  Tests: test/mpi/death.c.
+ * Called by all that ask who is dead and, in PMIx's thread, by the launcher.  Tests:
+ * test/mpi/death.c.
  */
 
 #include "ompi_config.h"
@@ -37,10 +38,19 @@ static struct {
     opal_mutex_t lock; /**< of starting and stopping */
     bool started;
     size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
-    _Atomic uint64_t *dead;  /**< a bit for each process; written by PMIx's thread */
+    /** A bit for each process; written by PMIx's thread.  NULL: nobody listens to the launcher. */
+    _Atomic uint64_t *_Atomic dead;
     opal_mutex_t telling; /**< of what follows */
     bool told;            /**< the user knows */
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
+
+/** @return the bits, or NULL.  Any thread, also one of a process without endpoints. */
+static inline _Atomic uint64_t *the_dead(void)
+{
+    /* Acquire: that they are clear before their address; partner: the release in
+     * mca_pml_epml_lost_start. */
+    return atomic_load_explicit(&lost.dead, memory_order_acquire);
+}
 
 /** Set with the first loss. */
 static atomic_bool lost_anybody;
@@ -64,7 +74,7 @@ void mca_pml_epml_lost_process(opal_vpid_t vpid)
     const uint64_t bit = UINT64_C(1) << (vpid % BITS);
 
     if (vpid >= ompi_process_info.num_procs
-        || 0 != (atomic_fetch_or_explicit(&lost.dead[vpid / BITS], bit, memory_order_relaxed)
+        || 0 != (atomic_fetch_or_explicit(&the_dead()[vpid / BITS], bit, memory_order_relaxed)
                  & bit)) {
         return;
     }
@@ -101,11 +111,12 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
 bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
 {
     const opal_vpid_t process = vpid % ompi_process_info.num_procs;
+    const _Atomic uint64_t *dead = the_dead();
 
     /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
-    return NULL != lost.dead
+    return NULL != dead
            && 0
-                  != (atomic_load_explicit(&lost.dead[process / BITS], memory_order_relaxed)
+                  != (atomic_load_explicit(&dead[process / BITS], memory_order_relaxed)
                       & UINT64_C(1) << (process % BITS));
 }
 
@@ -115,7 +126,7 @@ bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
 /** Naps are counted, not time: a machine that stands still does so for the launcher, too. */
 bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
 {
-    for (unsigned int ms = 0; NULL != lost.dead && ms < mca_pml_epml_component.launcher_wait
+    for (unsigned int ms = 0; NULL != the_dead() && ms < mca_pml_epml_component.launcher_wait
                               && !mca_pml_epml_lost_is_dead(vpid);
          ms += NAP) {
         (void) usleep(1000 * NAP);
@@ -125,6 +136,7 @@ bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
 
 void mca_pml_epml_lost_start(void)
 {
+    MCA_BTL_EP_HOLD_CANCEL(); /* it waits for PMIx, with a lock */
     pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
                              PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_KILLED_BY_CMD,
                              PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_EXIT_NONZERO_TERM};
@@ -134,9 +146,12 @@ void mca_pml_epml_lost_start(void)
     opal_mutex_lock(&lost.lock);
     if (!lost.started) {
         lost.started = true;
-        lost.dead = calloc(ompi_process_info.num_procs / BITS + 1, sizeof(*lost.dead));
+        /* Release: see the_dead. */
+        atomic_store_explicit(&lost.dead,
+                              calloc(ompi_process_info.num_procs / BITS + 1, sizeof(uint64_t)),
+                              memory_order_release);
     }
-    if (NULL != lost.dead && SIZE_MAX == lost.handler) {
+    if (NULL != the_dead() && SIZE_MAX == lost.handler) {
         /* Before Open MPI's, which would end the chain. */
         PMIX_INFO_LOAD(&info[0], PMIX_EVENT_HDLR_PREPEND, NULL, PMIX_BOOL);
         PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, "MPI-Endpoints", PMIX_STRING);
@@ -160,8 +175,8 @@ void mca_pml_epml_lost_stop(void)
         lost.handler = SIZE_MAX;
     }
     mca_pml_epml_finalize_stop();
-    free(lost.dead);
-    lost.dead = NULL;
+    /* Relaxed: alone by now. */
+    free(atomic_exchange_explicit(&lost.dead, NULL, memory_order_relaxed));
     lost.started = false;
     lost.told = false;
     /* Alone by now. */

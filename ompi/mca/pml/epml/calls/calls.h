@@ -12,7 +12,7 @@
  * @file
  *
  * MPI's calls: what the PML's table, libmpi's tables of requests and partitioned communication, and
- * debuggers call.  The only ones that wait.
+ * debuggers call.  They wait; below them nobody does.
  *
  * Called by libmpi.
  *
@@ -27,6 +27,7 @@
 #include "pml_epml_comm.h"
 #include "pml_epml_dump.h"
 #include "pml_epml_hints.h"
+#include "pml_epml_ipart.h"
 #include "pml_epml_module.h"
 #include "pml_epml_report.h"
 #include "pml_epml_seen.h"

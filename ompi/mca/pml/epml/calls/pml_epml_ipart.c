@@ -28,12 +28,12 @@
 
 static mca_part_base_module_t original;
 
-/** Open MPI's module.  A thread may have come here by the replaced table, which it has read like any
- * other memory. */
+/** Open MPI's module.  A thread may have come here by the replaced table, which it has read like
+ * any other memory. */
 static inline const mca_part_base_module_t *libmpi(void)
 {
     /* Acquire: that look before ours at the originals; partner: the releases in
-     * mca_pml_epml_part_install. */
+     * mca_pml_epml_ipart_install. */
     atomic_thread_fence(memory_order_acquire);
     return &original;
 }
@@ -203,7 +203,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
 /* The first endpoint is being created, nobody has a request of ours yet, and either function serves
  * the others.  The module's progress function, by whose address Open MPI unregisters it, stays as
  * it is. */
-void mca_pml_epml_part_install(void)
+void mca_pml_epml_ipart_install(void)
 {
     original = mca_part;
     INSTALL(part_psend_init);
@@ -212,7 +212,7 @@ void mca_pml_epml_part_install(void)
     INSTALL(part_parrived);
 }
 
-void mca_pml_epml_part_remove(void)
+void mca_pml_epml_ipart_remove(void)
 {
     if (part_pready != mca_part.part_pready) {
         return; /* Open MPI has selected anew */

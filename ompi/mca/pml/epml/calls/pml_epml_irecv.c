@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * MPI's receives on an endpoint communicator.  Budget of a short one: the endpoint's lock, a request
- * off its free list, and a place in the matching table; no allocation.
+ * MPI's receives on an endpoint communicator.  Budget of a short one: the endpoint's lock, a
+ * request off its free list, and a place in the matching table; no allocation.
  */
 
 #include "ompi_config.h"

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What turns: one endpoint, all of those that nobody drives, and a thread that waits; the life of an
- * endpoint from its transports to its end; what is counted.
+ * What turns: one endpoint, all of those that nobody drives, and a thread that waits; the life of
+ * an endpoint from its transports to its end; what is counted.
  *
  * Called by MPI's calls and by Open MPI's progress.
  *

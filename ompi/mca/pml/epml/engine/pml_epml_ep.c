@@ -28,9 +28,6 @@
 
 #include "ompi/constants.h"
 
-bool mca_pml_epml_may_bias = false;
-_Atomic uint64_t epml_lock_endings_until = 0;
-
 /** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
  * so that the creating thread, which takes it once, does not get it. */
 #define EPML_LOCK_BIAS_FUNNELED 2

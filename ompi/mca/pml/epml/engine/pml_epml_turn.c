@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * One turn of an endpoint's progress, and what a thread does between the turns while it waits: spin,
- * look after the rest of the process, yield its core.
+ * One turn of an endpoint's progress, and what a thread does between the turns while it waits:
+ * spin, look after the rest of the process, yield its core.
  */
 
 #include "ompi_config.h"
@@ -122,7 +122,7 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_waiter_t waiter = {0};
 
-    /* Acquire pairs with the release in mca_pml_epml_request_done. */
+    /* Acquire pairs with the release in mca_pml_epml_request_complete. */
     while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
         const int events = mca_pml_epml_ep_poll(request->ep);
 

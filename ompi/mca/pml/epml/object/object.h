@@ -14,8 +14,8 @@
  * Things with a life: endpoints, peers and lists of them, communicators' states, requests, kinds of
  * messages; their types, their references, the lock that guards them.
  *
- * Called by all that follows.  Knows no protocol: what a request or a message wants, its own table of
- * functions says (mca_pml_epml_request_ops_t, mca_pml_epml_kind_t).  Sends nothing.
+ * Called by all that follows.  Knows no protocol: what a request or a message wants, its own table
+ * of functions says (mca_pml_epml_request_ops_t, mca_pml_epml_kind_t).  Sends nothing.
  *
  * Below it: base.
  */

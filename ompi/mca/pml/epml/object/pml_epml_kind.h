@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Kinds of messages: what each looks like, who may send it, and who takes it.  Each protocol has one
- * of these for each of its kinds; pml_epml_recvfrag.c checks what has arrived by it.  (Eager
+ * Kinds of messages: what each looks like, who may send it, and who takes it.  Each protocol has
+ * one of these for each of its kinds; pml_epml_recvfrag.c checks what has arrived by it.  (Eager
  * messages have a way of their own, the fast path.)
  */
 

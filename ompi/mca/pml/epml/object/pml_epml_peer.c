@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Peers, lists of peers, and connections to them.
+ * Peers, lists of peers, and the procs of these.
  */
 
 #include "ompi_config.h"

@@ -85,7 +85,7 @@ typedef struct mca_pml_epml_request_ops_t {
 /** How far a send has come. */
 typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_START,   /**< nothing sent yet */
-    EPML_SEND_LENT,    /**< waits for the peer to copy the data, or for the transport to buffer them */
+    EPML_SEND_LENT,    /**< waits for the peer to copy the data, or the transport to buffer them */
     EPML_SEND_SYNC,    /**< waits for the peer's ACK */
     EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
     EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
@@ -185,7 +185,8 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request);
 
 /* ---- pml_epml_request.c ---------------------------------------------------------------------- */
 
-/** What libmpi calls, by each request (pml_epml_start.c): contracts as in ompi/request/request.h. */
+/** What libmpi calls, by each request (pml_epml_start.c): contracts as in ompi/request/request.h.
+ */
 int mca_pml_epml_request_start(size_t count, ompi_request_t **requests);
 int mca_pml_epml_request_free(ompi_request_t **request);
 int mca_pml_epml_request_cancel(ompi_request_t *request, int flag);

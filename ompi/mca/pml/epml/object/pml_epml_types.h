@@ -197,7 +197,8 @@ typedef struct mca_pml_epml_ep_t {
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
     bool ask_soon;      /**< do not wait for pml_epml_ask: others have lost somebody */
     bool lost_any;      /**< somebody is lost: new communicators may have lost members */
-    /** What members of communicators have said that are not here yet, or no more; the oldest goes. */
+    /** What members of communicators have said that are not here yet, or no more; the oldest
+     * goes. */
     struct {
         uint64_t context; /**< 0: nothing */
         uint64_t uid;     /**< who said it */
@@ -262,8 +263,8 @@ typedef struct mca_pml_epml_comm_t {
     uint32_t left_count; /**< so many of them so far; likewise */
     bool lost;         /**< a message was lost for lack of memory: receives fail */
     bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
-    bool agree_over;   /**< one of all members was given up: what still comes of it must not be taken
-                        * for the next one's; under the ep's lock */
+    bool agree_over;   /**< one of all members was given up: what still comes of it must not be
+                        * taken for the next one's; under the ep's lock */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
     uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;

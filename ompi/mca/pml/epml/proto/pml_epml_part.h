@@ -17,9 +17,9 @@
  * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
  * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
  * and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
- * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that cannot go on
- * says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to keep the init
- * answers that with a FIN that has an error.  docs/architecture.md has the reasons.
+ * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that
+ * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
+ * keep the init answers that with a FIN that has an error.  docs/architecture.md has the reasons.
  *
  * pml_epml_ipart.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
  * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
@@ -59,8 +59,8 @@ static inline uint16_t mca_pml_epml_part_short_round(uint32_t round)
 /** In left: the partition has no bytes in this round, and has arrived when the whole has. */
 #define EPML_PART_WHOLE UINT64_MAX
 
-/** A partitioned request, of mca_pml_epml_psend_ops or mca_pml_epml_precv_ops.  super describes the data of
- * all partitions as one message. */
+/** A partitioned request, of mca_pml_epml_psend_ops or mca_pml_epml_precv_ops.  super describes the
+ * data of all partitions as one message. */
 typedef struct mca_pml_epml_part_t {
     mca_pml_epml_request_t super;
     size_t partitions;
@@ -150,10 +150,6 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece);
 
 /** The communicator goes: so does what waits for it to match, or to be matched. */
 void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm);
-
-/** Put our functions before those of the module for partitioned communication; and back. */
-void mca_pml_epml_part_install(void);
-void mca_pml_epml_part_remove(void);
 
 /* ---- pml_epml_part_send.c -------------------------------------------------------------------- */
 

@@ -595,8 +595,8 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 
 bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, size_t last)
 {
-    /* Acquire: orders the flag before the data; partner: the release in complete
-     * (pml_epml_request.c). */
+    /* Acquire: orders the flag before the data; partner: the release in
+     * mca_pml_epml_request_complete. */
     if (REQUEST_COMPLETED
         == __atomic_load_n((void *const *) &part->super.req_ompi.req_complete,
                            __ATOMIC_ACQUIRE)) {

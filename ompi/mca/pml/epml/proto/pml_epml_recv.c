@@ -133,7 +133,7 @@ static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size
 /** Give the registration back. */
 static inline void forget_handle(mca_pml_epml_request_t *request)
 {
-    if (&mca_pml_epml_piece_ops != request->ops) { /* that of a piece is its partitioned receive's */
+    if (&mca_pml_epml_piece_ops != request->ops) { /* a piece has its partitioned receive's */
         mca_pml_epml_request_forget_handle(request);
     }
 }

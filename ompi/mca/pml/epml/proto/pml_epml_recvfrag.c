@@ -300,6 +300,10 @@ const mca_pml_epml_kind_t mca_pml_epml_rndv_kind = {.size = sizeof(mca_pml_epml_
                                                     .from = EPML_FROM_RANK,
                                                     .arrived = rndv_arrived};
 
+_Static_assert(EPML_HDR_SIZE_MOST >= sizeof(mca_pml_epml_hdr_rndv_t)
+                   && EPML_HDR_SIZE_MOST >= sizeof(mca_pml_epml_hdr_part_rndv_t),
+               "the copy of a header has room for the longest ones");
+
 static const mca_pml_epml_kind_t *const *kinds;
 
 void mca_pml_epml_kinds(const mca_pml_epml_kind_t *const table[EPML_HDR_KINDS])
@@ -356,6 +360,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
         return;
     }
     if (is_foreign && EPML_FROM_RANK == kind->from && !is_sound(ep, btl, message.hdr)) {
+        mca_pml_epml_flow_check(ep); /* its sender may still wait for a GO */
         return;
     }
     message.rest = bytes + kind->size;

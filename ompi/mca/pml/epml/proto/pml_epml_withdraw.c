@@ -25,8 +25,8 @@
  *  - its communicator is gone, and with it all receives and messages: likewise;
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *
- * The endpoint may be gone as well.  Of the network its module stays, and its process answers in its
- * place; on the node the sender sees by itself that nobody reads its pipe any more.
+ * The endpoint may be gone as well.  Of the network its module stays, and its process answers in
+ * its place; on the node the sender sees by itself that nobody reads its pipe any more.
  *
  * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
  * answers from its progress, as it answers a rendezvous.  Tests: test/mpi/death.c.
@@ -139,8 +139,8 @@ void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *se
     (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
 }
 
-/** Answer somebody of whom nothing is known here any more.  If there is no room for it at present he
- * asks again.  @return false: it cannot be */
+/** Answer somebody of whom nothing is known here any more.  If there is no room for it at present
+ * he asks again.  @return false: it cannot be */
 static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hdr_withdraw_t *hdr,
                               const void *address)
 {

@@ -14,8 +14,8 @@
  * What goes on between two endpoints for one message: eager, rendezvous, fragments, partitioned,
  * taking back; what has arrived is checked and matched here.
  *
- * Started by MPI's calls, gone on with by the engine (resume) and by messages (kinds).  Never waits,
- * and turns nothing.
+ * Started by MPI's calls, gone on with by the engine (resume) and by messages (kinds).  Never
+ * waits.
  *
  * Below it: wire, object, base.
  */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * An endpoint's connections to peers in other processes, made at first use, and which of them are lost.
- * A peer that is lost stays lost for this endpoint.
+ * An endpoint's connections to peers in other processes, made at first use, and which of them are
+ * lost. A peer that is lost stays lost for this endpoint.
  */
 
 #include "ompi_config.h"
@@ -67,7 +67,10 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG) {
         /* Of a collective, which cannot succeed any more, whoever is next in it. */
-        return !comm->lost_member ? -1 : 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
+        if (!comm->lost_member) {
+            return -1;
+        }
+        return 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
     }
     if (MPI_ANY_SOURCE == src) {
         return comm->lost_peer;

@@ -1,0 +1,22 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What all endpoints' locks of a process have in common.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_lock.h"
+
+bool mca_pml_epml_may_bias = false;
+_Atomic uint64_t epml_lock_endings_until = 0;
