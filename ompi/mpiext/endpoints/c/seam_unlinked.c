@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * What our definitions stand before, in a program that was linked with a static libmpi and without

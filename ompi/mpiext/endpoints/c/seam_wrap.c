@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * The seams where this is a part of Open MPI's own build: libmpi's link has led its calls here
