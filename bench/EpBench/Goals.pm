@@ -34,7 +34,7 @@ my @RATIOS = (
     ['shm', 'lat',  8,       'proc',            1.0],
     ['shm', 'rate', 8,       'proc',            1.0],
     ['tcp', 'lat',  8,       'proc',            1 / 1.1],
-    ['tcp', 'rate', 8,       'proc',            1.0],
+    ['tcp', 'rate', 8,       'proc',            4.0],
     ['tcp', 'bw',   1048576, 'proc',            1.0],
 );
 

@@ -46,7 +46,7 @@
 #include "opal/util/show_help.h"
 
 /** Several libraries may call the same function, and each in two ways. */
-#define SLOTS_MAX (4 * MPIX_ENDPOINTS_SEAM_COUNT)
+#define SLOTS_MAX (2 * MPIX_ENDPOINTS_LIBRARIES_MAX * MPIX_ENDPOINTS_SEAM_COUNT)
 
 /* What is behind our definitions' second names. */
 #define SEAM_DECLARE(name) \

@@ -74,11 +74,22 @@ static int meet(int count, MPI_Comm *comms, MPI_Request *requests)
     return MPI_SUCCESS == rc ? MPI_Waitall(count, requests, MPI_STATUSES_IGNORE) : rc;
 }
 
+/** Did rank say the same as first, and nobody between them from the same host? */
+static bool is_first_of_host(const answer_t *answers, int first, int rank)
+{
+    for (int before = first; before < rank; ++before) {
+        if (0 == strcmp(answers[first].text, answers[before].text)
+            && 0 == strcmp(answers[rank].host, answers[before].host)) {
+            return false;
+        }
+    }
+    return 0 == strcmp(answers[first].text, answers[rank].text);
+}
+
 /** The ranks that said the same as this one: "0-3, 6", and their hosts; they are not looked at
  * again. */
 static void print_group(answer_t *answers, int size, int first)
 {
-    const char *last_host = "";
     int from = first;
 
     printf("process %d", first);
@@ -96,10 +107,8 @@ static void print_group(answer_t *answers, int size, int first)
         }
     }
     for (int rank = first; rank < size; ++rank) {
-        if (0 == strcmp(answers[first].text, answers[rank].text)
-            && 0 != strcmp(last_host, answers[rank].host)) {
-            printf("%s%s", '\0' == *last_host ? " on " : ", ", answers[rank].host);
-            last_host = answers[rank].host;
+        if (is_first_of_host(answers, first, rank)) {
+            printf("%s%s", first == rank ? " on " : ", ", answers[rank].host);
         }
     }
     printf("\n%s", answers[first].text);

@@ -48,36 +48,31 @@ static void tell(void *context, const char *what, const char *text)
     report->used += 0 > length ? 0 : (size_t) length < left ? (size_t) length : left - 1;
 }
 
-/** By which ways do the endpoints of this process reach others? */
-typedef struct ways_t {
-    bool node, net;
-} ways_t;
-
-static void no_ways(void *context)
+/** Has any endpoint of this process got the network? */
+static void none_has(void *context)
 {
-    *(ways_t *) context = (ways_t){false, false};
+    *(bool *) context = false;
 }
 
-static void add_ways(mca_pml_epml_ep_t *ep, void *context)
+static void look_for_net(mca_pml_epml_ep_t *ep, void *context)
 {
-    ways_t *ways = context;
+    bool *has_net = context;
 
-    ways->node = ways->node || NULL != ep->link[EPML_LINK_NODE];
-    ways->net = ways->net || NULL != ep->link[EPML_LINK_NET];
+    *has_net = *has_net || NULL != ep->link[EPML_LINK_NET];
 }
 
 static void report_ways(report_t *report)
 {
-    ways_t ways;
+    bool has_net;
 
-    (void) mca_pml_epml_ep_visit_all(no_ways, add_ways, &ways);
+    (void) mca_pml_epml_ep_visit_all(none_has, look_for_net, &has_net);
     mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, false, tell, report);
     if (0 < opal_process_info.num_local_peers) {
         mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NODE, false, tell, report);
     } else {
         tell(report, "on the node", "not needed: the job has no other process on this node");
     }
-    if (ways.net) {
+    if (has_net) {
         mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, tell, report);
     } else {
         tell(report, "network", "not needed: no endpoint has to be reached by it");
