@@ -27,7 +27,7 @@
 
 #include "opal/util/show_help.h"
 
-#if EP_OWN_HELP_TEXTS && !defined(EP_IN_TREE)
+#if EP_OWN_HELP_TEXTS && !EP_IN_TREE
 /**
  * As opal_show_help, for a help file of ours.  Any thread, any number at once.
  *
