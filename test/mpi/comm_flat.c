@@ -362,9 +362,12 @@ static void check_flat(struct ept *t, int rounds)
      * some more have one in the end. (A context itself is 4 MiB.) */
     bool by_turns = makers[maker].slow && 1 < t->nprocs;
     long slack_files = by_turns ? 128 : 8;
-    /* An endpoint keeps some emptied queues for the next keys, 12 KiB in all. */
+    /* An endpoint keeps some emptied queues for the next keys, 12 KiB in all; and over a network
+     * the buffers of small messages that left together, 64 KiB each, as many as were ever under
+     * way at a time. */
+    long buffers = 1 < t->nprocs ? 8 * 65 * t->nlocal : 0;
     long slack = ept_option_long("slack", 64) + 12 * t->nlocal + leak * rounds / 1024 * t->nlocal
-                 + (by_turns ? 4096 : 0);
+                 + (by_turns ? 4096 : 0) + buffers;
 
     if (0 == t->proc) {
         ept_note("%-38s %d rounds: heap %ld -> %ld KiB, resident %ld -> %ld, files %ld -> %ld, "
