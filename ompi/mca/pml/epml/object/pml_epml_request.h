@@ -52,7 +52,8 @@ typedef struct mca_pml_epml_request_ops_t {
      *         OMPI_ERR_OUT_OF_RESOURCE when it does */
     int (*resume)(struct mca_pml_epml_request_t *request);
 
-    /** The peer is lost in whose backlog it was; it is there no more. */
+    /** The peer is lost in whose backlog it was; it is there no more.  NULL: resume finds that it
+     * cannot go on. */
     void (*cut)(struct mca_pml_epml_request_t *request);
 
     /** Has nobody heard of it yet?  NULL: the peer has. */

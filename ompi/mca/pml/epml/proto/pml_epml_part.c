@@ -21,10 +21,7 @@
 #include "../base/base.h"
 #include "pml_epml_part.h"
 
-#include <limits.h>
-
 #include "ompi/constants.h"
-#include "ompi/mca/part/part.h"
 
 static int part_cancel(ompi_request_t *request, int flag);
 

@@ -643,11 +643,6 @@ static int start(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
-static void cut(mca_pml_epml_request_t *request)
-{
-    (void) resume(request); /* finds that it cannot */
-}
-
 static void lost(mca_pml_epml_request_t *request)
 {
     end_if_lost((mca_pml_epml_part_t *) request);
@@ -667,17 +662,10 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 const mca_pml_epml_request_ops_t mca_pml_epml_precv_ops = {.name = "partitioned receive",
                                                            .start = start,
                                                            .resume = resume,
-                                                           .cut = cut,
                                                            .lost = lost,
                                                            .put = mca_pml_epml_part_put,
                                                            .describe = describe};
 
-static void cut_piece(mca_pml_epml_request_t *piece)
-{
-    (void) mca_pml_epml_recv_resume(piece);
-}
-
 const mca_pml_epml_request_ops_t mca_pml_epml_piece_ops = {.name = "piece of a partitioned receive",
                                                            .resume = mca_pml_epml_recv_resume,
-                                                           .cut = cut_piece,
                                                            .done = piece_done};

@@ -557,11 +557,6 @@ static int start(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
-static void cut(mca_pml_epml_request_t *request)
-{
-    (void) resume(request); /* finds that it cannot */
-}
-
 static void lost(mca_pml_epml_request_t *request)
 {
     end_if_lost((mca_pml_epml_part_t *) request);
@@ -585,7 +580,6 @@ const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops = {.name = "partitioned 
                                                            .sends = true,
                                                            .start = start,
                                                            .resume = resume,
-                                                           .cut = cut,
                                                            .lost = lost,
                                                            .put = mca_pml_epml_part_put,
                                                            .describe = describe};

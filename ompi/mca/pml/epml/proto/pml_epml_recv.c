@@ -574,11 +574,6 @@ static int start_again(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
-static void cut(mca_pml_epml_request_t *request)
-{
-    (void) mca_pml_epml_recv_resume(request); /* finds that it cannot */
-}
-
 /** It waits for fragments; what is being fetched comes back from its transport, or is in the
  * backlog. */
 static void lost(mca_pml_epml_request_t *request)
@@ -616,7 +611,6 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 const mca_pml_epml_request_ops_t mca_pml_epml_recv_ops = {.name = "receive",
                                                           .start = start_again,
                                                           .resume = mca_pml_epml_recv_resume,
-                                                          .cut = cut,
                                                           .lost = lost,
                                                           .lost_unmatched = lost_unmatched,
                                                           .describe = describe};

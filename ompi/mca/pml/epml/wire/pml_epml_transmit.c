@@ -242,6 +242,16 @@ static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_pe
     return pending_of(first);
 }
 
+/** End a request that is in no queue any more. */
+static void cut(mca_pml_epml_request_t *request)
+{
+    if (NULL != request->ops->cut) {
+        request->ops->cut(request);
+    } else {
+        (void) request->ops->resume(request);
+    }
+}
+
 void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_pending_t *pending;
@@ -251,7 +261,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
         if (NULL == pending->request) {
             free(pending); /* an answer that nobody waits for any more */
         } else {
-            pending->request->ops->cut(pending->request);
+            cut(pending->request);
         }
     }
     mca_pml_epml_peer_release(peer);
@@ -274,9 +284,7 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 
     while (NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))
            && is_unheard_in_vain(first)) {
-        mca_pml_epml_request_t *request = take_first(ep, peer)->request;
-
-        request->ops->cut(request);
+        cut(take_first(ep, peer)->request);
     }
     for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
         epml_backlog_thing_t *thing = before->next;
@@ -285,7 +293,7 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
             mca_pml_epml_request_t *request = pending_of(thing)->request;
 
             epml_backlog_take_behind(first, before);
-            request->ops->cut(request);
+            cut(request);
         } else {
             before = thing;
         }
