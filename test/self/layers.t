@@ -8,8 +8,8 @@
 #
 # $HEADER$
 #
-# layers.t BUILD-FOLDER: a file of the PML includes its own folder and those below it, by their one
-# header, and no function of ours has more than 80 lines.
+# layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
+# by their one header, and no function of ours has more than 80 lines.
 
 use strict;
 use warnings;
@@ -19,12 +19,12 @@ use File::Basename qw(basename dirname);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
-my $epml = "$top/ompi/mca/pml/epml";
 
-# From the lowest one up.  docs/architecture.md ("The engine's layers") says what each is for.
-my @LAYERS = qw(base object wire proto loss engine calls create);
-my %height = map { $LAYERS[$_] => $_ } 0 .. $#LAYERS;
-my $names = join '|', @LAYERS;
+# A component's layers, from the lowest one up.  docs/architecture.md ("The engine's layers") says
+# what each is for.  Files beside the folders are on top of all.
+my %LAYERS = (
+    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],
+);
 my $LINES = 80;
 
 sub text
@@ -38,36 +38,49 @@ sub text
 
 # ---- includes ------------------------------------------------------------------------------------
 
-my @folders = map { basename($_) } grep { -d && (() = glob("$_/*.[ch]")) } glob "$epml/*";
-is_deeply([sort @folders], [sort @LAYERS], 'the folders of the PML are its layers');
-
-my $files = 0;
-for my $layer (@LAYERS) {
+# What is wrong with the includes of a file in a layer; $height: of all layers.
+sub wrong_includes
+{
+    my ($component, $layer, $path, $height) = @_;
+    my $own = "$component/$layer/" . basename($path);
+    my $names = join '|', keys %$height;
     my @wrong;
 
-    for my $path (glob "$epml/$layer/*.[ch]") {
-        my $own = "$layer/" . basename($path);
-
-        ++$files;
-        for my $name (text($path) =~ /^\s*#\s*include\s*["<]((?:\.\/)*\.\.[^">]+)/mg) {
-            my ($other, $header) = $name =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
-                push @wrong, "$own includes $name: name a layer, ../LAYER/LAYER.h";
-                next;
-            };
-            if (!exists $height{$other}) {
-                push @wrong, "$own includes $name, which is no layer";
-            } elsif ($height{$other} >= $height{$layer}) {
-                push @wrong, "$own includes $name, which is above it: turn the call round (a"
-                    . " table of functions, or an argument), or move the file";
-            } elsif ($header ne "$other.h") {
-                push @wrong, "$own includes $name: a layer is seen by its header, $other.h";
-            }
-        }
-        for my $name (text($path) =~ m{^#\s*include "((?:ompi/mca/pml/epml|$names)/[^"]+)"}mg) {
-            push @wrong, "$own includes $name: write it as ../LAYER/LAYER.h";
+    for my $name (text($path) =~ /^\s*#\s*include\s*["<]((?:\.\/)*\.\.[^">]+)/mg) {
+        my ($other, $header) = $name =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
+            push @wrong, "$own includes $name: name a layer, ../LAYER/LAYER.h";
+            next;
+        };
+        if (!exists $height->{$other}) {
+            push @wrong, "$own includes $name, which is no layer";
+        } elsif ($height->{$other} >= $height->{$layer}) {
+            push @wrong, "$own includes $name, which is above it: turn the call round (a"
+                . " table of functions, or an argument), or move the file";
+        } elsif ($header ne "$other.h") {
+            push @wrong, "$own includes $name: a layer is seen by its header, $other.h";
         }
     }
-    is("@wrong", '', "$layer includes only what is below it");
+    for my $name (text($path) =~ m{^#\s*include "((?:\Q$component\E|$names)/[^"]+)"}mg) {
+        push @wrong, "$own includes $name: write it as ../LAYER/LAYER.h";
+    }
+    return @wrong;
+}
+
+my $files = 0;
+for my $component (sort keys %LAYERS) {
+    my @layers = @{$LAYERS{$component}};
+    my %height = map { $layers[$_] => $_ } 0 .. $#layers;
+    my @folders = map { basename($_) } grep { -d && (() = glob("$_/*.[ch]")) }
+        glob "$top/$component/*";
+
+    is_deeply([sort @folders], [sort @layers], "the folders of $component are its layers");
+    for my $layer (@layers) {
+        my @paths = glob "$top/$component/$layer/*.[ch]";
+
+        $files += @paths;
+        is(join("\n", map { wrong_includes($component, $layer, $_, \%height) } @paths), '',
+            "$component/$layer includes only what is below it");
+    }
 }
 cmp_ok($files, '>', 80, "$files files");
 
