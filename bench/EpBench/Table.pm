@@ -162,6 +162,7 @@ my @BESIDE = (
      'default', 'funnel'],
     ['ep', 'proc-multiple', 'Endpoints, beside ob1 processes with MPI_THREAD_MULTIPLE', 'ob1',
      'ep'],
+    ['ep', 'ep-before', 'Endpoints, beside those of --against', 'before', 'ep'],
 );
 
 # 1.013 -> "+1.3 %", 3.2 -> "3.20 x"

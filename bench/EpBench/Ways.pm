@@ -23,6 +23,8 @@ our @WAYS = (
     { name => 'ep', title => 'endpoints', program => 'ep' },
     { name => 'ep-funneled', title => 'endpoints, funneled', program => 'ep', way => 'ep',
       info => 'mpix_thread_level=funneled', optional => 1 },
+    { name => 'ep-before', title => 'endpoints of --against', program => 'before', way => 'ep',
+      optional => 1 },
     { name => 'proc', title => 'ob1, processes', program => 'ompi', each => 1 },
     { name => 'proc-multiple', title => 'ob1, processes, multiple', program => 'ompi', each => 1,
       optional => 1 },
@@ -65,8 +67,10 @@ sub find_ompi {
     return;
 }
 
-# program => { compiler, launcher, flags }, or { missing => why }.
+# program => { compiler, launcher, flags }, or { missing => why }.  $before: the folder in which
+# other endpoints are installed, or undef.
 sub tools {
+    my ($before) = @_;
     my %tools;
     my ($mpicc, $mpirun) = find_ompi();
     $tools{ompi} = $mpicc
@@ -77,6 +81,10 @@ sub tools {
     $tools{ep} = $epmpicc && $epmpirun
         ? { compiler => $epmpicc, launcher => $epmpirun, flags => ['-DHAVE_EP'] }
         : { missing => 'no epmpicc and epmpirun on PATH (make install, or ./ep bench)' };
+    $tools{before} = $before
+        ? { compiler => "$before/bin/epmpicc", launcher => "$before/bin/epmpirun",
+            flags => ['-DHAVE_EP'] }
+        : { missing => 'there is none without --against' };
     my $mpich_cc  = on_path($ENV{MPICH_MPICC}  || 'mpicc.mpich');
     my $mpich_run = on_path($ENV{MPICH_MPIRUN} || 'mpirun.mpich');
     $tools{mpich} = $mpich_cc && $mpich_run
@@ -161,11 +169,12 @@ sub command {
     if (0 == $>) {
         %env = (OMPI_ALLOW_RUN_AS_ROOT => 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM => 1);
     }
-    my $under_epml = 'ep' eq $way->{program} || $way->{ordinary};
+    my $endpoints  = 'ep' eq ($way->{way} || $way->{name});
+    my $under_epml = $endpoints || $way->{ordinary};
     my @options    = (@processes, '--bind-to', 'none', '--oversubscribe');
     push(@options, '--mca', 'mpi_yield_when_idle', 2 * $pairs > $cores ? 1 : 0);
     push(@options, '--mca', 'pml', 'ob1') unless $under_epml;
-    if ('ep' eq $way->{program}) {
+    if ($endpoints) {
         # What ob1 below may use; btl/tcp complains on machines with nothing but a loopback.
         push(@options, '--mca', 'btl', '^tcp');
         push(@options, '--mca', 'btl_epshm_processes', 'shm' eq $name ? 1 : 0);
@@ -176,7 +185,7 @@ sub command {
     } else {
         push(@options, '--mca', 'btl', 'self,sm');
     }
-    my $launcher = $under_epml ? $tools->{ep}{launcher} : $tool->{launcher};
+    my $launcher = $way->{ordinary} ? $tools->{ep}{launcher} : $tool->{launcher};
     return ([$launcher, @options, @run], \%env);
 }
 
