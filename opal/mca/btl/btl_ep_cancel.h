@@ -19,7 +19,7 @@
  * cancelling held off; the thread ends when it is out of MPI.  Two stores, and none of them where
  * messages go from thread to thread.
  *
- * Tests: test/mpi/cancel.c.
+ * Tests: cancel
  */
 
 #ifndef MCA_BTL_EP_CANCEL_H

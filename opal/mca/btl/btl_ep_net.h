@@ -16,7 +16,9 @@
  * (btl_epofi_net.c).  Published by the PML and not by btl/epofi, which is not opened, nor
  * libfabric, before there are endpoints.
  *
- * Standalone.  Tests: test/unit/test_epofi_agree.c.
+ * Standalone.
+ *
+ * Tests: unit/test_epofi_agree
  */
 
 #ifndef BTL_EP_NET_H

@@ -18,6 +18,8 @@
  *
  * For btl/epofi, which leads libfabric's calls of libc to itself, and libmpix_endpoints, which
  * leads libmpi's.  MCA_BTL_EP_SLOTS is 0 where it is not known how that is done on a machine.
+ *
+ * Tests: comm_ops, unit/test_epofi_greet
  */
 
 #ifndef MCA_BTL_EP_SLOTS_H

@@ -12,6 +12,8 @@
  * @file
  *
  * Registration, selection and end of pml/epml.
+ *
+ * Tests: create_errors, sessions
  */
 
 #include "ompi_config.h"

@@ -20,7 +20,7 @@
  * found there, as these are found first.  MPI_Comm_compare and MPI_Group_compare need nothing:
  * libmpi_abi leaves results alone that it does not know, such as MPIX_ALIASED.
  *
- * Tests: jobs named :abi.
+ * Tests: newer (abi), comm_bridge (abi), handles (abi)
  */
 
 /* The names of MPI's functions mean the MPI ABI's here. */

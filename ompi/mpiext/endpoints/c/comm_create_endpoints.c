@@ -12,6 +12,8 @@
  * @file
  *
  * MPIX_Comm_create_endpoints: argument checking and error reporting; pml/epml does the work.
+ *
+ * Tests: create_errors, create_fatal, create_pmpi
  */
 
 #include "ompi_config.h"

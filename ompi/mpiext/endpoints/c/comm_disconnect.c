@@ -21,6 +21,8 @@
  * Not a seam: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each
  * endpoint must be disconnected by a thread of its own.
+ *
+ * Tests: create, finalize
  */
 
 #include "ompi_config.h"

@@ -24,6 +24,8 @@
  * linked before libmpi.  In a program that loaded libmpi first, the type is an error.
  *
  * Source: draft of chapter 12 for MPI 3 (MPI_COMM_TYPE_ADDRESS_SPACE); MPI Forum, issue 31.
+ *
+ * Tests: comm_bridge
  */
 
 #include "ompi_config.h"

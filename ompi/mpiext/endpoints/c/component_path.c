@@ -14,6 +14,8 @@
  * Lets Open MPI find our components in a program that is linked with this library, wherever they
  * are installed and however it is launched: the folder goes in front of those that Open MPI looks
  * into by itself.  epmpirun does the same for programs that are not.
+ *
+ * Tests: install/build, create
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * They are added to Open MPI's table when they are first asked for.  Open MPI empties that table
  * when MPI is finalized and may be initialized again after that (sessions), so each use looks
  * whether the entries are still ours.
+ *
+ * Tests: create_errors
  */
 
 #include "ompi_config.h"

@@ -17,6 +17,8 @@
  * an opal_pointer_array_t.  Open MPI's opal_pointer_array_add looks at the table's size before it
  * takes the table's lock.  If by then others have made the table larger and filled it up, it
  * "grows" the table to what it has already, or to less, and writes behind its end.
+ *
+ * Tests: handles
  */
 
 #ifndef MPIEXT_ENDPOINTS_ARRAY_H

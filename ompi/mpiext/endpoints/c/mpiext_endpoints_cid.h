@@ -13,6 +13,8 @@
  *
  * What the blocking (seam_cid.c) and the nonblocking (seam_cid_nb.c) agreement on context ids, and
  * the activation after it (seam_activate.c), have in common.  Nobody but libmpi calls them.
+ *
+ * Tests: comm_tree, comm_group_tag
  */
 
 #ifndef MPIEXT_ENDPOINTS_CID_H

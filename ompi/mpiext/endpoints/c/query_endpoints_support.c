@@ -12,6 +12,8 @@
  * @file
  *
  * MPIX_Query_endpoints_support: will MPIX_Comm_create_endpoints work in this run?
+ *
+ * Tests: create_errors (unselected)
  */
 
 #include "ompi_config.h"

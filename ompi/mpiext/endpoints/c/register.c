@@ -13,6 +13,8 @@
  *
  * The published table: pml/epml puts it here when it is selected, everything else in this library
  * finds it here.  And whom we stand before.
+ *
+ * Tests: create, create_errors (unselected)
  */
 
 #include "ompi_config.h"

@@ -22,6 +22,8 @@
  * Not a seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's is in force:
  * there, and on such machines, a status may be an old one if another thread completes the request
  * at the same moment; MPI_Test and MPI_Wait are right everywhere.
+ *
+ * Tests: p2p_requests, p2p_mixed
  */
 
 #include "ompi_config.h"

@@ -17,6 +17,8 @@
  * libmpi does that by a request, whose steps are run by process-wide progress: all waiting threads
  * of a process walk through the requests of all of them, one at a time.  Here messages along a tree
  * do it (seam_tree.c), for which a thread waits on its own endpoint alone.
+ *
+ * Tests: comm_nomem, comm_tree
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * coll/tuned takes its ring from 4096 to 8191 bytes on communicators of two and three ranks, and an
  * exchange of all below and above.  For two ranks a ring is two exchanges of one half each, one
  * behind the other, where one would do: over a network that is nearly twice the time.
+ *
+ * Tests: coll_reduce
  */
 
 #include "ompi_config.h"

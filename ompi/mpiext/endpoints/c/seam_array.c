@@ -13,6 +13,8 @@
  *
  * The tables of handles, to which all ranks of a process add at once.  This seam is for processes
  * as well: a table does not tell by whom it is used.
+ *
+ * Tests: handles
  */
 
 #include "ompi_config.h"

@@ -31,6 +31,8 @@
  * comm of one of its own members, which no two of them can share.
  *
  * Here is the blocking form; seam_cid_nb.c has the nonblocking one, seam_activate.c what follows.
+ *
+ * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
  */
 
 #include "ompi_config.h"

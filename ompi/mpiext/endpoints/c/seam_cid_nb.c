@@ -23,6 +23,8 @@
  *
  * Putting to use (activation) is libmpi's, but for the choice of messages by which the members wait
  * for each other: nobody may send on a communicator that somebody has not set up.
+ *
+ * Tests: comm_tree, coll_life, comm_nomem
  */
 
 #include "ompi_config.h"

@@ -19,6 +19,8 @@
  *
  * Source: Dinan et al. 2014, section 3.2; MPI Forum ticket 380, draft of March 2015 (communicators
  * and groups; "similar" groups of different members are unequal).
+ *
+ * Tests: comm_bridge, comm_groups
  */
 
 #include "ompi_config.h"

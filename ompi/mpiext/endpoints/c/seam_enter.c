@@ -21,6 +21,8 @@
  * of PMIx and of libmpi's other libraries only note what has come, or set events for threads in MPI
  * to see (ompi_errhandler_callback).  There remains ompi_mpi_abort, in a process that is about to
  * end.
+ *
+ * Tests: comm_ops (direct), create_errors (direct)
  */
 
 #include "ompi_config.h"

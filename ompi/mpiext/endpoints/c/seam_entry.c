@@ -18,6 +18,8 @@
  * hardened systems forbid.  mmap replaces a page of the library in one step: a thread that runs in
  * it finds the page as it was or as it is, and never none, as it would where a page is made
  * writable for a while.
+ *
+ * Tests: unit/test_seam_entry
  */
 
 #define _GNU_SOURCE 1

@@ -30,6 +30,8 @@
  * where they stand.  Only classes that are listed here are moved.  x16 may be changed between any
  * two functions (AAPCS64, 6.1.1).  Changed pages are no longer guarded by landing pads, so one that
  * is moved (paciasp is one, too) is not missed.
+ *
+ * Tests: unit/test_seam_entry
  */
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_entry.h"

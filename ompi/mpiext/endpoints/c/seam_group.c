@@ -21,6 +21,8 @@
  *
  * Ordinary groups pay for one comparison of pointers.  The new group is not yet known to anybody
  * else, so nothing needs protecting; MPI_GROUP_EMPTY is shared and never written.
+ *
+ * Tests: comm_groups
  */
 
 #include "ompi_config.h"

@@ -15,6 +15,8 @@
  * endpoint's addresses, and agree on a table slot.  pml/epml makes the handle instead, if either
  * group is of endpoints.  It has to ask the other side, also for a group of processes: one message
  * between the leaders and a broadcast, on top of what libmpi does.
+ *
+ * Tests: comm_bridge, comm_inter
  */
 
 #include "ompi_config.h"

@@ -23,6 +23,8 @@
  * So the function stays: without a collective under way it looks at the length of a list, also
  * after MPI_Finalize has closed the component.  This seam is for processes as well: the function is
  * common to all ranks.
+ *
+ * Tests: coll_life
  */
 
 #include "ompi_config.h"

@@ -15,6 +15,8 @@
  *
  * libmpi would go ahead and crash or hang, having components at work that look for processes where
  * endpoints are.  Here it is told at the door; every member gets the error without communication.
+ *
+ * Tests: comm_refused
  */
 
 #include "ompi_config.h"

@@ -17,6 +17,8 @@
  * which has never heard of endpoints, looks into the machine's description without a lock, and may
  * bind the whole process anew.  Endpoints get topo/basic, which renumbers nothing; the standard
  * lets it (reorder is a permission).
+ *
+ * Tests: comm_topo, coll_neighbor
  */
 
 #include "ompi_config.h"

@@ -19,6 +19,8 @@
  * none of these messages is left over for the next agreement.  But for the last ones, to the
  * children: whoever has lost a member of comm, be it none of newcomm's, does not wait for them.  It
  * says then that it leaves newcomm, in which the others may believe (comm_leave).
+ *
+ * Tests: comm_ops, comm_tree
  */
 
 #include "ompi_config.h"

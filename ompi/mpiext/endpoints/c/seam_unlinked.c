@@ -15,6 +15,8 @@
  * ld's option --wrap (seam_wrap.c): Open MPI's own tools, which have no use for endpoints.  There
  * nobody calls our definitions, and these names must only be there.  Wherever the option was given
  * the names mean Open MPI's functions, and nobody takes this file out of the archive.
+ *
+ * Tests: install/tree
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * change when it runs.  Only whether that was so is looked into: a build whose flags somebody has
  * replaced, or whose compiler has seen through all calls (-flto), shall not fail in the middle of a
  * collective.
+ *
+ * Tests: install/tree
  */
 
 #include "ompi_config.h"

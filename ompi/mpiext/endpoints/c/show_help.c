@@ -17,6 +17,8 @@
  * in it at a time end in a crash, and ranks of one process mostly have the same thing to say at the
  * same time, if only "your MPI job will now abort".  libmpi says that.  So we stand in for the two
  * function pointers by which everybody calls it.
+ *
+ * Tests: comm_refused, comm_errors
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * Started as any program: epmpirun -n 4 epinfo.  Each process creates endpoints, which meet in a
  * barrier, so that all ways between them are in use; then process 0 prints what each has chosen,
  * those that have chosen the same together.  docs/variables.md.
+ *
+ * Tests: epinfo
  */
 
 #include "ompi_config.h"

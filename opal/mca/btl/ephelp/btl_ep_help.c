@@ -13,6 +13,8 @@
  *
  * Our help texts, for an Open MPI that knows its own only.  No file is read: one of the texts says
  * that there are no file descriptors left.
+ *
+ * Tests: comm_refused, death, fault
  */
 
 #include "opal_config.h"

@@ -16,8 +16,6 @@
  * Open MPI 5.0 reads help files when it needs them, from any folder that it has been told of.  From
  * 6.0 on it has its own texts in its library, and finds no others.  There, each of our libraries has
  * ours in it, and shows them as Open MPI would.
- *
- * Tests: test/mpi/comm_refused.c, fault.c, death.c, by what is printed.
  */
 
 #ifndef MCA_BTL_EP_HELP_H

@@ -20,7 +20,6 @@
  * buffer of ours, bulk data by RMA read (btl_get).
  *
  * This header is what a neighbour may use; all else is in btl_epofi_types.h.
- * Tests: test/unit/test_epofi.c.
  */
 
 #ifndef MCA_BTL_EPOFI_H

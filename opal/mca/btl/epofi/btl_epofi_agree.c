@@ -24,7 +24,9 @@
  * Of several, the one whose slowest node is the fastest; then IPv4, which is simpler; then the
  * first of the first node.
  *
- * Standalone.  Tests: test/unit/test_epofi_agree.c; test/mpi/cluster.c.
+ * Standalone.
+ *
+ * Tests: unit/test_epofi_agree, cluster
  */
 
 #include "btl_epofi_agree.h"

@@ -25,8 +25,9 @@
  * lost shows by the number of the next message (btl_epofi_pair.c), be it the question of who waits,
  * or of who has sent something and nothing since, or the answer (EPOFI_TAG_HERE).
  *
- * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_life.c,
- * test/mpi/death.c, test/mpi/fault.c.
+ * Called by the module's owner and from within its progress.
+ *
+ * Tests: unit/test_epofi_life, unit/test_epofi_pair, death, fault
  */
 
 #include "opal_config.h"

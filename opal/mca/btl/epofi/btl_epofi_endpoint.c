@@ -16,6 +16,8 @@
  * A peer is known by the id in its address.  Connecting twice gives the same endpoint
  * with one more reference; an endpoint without references stays until the provider is done with
  * what was sent to it.
+ *
+ * Tests: unit/test_epofi, unit/test_epofi_life, cut, fault
  */
 
 #include "opal_config.h"

@@ -15,6 +15,8 @@
  *
  * Chosen when the first module is made, so that a process that needs no network opens none.  All
  * functions run under the component's lock.
+ *
+ * Tests: unit/test_epofi_life, create_errors, cluster
  */
 
 #include "opal_config.h"

@@ -15,6 +15,8 @@
  * btl_free, btl_prepare_src).
  *
  * A module's calls come one at a time, so the free lists are plain lists.
+ *
+ * Tests: unit/test_epofi, random_traffic (few)
  */
 
 #include "opal_config.h"

@@ -15,6 +15,8 @@
  *
  * Registrations are not cached here: providers whose registration is dear cache it themselves.  A
  * get that is longer than one read may be becomes a chain of reads, a few of them at a time.
+ *
+ * Tests: unit/test_epofi, p2p_sizes, fault
  */
 
 #include "opal_config.h"

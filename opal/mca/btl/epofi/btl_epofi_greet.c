@@ -30,8 +30,9 @@
  * btl_epofi_sockets.c, which knows whose a socket is.  A gate is used by whoever drives its module,
  * one call at a time; that a connection has been held for too long is found by any thread (sweep),
  * which shuts it down, and the gate does the rest when it sees that.
+ * docs/security.md says what it is for.
  *
- * Tests: test/unit/test_epofi_greet.c, test/mpi/strangers.c.  docs/security.md says what it is for.
+ * Tests: unit/test_epofi_greet, strangers_net
  */
 
 #include "opal_config.h"

@@ -15,6 +15,8 @@
  *
  * Creation runs under the component's lock; what follows belongs to the module's owner until
  * finalize takes the lock again.
+ *
+ * Tests: unit/test_epofi_life, create_loop, create_many
  */
 
 #include "opal_config.h"

@@ -14,7 +14,9 @@
  * The network of the process's fabric, among those that the nodes of the job have: what each node
  * has published is read here, and btl_epofi_agree.c chooses.
  *
- * Under the component's lock, when the fabric is opened.  Tests: test/mpi/cluster.c.
+ * Under the component's lock, when the fabric is opened.
+ *
+ * Tests: cluster
  */
 
 #include "opal_config.h"

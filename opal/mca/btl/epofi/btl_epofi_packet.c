@@ -31,8 +31,9 @@
  *
  * What the postman touches is under the module's packet_lock, a spinlock that only the two know.
  * The postman has it for all that it does with a module, so whoever has it keeps the postman away.
- * Called by the module's owner, but for mca_btl_epofi_packets_collect.  Tests:
- * test/unit/test_epofi_packet.c, test/unit/test_epofi_postman.c, test/mpi/progress.c.
+ * Called by the module's owner, but for mca_btl_epofi_packets_collect.
+ *
+ * Tests: unit/test_epofi_packet, unit/test_epofi_postman, cut (packet), progress
  */
 
 #include "opal_config.h"

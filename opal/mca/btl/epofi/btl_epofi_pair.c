@@ -25,8 +25,9 @@
  * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
  * owns the module next goes on where the last one ended.
  *
- * Called by the module's owner and from within its progress.  Tests: test/unit/test_epofi_pair.c,
- * test/mpi/fault.c.
+ * Called by the module's owner and from within its progress.
+ *
+ * Tests: unit/test_epofi_pair, cut, fault
  */
 
 #include "opal_config.h"

@@ -18,6 +18,8 @@
  * unmapped the region; seen in libfabric 2.1.0.  So where two modules of one process have met, the
  * context of the one that ends first is parked, and closed when no module is left that could reach
  * into it.  Modules of different processes, which is what this component is for, are not concerned.
+ *
+ * Tests: unit/test_epofi_life
  */
 
 #include "opal_config.h"

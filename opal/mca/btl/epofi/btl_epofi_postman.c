@@ -23,7 +23,7 @@
  * btl_epofi_sockets.c: they come from here as from any thread that drives a module, one at a time
  * for each module, and mca_btl_epofi_packets_hold keeps them out.
  *
- * Tests: test/unit/test_epofi_postman.c, test/unit/test_epofi_packet.c, test/mpi/progress.c.
+ * Tests: unit/test_epofi_postman, unit/test_epofi_packet, progress
  */
 
 #define _GNU_SOURCE

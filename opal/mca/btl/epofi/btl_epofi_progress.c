@@ -15,6 +15,8 @@
  *
  * Callbacks start new operations while the array is worked off, which is harmless: they do not read
  * the completion queue.
+ *
+ * Tests: unit/test_epofi, fault
  */
 
 #include "opal_config.h"

@@ -12,7 +12,8 @@
  * @file
  *
  * What was chosen, in words: provider, interface, why this one and no other, and who may connect.
- * Tests: epinfo of test/lib/Ept/Matrix.pm.
+ *
+ * Tests: epinfo
  */
 
 #include "opal_config.h"

@@ -16,6 +16,8 @@
  *
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
  * on without btl_epofi_sockets.c.
+ *
+ * Tests: unit/test_epofi_greet, cut
  */
 
 #define _GNU_SOURCE

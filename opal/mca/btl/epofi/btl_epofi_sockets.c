@@ -26,7 +26,8 @@
  *     nothing (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
- * Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent), test/mpi/strangers.c.
+ *
+ * Tests: cut (files, silent), death (child_), strangers_net
  */
 
 #define _GNU_SOURCE

@@ -12,6 +12,8 @@
  * @file
  *
  * Registration of btl/epshm and its parameters.
+ *
+ * Tests: create_errors, create (pipe)
  */
 
 #include "opal_config.h"

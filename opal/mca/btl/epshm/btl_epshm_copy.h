@@ -12,6 +12,8 @@
  * @file
  *
  * Getting a message's bytes into the memory it travels in, whichever that is.
+ *
+ * Tests: unit/test_epshm_node, pack_error
  */
 
 #ifndef MCA_BTL_EPSHM_COPY_H

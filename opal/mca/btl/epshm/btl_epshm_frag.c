@@ -22,6 +22,8 @@
  *
  * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
  * stack; who finds the mark frees the fragment, and the last one the pool.
+ *
+ * Tests: unit/test_epshm_lanes, unit/test_epshm_lend, model/pool, flood
  */
 
 #include "opal_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * Inboxes: creation, lookup by published address, release.  All slow path.
+ *
+ * Tests: unit/test_epshm_lanes, lanes, create_many
  */
 
 #include "opal_config.h"

@@ -26,6 +26,8 @@
  * they are, and the receiver frees them when they are empty.
  *
  * All slow path.
+ *
+ * Tests: unit/test_epshm_lanes, lanes, model/places
  */
 
 #include "opal_config.h"

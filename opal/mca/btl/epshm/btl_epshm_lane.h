@@ -31,7 +31,9 @@
  * The producer's side of it is in its own memory (epshm_lane_writer_t); producers may take turns if
  * something else orders them.
  *
- * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_lane*.c.
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epshm_lane, unit/test_epshm_lane_stress, model/lane
  */
 
 #ifndef BTL_EPSHM_LANE_H

@@ -16,6 +16,8 @@
  *
  * Whether it comes is learnt for each lane: after a loan that had to be taken back, some messages
  * are copied at once, then it is tried again; twice as many after each failure in a row or so.
+ *
+ * Tests: unit/test_epshm_lend, lend
  */
 
 #include "opal_config.h"

@@ -29,7 +29,9 @@
  * two moves, and the rare one a system call.  Positions never come twice, so none of the four words
  * needs to be reset.
  *
- * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_loan.c.
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epshm_loan, model/loan
  */
 
 #ifndef BTL_EPSHM_LOAN_H

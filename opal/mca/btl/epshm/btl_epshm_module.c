@@ -12,6 +12,8 @@
  * @file
  *
  * The module of one endpoint: its function table, its beginning and its end.
+ *
+ * Tests: unit/test_epshm_lanes, create_many, create_loop
  */
 
 #include "opal_config.h"

@@ -13,6 +13,8 @@
  *
  * The other processes of the node: their segments, as they are mapped here.  All slow path, under
  * one lock.
+ *
+ * Tests: unit/test_epshm_node, unit/test_epshm_broken, descriptors, corrupt
  */
 
 #include "opal_config.h"

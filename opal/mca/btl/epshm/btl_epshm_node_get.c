@@ -17,6 +17,8 @@
  * or later.  So before the first copy, and now and then after that, some bytes are read by the same
  * way whose value the neighbour has told in its segment.  If they are others, it is the memory of
  * another process, and none of it is ever copied.
+ *
+ * Tests: unit/test_epshm_get, single_copy, p2p_sizes
  */
 
 #include "opal_config.h"

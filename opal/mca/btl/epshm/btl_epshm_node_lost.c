@@ -18,6 +18,8 @@
  * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and into
  * the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be only
  * one of the two; either will do.
+ *
+ * Tests: unit/test_epshm_broken, corrupt, death
  */
 
 #include "opal_config.h"

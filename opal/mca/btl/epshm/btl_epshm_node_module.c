@@ -12,6 +12,8 @@
  * @file
  *
  * Life of the modules of the node side.
+ *
+ * Tests: unit/test_epshm_node, create_loop
  */
 
 #include "opal_config.h"

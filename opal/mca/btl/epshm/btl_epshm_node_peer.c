@@ -13,6 +13,8 @@
  *
  * The ways to other processes' modules: pipes are made at first use, and left behind at the end.
  * All slow path.
+ *
+ * Tests: unit/test_epshm_node, last_words, ways
  */
 
 #include "opal_config.h"

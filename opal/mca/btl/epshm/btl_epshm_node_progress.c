@@ -16,6 +16,8 @@
  * A turn looks at the door, at the pipes that have brought messages lately, and at a few of the
  * others, so its cost does not grow with their number; an endpoint that has long been silent is
  * heard after some turns more.
+ *
+ * Tests: unit/test_epshm_node, corrupt, last_words
  */
 
 #include "opal_config.h"

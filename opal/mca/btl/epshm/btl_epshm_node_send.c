@@ -15,6 +15,8 @@
  *
  * Fast path: what fits in one cell.  Budget: the cell, a release store; no lock, no atomic
  * read-modify-write, nothing of the receiver's but its head once a lap.
+ *
+ * Tests: unit/test_epshm_node, p2p_order, flood
  */
 
 #include "opal_config.h"

@@ -21,7 +21,9 @@
  * the other side has written is compared with them before it is used, so that a process gone wrong
  * breaks its own pipes and nothing else (EPSHM_PIPE_BROKEN).
  *
- * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_pipe.c.
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epshm_pipe, model/pipe
  */
 
 #ifndef BTL_EPSHM_PIPE_H

@@ -12,6 +12,8 @@
  * @file
  *
  * Taking messages out of the inbox, and btl_get, which in one address space is a copy.
+ *
+ * Tests: unit/test_epshm_lanes, lanes, p2p_order
  */
 
 #include "opal_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * What was chosen, in words: the memory that is shared, and who copies.
+ *
+ * Tests: epinfo
  */
 
 #include "opal_config.h"

@@ -20,7 +20,9 @@
  * consumer's head through a cached limit, so that in the steady state a cell's cache line moves
  * exactly once per message and the head's line once per lap.
  *
- * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_ring.c.
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epshm_ring, model/ring
  */
 
 #ifndef BTL_EPSHM_RING_H

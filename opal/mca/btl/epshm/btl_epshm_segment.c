@@ -20,6 +20,8 @@
  *
  * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.  The segments of others:
  * btl_epshm_neighbour.c.
+ *
+ * Tests: unit/test_epshm_node, unit/test_epshm_files, unit/test_epshm_folder, ways
  */
 
 #include "opal_config.h"

@@ -25,6 +25,8 @@
  * The folder is everybody's.  Names have a random part, which the others of the job learn with the
  * address, so that nobody can take one beforehand; and what another user has put there is neither
  * opened nor followed, whatever its name is.
+ *
+ * Tests: unit/test_epshm_files, unit/test_epshm_folder, strangers
  */
 
 #include "opal_config.h"

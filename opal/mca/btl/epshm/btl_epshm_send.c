@@ -15,6 +15,8 @@
  *
  * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells of a lane.  Budget: one copy, one
  * release store; no atomic read-modify-write, no allocation, no lock.
+ *
+ * Tests: unit/test_epshm_lanes, p2p_order, flood
  */
 
 #include "opal_config.h"

@@ -24,7 +24,9 @@
  * ticket is closed (a piece number that no copy has), so what is to be copied changes only while
  * nobody can claim.
  *
- * Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_share.c.
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epshm_share, model/share
  */
 
 #ifndef BTL_EPSHM_SHARE_H

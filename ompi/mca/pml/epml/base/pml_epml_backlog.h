@@ -18,7 +18,9 @@
  * too, takes no memory and cannot fail.  Without memory for the table queues are found by walking
  * the list.
  *
- * Not thread safe; standalone, no Open MPI.  Tests: test/unit/test_epml_backlog.c.
+ * Not thread safe; standalone, no Open MPI.
+ *
+ * Tests: unit/test_epml_backlog
  */
 
 #ifndef MCA_PML_EPML_BACKLOG_H

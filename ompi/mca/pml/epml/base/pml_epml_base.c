@@ -12,6 +12,8 @@
  * @file
  *
  * The wrapped PML: selected as if epml were not there.
+ *
+ * Tests: p2p_basic (ordinary), sessions
  */
 
 #include "ompi_config.h"

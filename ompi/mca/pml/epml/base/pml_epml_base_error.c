@@ -21,7 +21,8 @@
  * while this process has no endpoints.
  *
  * Called in the thread that progresses the BTL, which holds the lock of its connection.
- * Tests: test/mpi/death.c, on three nodes (cluster_).
+ *
+ * Tests: death (cluster_), cluster (closed)
  */
 
 #include "ompi_config.h"

@@ -39,8 +39,9 @@
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
  * lock is an ordinary test-and-set lock.
  *
- * Standalone: no Open MPI.  Tests: test/unit/test_epml_lock.c, test_epml_lock_walks.c,
- * test_epml_lock_bias.c.
+ * Standalone: no Open MPI.
+ *
+ * Tests: unit/test_epml_lock, unit/test_epml_lock_walks, unit/test_epml_lock_bias, model/lock
  */
 
 #ifndef MCA_PML_EPML_BIASED_LOCK_H

@@ -12,6 +12,8 @@
  * @file
  *
  * Context ids: what tells the messages of one communicator from those of all others of the job.
+ *
+ * Tests: comm_ops, comm_tree
  */
 
 #include "ompi_config.h"

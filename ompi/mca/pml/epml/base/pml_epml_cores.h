@@ -14,7 +14,9 @@
  * How many cores there are for a process, and for the node's processes together: online, allowed by
  * affinity masks, granted by control groups (containers, batch systems).
  *
- * Standalone: no Open MPI.  Test: test/unit/test_epml_cores.c.
+ * Standalone: no Open MPI.
+ *
+ * Tests: unit/test_epml_cores
  */
 
 #ifndef MCA_PML_EPML_CORES_H

@@ -17,6 +17,8 @@
  * has more endpoints than cores (known when endpoints are created), or when more threads of this
  * process than there are cores have been waiting for a while (several threads may share an
  * endpoint, or a core).
+ *
+ * Tests: oversubscribe, lend (crowd)
  */
 
 #include "ompi_config.h"

@@ -21,7 +21,7 @@
  * whether the launcher's books have one: it may have no endpoint left that would find out, and no
  * word of it.
  *
- * Tests: test/mpi/death.c (--end apart; --how none, with test/lib/endless_fence.c).
+ * Tests: death (--end apart; --how none), finalize
  */
 
 #include "ompi_config.h"

@@ -15,6 +15,8 @@
  *
  * mca_base_framework_open would register the framework's variables again and run its open function,
  * which works on the real framework; so the two steps that concern components are done directly.
+ *
+ * Tests: sessions, create_errors
  */
 
 #include "ompi_config.h"

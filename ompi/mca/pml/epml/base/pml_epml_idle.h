@@ -13,7 +13,9 @@
  *
  * What is due after each turn in which a thread that waits has found nothing.
  *
- * Standalone: no Open MPI.  Test: test/unit/test_epml_idle.c.
+ * Standalone: no Open MPI.
+ *
+ * Tests: unit/test_epml_idle
  */
 
 #ifndef MCA_PML_EPML_IDLE_H

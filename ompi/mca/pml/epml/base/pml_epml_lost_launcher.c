@@ -13,8 +13,9 @@
  *
  * What the launcher says of processes that have died, and the words in which the user is told.
  *
- * Called by all that ask who is dead and, in PMIx's thread, by the launcher.  Tests:
- * test/mpi/death.c.
+ * Called by all that ask who is dead and, in PMIx's thread, by the launcher.
+ *
+ * Tests: death (told_)
  */
 
 #include "ompi_config.h"

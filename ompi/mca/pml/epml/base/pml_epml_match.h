@@ -37,7 +37,9 @@
  * promise is the user's, and some of Open MPI's collectives receive from any source.
  *
  * Not thread safe: the owner of the endpoint's lock calls.  Standalone: no Open MPI, no allocation
- * but of queues and wildcard entries.  Tests: test/unit/test_epml_match.c.
+ * but of queues and wildcard entries.
+ *
+ * Tests: unit/test_epml_match, unit/test_epml_match_random, unit/test_epml_promise, p2p_match
  */
 
 #ifndef MCA_PML_EPML_MATCH_H

@@ -12,8 +12,9 @@
  * @file
  *
  * The matching table's types, and its hash of queues, one for each key (context, source, tag) in
- * use.  Matching itself is in pml_epml_match.h, which is what others include.  Growth is tested in
- * test/unit/test_epml_match_grow.c.
+ * use.  Matching itself is in pml_epml_match.h, which is what others include.
+ *
+ * Tests: unit/test_epml_match_grow, unit/test_epml_match_random
  */
 
 #ifndef MCA_PML_EPML_MATCH_TABLE_H

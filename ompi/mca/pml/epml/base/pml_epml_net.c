@@ -14,6 +14,8 @@
  * What networks this node has, for those who choose one when there are endpoints
  * (btl_epofi_net.c): published when MPI starts, by one process of each node, while that costs no
  * message of its own.
+ *
+ * Tests: cluster
  */
 
 #include "ompi_config.h"

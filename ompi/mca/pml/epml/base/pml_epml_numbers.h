@@ -15,8 +15,9 @@
  * where they are, so a table that grows is never copied: it does so under the endpoint's lock.
  * What a number looks like is in pml_epml_request.c.
  *
- * Not thread safe: the owner of the endpoint's lock calls.  Standalone.  Test:
- * test/unit/test_epml_numbers.c.
+ * Not thread safe: the owner of the endpoint's lock calls.  Standalone.
+ *
+ * Tests: unit/test_epml_numbers
  */
 
 #ifndef MCA_PML_EPML_NUMBERS_H

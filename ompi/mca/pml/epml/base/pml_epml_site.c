@@ -15,7 +15,9 @@
  * place of the value of pml in their parameter files, of which Open MPI keeps only the winner.  So
  * the files are read once more, by Open MPI's own parser.
  *
- * Called when epml is selected, by one thread; test/mpi/sessions.c.
+ * Called when epml is selected, by one thread.
+ *
+ * Tests: sessions
  */
 
 #include "ompi_config.h"

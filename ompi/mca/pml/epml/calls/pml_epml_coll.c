@@ -13,6 +13,8 @@
  *
  * Which of Open MPI's collective components serve on endpoints (pml_epml_coll): those that know
  * their members by messages only.
+ *
+ * Tests: coll_move, coll_reduce, coll_neighbor, create_errors (coll)
  */
 
 #include "ompi_config.h"

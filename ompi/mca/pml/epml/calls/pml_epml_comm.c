@@ -13,6 +13,8 @@
  *
  * What hangs from an endpoint communicator: its context, its members, its place in Open MPI's
  * tables.
+ *
+ * Tests: comm_tree, comm_flat, comm_local, left
  */
 
 #include "ompi_config.h"

@@ -18,7 +18,9 @@
  * matching table; sends and receives under way have a number; what waits for room is in a backlog.
  *
  * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's
- * is touched and no lock waited for without end.  Tests: test/mpi/p2p_dump.c.
+ * is touched and no lock waited for without end.
+ *
+ * Tests: p2p_dump
  */
 
 #include "ompi_config.h"

@@ -20,7 +20,7 @@
  *   mpi_assert_exact_length   nothing: every message carries its length for the status, and
  *       whether it fits is one comparison.  So the key is not taken, and not shown
  *
- * Tests: test/mpi/p2p_assert.c.
+ * Tests: p2p_assert
  */
 
 #include "ompi_config.h"

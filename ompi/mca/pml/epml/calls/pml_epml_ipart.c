@@ -13,6 +13,8 @@
  *
  * The calls of partitioned communication: ours stand before those of the module that Open MPI
  * selected, which gets all that is about ordinary communicators.
+ *
+ * Tests: part (ordinary), part_requests, part_life
  */
 
 #include "ompi_config.h"

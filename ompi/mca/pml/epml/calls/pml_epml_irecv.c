@@ -13,6 +13,8 @@
  *
  * MPI's receives on an endpoint communicator.  Budget of a short one: the endpoint's lock, a
  * request off its free list, and a place in the matching table; no allocation.
+ *
+ * Tests: p2p_basic, p2p_errors, p2p_requests
  */
 
 #include "ompi_config.h"

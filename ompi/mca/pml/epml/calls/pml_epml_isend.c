@@ -16,6 +16,8 @@
  * Fast path (mca_pml_epml_ep_send and _isend): contiguous data that fit in an eager message go from
  * the user's buffer to the transport without a request.  Budget: the endpoint's lock and what the
  * transport needs; no allocation.  Everything else is a request: pml_epml_send.c.
+ *
+ * Tests: p2p_basic, p2p_bsend, p2p_errors, p2p_order
  */
 
 #include "ompi_config.h"

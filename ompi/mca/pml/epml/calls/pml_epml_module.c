@@ -16,6 +16,8 @@
  *
  * Each forwarder is one test of a flag in the communicator, which the callee reads anyway, and a
  * tail call.
+ *
+ * Tests: p2p_basic, p2p_basic (ordinary), p2p_errors
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * Probing: looking for a message, and taking it out of matching (the matched probes).
+ *
+ * Tests: p2p_match, p2p_mprobe
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * What was chosen for this process, and why, for people: epinfo, and pml_epml_verbose.
+ *
+ * Tests: variables (verbose), epinfo
  */
 
 #include "ompi_config.h"

@@ -15,6 +15,8 @@
  *
  * They are given requests that are through, and those alone; what is not yet when they would look
  * is the next call's.  Where none is, libmpi's progress is called, as they would.
+ *
+ * Tests: model/completion, p2p_requests
  */
 
 #include "ompi_config.h"

@@ -13,6 +13,8 @@
  *
  * What a process needs that has endpoints: our functions in libmpi's tables, and the transports
  * open, with the functions that they call.  None of it is done for a job that makes none.
+ *
+ * Tests: create_first
  */
 
 #include "ompi_config.h"

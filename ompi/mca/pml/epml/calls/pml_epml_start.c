@@ -12,6 +12,8 @@
  * @file
  *
  * What libmpi does with a request: start, cancel, free it.
+ *
+ * Tests: p2p_persistent, p2p_requests
  */
 
 #include "ompi_config.h"

@@ -27,6 +27,8 @@
  *
  * Whatever goes wrong at one member is known to all before the next step that communicates, and
  * everybody undoes what it has.
+ *
+ * Tests: create, create_errors, create_fatal, create_info, create_many, create_omp
  */
 
 #include "ompi_config.h"

@@ -13,6 +13,8 @@
  *
  * Handles that Open MPI did not make: communicators of endpoints put together from lists of peers,
  * without a message.
+ *
+ * Tests: create, comm_bridge
  */
 
 #include "ompi_config.h"

@@ -19,6 +19,8 @@
  * creation; a process makes itself an endpoint for it, which lives as long as the communicators
  * that come of it.  The local communicators inside the new handles are of endpoints on both sides,
  * so that nothing that comes after has to tell the two kinds apart.
+ *
+ * Tests: comm_bridge, comm_inter
  */
 
 #include "ompi_config.h"

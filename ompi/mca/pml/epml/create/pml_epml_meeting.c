@@ -12,6 +12,8 @@
  * @file
  *
  * Meetings: agreement within and between groups, and the cards that members hand to each other.
+ *
+ * Tests: create, comm_bridge
  */
 
 #include "ompi_config.h"

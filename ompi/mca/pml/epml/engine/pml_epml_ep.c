@@ -13,6 +13,8 @@
  *
  * Endpoints: their life.  One turn of their progress: pml_epml_turn.c; the list of all of them, and
  * progress of those that nobody drives: pml_epml_registry.c.
+ *
+ * Tests: create, create_loop, left
  */
 
 #include "ompi_config.h"

@@ -28,6 +28,8 @@
  * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then. 
  * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
  * that has a visitor.
+ *
+ * Tests: callbacks, drafted, progress, slow_peer
  */
 
 #include "ompi_config.h"

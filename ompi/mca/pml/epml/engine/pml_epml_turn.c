@@ -13,6 +13,8 @@
  *
  * One turn of an endpoint's progress, and what a thread does between the turns while it waits:
  * spin, look after the rest of the process, yield its core.
+ *
+ * Tests: calls, drafted, oversubscribe, progress
  */
 
 #include "ompi_config.h"

@@ -14,6 +14,8 @@
  * Performance variables: each is there twice, for the process (PREFIX_x, bound to nothing) and for
  * an endpoint (PREFIX_ep_x, bound to a communicator of it; with any other communicator it is the
  * process's).  docs/variables.md has the list.
+ *
+ * Tests: variables
  */
 
 #include "ompi_config.h"

@@ -26,8 +26,9 @@
  *
  * Of a death that the launcher tells of everybody hears anyway.
  *
- * Called by pml_epml_lost.c, under the endpoint's lock.  Tests: test/mpi/cut.c (left_);
- * test/unit/test_epml_leave.c.
+ * Called by pml_epml_lost.c, under the endpoint's lock.
+ *
+ * Tests: cut (left_), unit/test_epml_leave
  */
 
 #include "ompi_config.h"

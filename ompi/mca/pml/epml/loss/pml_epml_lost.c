@@ -21,7 +21,9 @@
  *
  * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
  * has the rules.  The launcher's news are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c looks
- * after those who are silent.  Tests: test/mpi/death.c, test/mpi/fault.c.
+ * after those who are silent.
+ *
+ * Tests: cut, death, fault
  */
 
 #include "ompi_config.h"

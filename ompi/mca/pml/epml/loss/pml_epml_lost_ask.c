@@ -13,7 +13,9 @@
  *
  * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while.
  *
- * Called by the endpoint's turns, under its lock.  Tests: test/mpi/death.c (untold_).
+ * Called by the endpoint's turns, under its lock.
+ *
+ * Tests: death (untold_), fault (asked)
  */
 
 #include "ompi_config.h"

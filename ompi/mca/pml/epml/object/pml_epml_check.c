@@ -13,6 +13,8 @@
  *
  * What builds for tests watch (CPPFLAGS=-DEPML_CHECK_LOCKS=1, see pml_epml_lock.h): how many
  * endpoints' locks a thread holds, and how much memory it asks for meanwhile.  Otherwise empty.
+ *
+ * Tests: callbacks (tsan)
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * An endpoint's communicators, by the context that messages carry.
+ *
+ * Tests: comm_tree, left
  */
 
 #include "ompi_config.h"

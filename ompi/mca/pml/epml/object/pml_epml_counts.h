@@ -14,7 +14,9 @@
  * What is counted of an endpoint, and of the process: the performance variables of MPI_T.
  *
  * Nothing is counted on a short message's way: values are worked out when somebody asks, of what
- * the endpoint and its transports keep anyway.  Tests: test/mpi/variables.c.
+ * the endpoint and its transports keep anyway.
+ *
+ * Tests: variables
  */
 
 #ifndef MCA_PML_EPML_COUNTS_H

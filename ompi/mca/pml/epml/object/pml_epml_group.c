@@ -12,6 +12,8 @@
  * @file
  *
  * Groups whose array of procs all handles of this process have in common.
+ *
+ * Tests: comm_groups
  */
 
 #include "ompi_config.h"

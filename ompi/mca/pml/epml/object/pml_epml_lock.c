@@ -12,6 +12,8 @@
  * @file
  *
  * What all endpoints' locks of a process have in common.
+ *
+ * Tests: shared_endpoint, callbacks
  */
 
 #include "ompi_config.h"

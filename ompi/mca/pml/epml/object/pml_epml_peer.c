@@ -12,6 +12,8 @@
  * @file
  *
  * Peers, lists of peers, and the procs of these.
+ *
+ * Tests: comm_bridge, comm_tree
  */
 
 #include "ompi_config.h"

@@ -24,6 +24,8 @@
  * endpoint is met on one communicator after the other.  So that a name is never found whose proc is
  * just going, the table has a reference of its own, which is the last to go, under the lock under
  * which names are looked up.
+ *
+ * Tests: comm_bridge, comm_flat, comm_groups
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * Requests: drawing and returning, completion, and the numbers by which peers name them.
+ *
+ * Tests: p2p_requests, p2p_persistent, fuzz/epml
  */
 
 #include "ompi_config.h"

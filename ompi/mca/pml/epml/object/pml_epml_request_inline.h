@@ -13,6 +13,8 @@
  *
  * The life of a request on the fast path: drawing, describing the data, holding the communicator,
  * returning.  All under the endpoint's lock.
+ *
+ * Tests: p2p_requests, p2p_types
  */
 
 #ifndef MCA_PML_EPML_REQUEST_INLINE_H

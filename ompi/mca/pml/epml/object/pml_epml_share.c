@@ -16,6 +16,8 @@
  * Each endpoint's thread makes its own handle of a new communicator, and would keep its own list of
  * the members: n lists of n.  Here the first to come leaves its list under the communicator's
  * context id, and the others take that one in place of their own.  Slow path: once per handle.
+ *
+ * Tests: create_many, comm_tree
  */
 
 #include "ompi_config.h"

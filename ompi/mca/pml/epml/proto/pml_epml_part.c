@@ -12,6 +12,8 @@
  * @file
  *
  * Partitioned requests: their life, and what both directions have in common.
+ *
+ * Tests: part_life, part_requests
  */
 
 #include "ompi_config.h"

@@ -22,7 +22,7 @@
  * keep the init answers that with a FIN that has an error.  docs/architecture.md has the reasons.
  *
  * pml_epml_ipart.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
- * called under the endpoint's lock unless they say otherwise.  Tests: test/mpi/part*.c.
+ * called under the endpoint's lock unless they say otherwise.
  */
 
 #ifndef MCA_PML_EPML_PART_H

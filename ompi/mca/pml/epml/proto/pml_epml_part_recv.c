@@ -15,6 +15,8 @@
  *
  * Data go straight into the user's buffer, because the sender waits for the receive's start.  What
  * has come is counted by partition of the receive, whose number and size are not the sender's.
+ *
+ * Tests: part, part_life, fuzz/epml
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * Partitions that are ready wait in a queue until the receiver has started its round; from then on
  * what is at its head leaves at once: a run of partitions that follow on each other in the buffer
  * goes as one piece.
+ *
+ * Tests: part, part_life, fuzz/epml
  */
 
 #include "ompi_config.h"

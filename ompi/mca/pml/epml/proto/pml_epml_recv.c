@@ -13,6 +13,8 @@
  *
  * Receiving on an endpoint communicator: posting, and what happens once a message has found its
  * receive.
+ *
+ * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, fuzz/epml
  */
 
 #include "ompi_config.h"

@@ -14,6 +14,8 @@
  * What arrives from the transports: checked, then handed on.
  *
  * Runs inside a transport's progress, under the lock of the endpoint that the module belongs to.
+ *
+ * Tests: p2p_order, left, random_traffic, fuzz/epml
  */
 
 #include "ompi_config.h"

@@ -19,6 +19,8 @@
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
  *
  * While the receiver is full (pml_epml_flow.h), everything counts as large.
+ *
+ * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, fuzz/epml
  */
 
 #include "ompi_config.h"

@@ -29,7 +29,9 @@
  * its place; on the node the sender sees by itself that nobody reads its pipe any more.
  *
  * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
- * answers from its progress, as it answers a rendezvous.  Tests: test/mpi/death.c.
+ * answers from its progress, as it answers a rendezvous.
+ *
+ * Tests: death, cut
  */
 
 #include "ompi_config.h"

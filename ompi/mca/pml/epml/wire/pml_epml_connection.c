@@ -13,6 +13,8 @@
  *
  * An endpoint's connections to peers in other processes, made at first use, and which of them are
  * lost. A peer that is lost stays lost for this endpoint.
+ *
+ * Tests: cut, fault, ways
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * Messages without a receive: see pml_epml_flow.h.
+ *
+ * Tests: flood, slow_peer (held), random_traffic (held), unit/test_epml_backlog
  */
 
 #include "ompi_config.h"

@@ -22,7 +22,7 @@
  *  - elsewhere by HOLD and GO, one of each per sender, noted in both ends' connections.
  *
  * An endpoint never holds itself back: nobody else could make the room.  docs/architecture.md
- * ("Flow control") says why nothing is lost and nobody waits for ever.  Tests: test/mpi/flood.c.
+ * ("Flow control") says why nothing is lost and nobody waits for ever.
  */
 
 #ifndef MCA_PML_EPML_FLOW_H

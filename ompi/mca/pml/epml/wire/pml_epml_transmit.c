@@ -20,6 +20,8 @@
  * A control message is somebody's answer: it is never forgotten while the peer is there.  What says
  * that there is no way now (a transport without memory for a connection) is tried again, for
  * pml_epml_way_wait; what says that there never will be one ends the pair at once.
+ *
+ * Tests: p2p_order (few), random_traffic (few), slow_peer, ways
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  * A network module is not destroyed with its endpoint but kept for the next one: its address stays
  * known to the peers, data that the provider has not sent yet still go out, and making one can take
  * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.
+ *
+ * Tests: create, create_loop, ways
  */
 
 #include "ompi_config.h"
