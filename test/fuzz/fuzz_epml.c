@@ -22,6 +22,8 @@
  * arrives, the user calls something, a get is done, the network becomes full, broken or well again.
  * Each input finds the same requests under way (fuzz_requests.c, fuzz_parts.c).  At its end all of
  * them are led to their ends by a peer that behaves, and everything must be back where it was.
+ *
+ * Guards: pml_epml_request.c, epml/proto
  */
 
 #include "fuzz.h"

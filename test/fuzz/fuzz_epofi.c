@@ -15,6 +15,8 @@
  * btl_epofi_recv.c): random bytes in a receive buffer, completed as the completion queue would.
  * The module has no network: what it posts is refused.  Whatever is handed on must lie within what
  * arrived, and be what the header says.
+ *
+ * Guards: btl_epofi_recv.c
  */
 
 #include "opal_config.h"

@@ -10,6 +10,8 @@
 #
 # build.t BUILD-FOLDER: a program is compiled with the wrappers, with pkg-config's flags and with CMake,
 # and runs; what the wrappers show.
+#
+# Guards: component_path.c, seam_plt.c
 
 use strict;
 use warnings;

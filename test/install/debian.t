@@ -11,6 +11,8 @@
 # debian.t BUILD-FOLDER: the Debian packages: they build with what they say that they need, lintian
 # has nothing to say, and autopkgtest installs and runs them.  All in an overlay over this system,
 # with the tools from its own mirror, that nothing stays behind of.  Takes some minutes.
+#
+# Guards: packaging/debian
 
 use strict;
 use warnings;

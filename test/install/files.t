@@ -9,6 +9,8 @@
 # $HEADER$
 #
 # files.t BUILD-FOLDER: what is installed: one version everywhere, nothing twice, nothing left open.
+#
+# Guards: docs/parameters.md, configure.ac
 
 use strict;
 use warnings;

@@ -20,6 +20,8 @@
  * MODEL_FUNCTION: 0 test, 1 test_any, 2 test_all, 3 test_some.  To be found: MODEL_STOCK, without
  * pml_epml_seen.c; MODEL_UNFENCED, without the fence in front of the originals.  For a checker
  * only.
+ *
+ * Guards: pml_epml_seen.c
  */
 
 #define MODEL_THREADS 3

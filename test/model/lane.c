@@ -16,6 +16,8 @@
  * every other message is two lines beside the cells, in an area that comes with the first.
  *
  * Who the producer is, and when it changes: places.c.
+ *
+ * Guards: btl_epshm_lane.h
  */
 
 #define MODEL_THREADS 2

@@ -19,6 +19,8 @@
  * must be found reading what the sender writes.
  *
  * MODEL_AGAIN: the loans one by one, each taken back, instead of both at once.
+ *
+ * Guards: btl_epshm_loan.h
  */
 
 #define MODEL_THREADS 2

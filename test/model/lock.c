@@ -28,6 +28,8 @@
  * stronger than the truth between two owners, and so only a second look.
  *
  * MODEL_UNFENCED: no membarrier at all.  Both must find two threads inside.
+ *
+ * Guards: pml_epml_biased_lock.h
  */
 
 #if !defined(MODEL_THREADS)

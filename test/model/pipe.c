@@ -19,6 +19,8 @@
  *
  * The door is done as by announce (btl_epshm_node_peer.c) and mca_btl_epshm_node_answer_door
  * (btl_epshm_node_progress.c), which need more around them than a model has.
+ *
+ * Guards: btl_epshm_pipe.h
  */
 
 #if defined(MODEL_DOOR)

@@ -18,6 +18,8 @@
  * which may be the first one's buffer.
  *
  * For a checker only: real threads do this in unit/test_epshm_lanes and in the MPI tests.
+ *
+ * Guards: btl_epshm_frag.c
  */
 
 #define MODEL_THREADS 3

@@ -16,6 +16,8 @@
  *
  * The variant MODEL_LONG: four cells, messages of two cells and of one, so that a cell which has
  * started a message continues one, and the other way round.
+ *
+ * Guards: btl_epshm_ring.h
  */
 
 #define MODEL_THREADS 3

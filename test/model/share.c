@@ -16,6 +16,8 @@
  * The variant MODEL_TAKERS: two takers, a copy of one piece each, and a helper.
  *
  * A piece is one word here: of each 16 KiB the first word is copied.
+ *
+ * Guards: btl_epshm_share.h
  */
 
 #if defined(MODEL_TAKERS)

@@ -18,6 +18,8 @@
  * communicator, error handlers, operations of reductions, and generalized requests in lists with
  * others.  Without care a callback runs under a lock that it takes itself, and hangs; where the
  * library counts locks (the tsan variants) the run ends with the reason.
+ *
+ * Guards: pml_epml_registry.c, pml_epml_check.c, pml_epml_lock.c
  */
 
 #include "ept.h"

@@ -18,6 +18,8 @@
  *
  * Each process has endpoints of its own; the threads of the peers are done, but for those of the
  * flood, before the calls are counted.
+ *
+ * Guards: pml_epml_wait.c, pml_epml_turn.c
  */
 
 #define _GNU_SOURCE

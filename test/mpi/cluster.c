@@ -18,6 +18,9 @@
  *   --torn 1   the network that endpoints take is cut in two: rank 0 sends to rank 1 in vain, and
  *              ends the job (kind "fatal": the runner looks at what is said)
  *   --closed 1 connections of ordinary communicators are closed, and nobody dies: likewise
+ *
+ * Guards: pml_epml_base_error.c, pml_epml_net.c, btl_epofi_agree.c, btl_epofi_fabric.c,
+ * btl_epofi_net.c
  */
 
 #include "ept.h"

@@ -16,6 +16,8 @@
  * such a collective, and then the first one again (seam_progress.c).
  *
  *   --rounds N  per case (default 1000)
+ *
+ * Guards: seam_cid_nb.c, seam_progress.c
  */
 
 #include "ept.h"

@@ -14,6 +14,8 @@
  * Collectives that move data, blocking, nonblocking and persistent: barrier, bcast, gather(v),
  * scatter(v), allgather(v), alltoall(v, w), with MPI_IN_PLACE and gaps; several at once; repeated
  * starts; wildcard receives that must not see them.
+ *
+ * Guards: pml_epml_coll.c
  */
 
 #include "coll.h"

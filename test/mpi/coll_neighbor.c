@@ -15,6 +15,8 @@
  * ends), a torus, a graph (MPI_Graph_create), directed graphs (MPI_Dist_graph_create_adjacent, and
  * MPI_Dist_graph_create with edges told by others). What can be asked of topologies is in
  * comm_topo.c.
+ *
+ * Guards: pml_epml_coll.c, seam_topo.c
  */
 
 #include "coll.h"

@@ -17,6 +17,8 @@
  * endpoints exchange once.
  *
  * EPT-LIBS: -ldl
+ *
+ * Guards: pml_epml_coll.c, seam_allreduce.c
  */
 
 #define _GNU_SOURCE

@@ -23,6 +23,8 @@
  *
  * kill: its process is killed, after a message of every endpoint to every other, so that there is
  * all that endpoints ever leave behind.
+ *
+ * Guards: seam_abort.c
  */
 
 #include <mpi.h>

@@ -19,6 +19,9 @@
  * Each member is known by its rank in the run's communicator, its id.  Whoever is to be reached on
  * a communicator is told by the ids that come back.  One long file: all cases need what the
  * first part of it checks of an intercommunicator.
+ *
+ * Guards: pml_epml_handle.c, pml_epml_intercomm.c, pml_epml_meeting.c, pml_epml_peer.c,
+ * pml_epml_proc.c, endpoints/c
  */
 
 #include "ept.h"

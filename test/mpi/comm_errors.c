@@ -14,6 +14,8 @@
  * Bad input to communicator and topology functions, by all ranks at once: each gets the error class
  * of the standard (of stock Open MPI, where the standard leaves it open) through its own error
  * handler, nobody is left waiting, and the communicator works on.
+ *
+ * Guards: show_help.c
  */
 
 #include "ept.h"

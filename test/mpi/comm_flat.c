@@ -21,6 +21,8 @@
  *
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
+ *
+ * Guards: pml_epml_comm.c, pml_epml_proc.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

@@ -14,6 +14,8 @@
  * The tag of MPI_Comm_create_group has nothing to do with the tags of messages (MPI 4.1, section
  * 7.4.2): the user's receives and messages with the same tag stay his.  And it tells calls of
  * several threads apart, whichever two tags they have.
+ *
+ * Guards: pml_epml_agree.c, mpiext_endpoints_cid.h, seam_cid.c
  */
 
 #include "ept.h"

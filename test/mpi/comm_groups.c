@@ -15,6 +15,8 @@
  * ranks at once. Above all each must find itself in its own group, whatever the way.
  *
  *   --steps N   groups to make at random (default 300)
+ *
+ * Guards: pml_epml_group.c, pml_epml_proc.c, seam_compare.c, seam_group.c
  */
 
 #include "comm_model.h"

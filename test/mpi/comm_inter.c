@@ -15,6 +15,8 @@
  * freeing them must leave alone.
  *
  *   --rounds N   of the storm (default 3000, 300 if there are several processes)
+ *
+ * Guards: pml_epml_intercomm.c, seam_intercomm.c
  */
 
 #include "ept.h"

@@ -13,6 +13,8 @@
  *
  * What belongs to an endpoint and not to its process: names, attributes, infos, error handlers,
  * handles. All ranks do everything at once, and each looks that no sibling has touched its own.
+ *
+ * Guards: pml_epml_comm.c
  */
 
 #include "ept.h"

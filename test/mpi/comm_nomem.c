@@ -17,6 +17,8 @@
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
  *
  * EPT-LIBS: -ldl
+ *
+ * Guards: pml_epml_agree.c, seam_activate.c, seam_cid.c, seam_cid_nb.c
  */
 
 #define _GNU_SOURCE

@@ -14,6 +14,8 @@
  * Communicators made from the run's communicator by all ranks, threads of one process among them,
  * at the same time: dup, idup, split, create, create_group, intercommunicators. The first look;
  * comm_tree.c goes on from here.
+ *
+ * Guards: pml_epml_context.c, seam_enter.c, seam_plt.c, seam_tree.c, btl_ep_slots.h
  */
 
 #include "ept.h"

@@ -15,6 +15,8 @@
  * out of a group alone.  Each rank gets an error of the class that docs/limits.md names, again and
  * again, and the communicator works on.  What is said, and that it is said once, the table knows
  * (says).
+ *
+ * Guards: seam_help.c, seam_refuse.c, show_help.c, btl_ep_help.c
  */
 
 #include "ept.h"

@@ -18,6 +18,8 @@
  *
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
+ *
+ * Guards: seam_topo.c
  */
 
 #include "ept.h"

@@ -32,6 +32,9 @@
  *
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
+ *
+ * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c,
+ * pml_epml_share.c, endpoints/c
  */
 
 #include "comm_model.h"

@@ -18,6 +18,9 @@
  * process, which hold endpoints already, wait; the handles are then used by threads of their own.
  *
  *   --owed 1  only: endpoints that go while they owe answers
+ *
+ * Guards: pml_epml_create.c, pml_epml_handle.c, pml_epml_meeting.c, pml_epml_ep.c,
+ * pml_epml_transport.c, comm_disconnect.c, component_path.c, register.c, btl_epshm_component.c
  */
 
 #include "ept.h"

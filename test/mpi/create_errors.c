@@ -20,6 +20,9 @@
  *   --files 1       without files endpoints have no network (with --ep 0)
  *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
  *   --out_of_reach 1  libmpi's functions cannot be reached (and with --ep 0)
+ *
+ * Guards: pml_epml_component.c, pml_epml_framework.c, pml_epml_coll.c, pml_epml_create.c,
+ * endpoints/c, btl_epofi_component.c, btl_epofi_fabric.c, btl_epshm_component.c
  */
 
 #include "ept.h"

@@ -14,6 +14,8 @@
  * Errors are fatal by default: the run ends with a message that names the function and the error.
  * The runner expects this program to fail and looks at what it prints (see test/run-tests); so it
  * has a main() of its own and no TAP.
+ *
+ * Guards: pml_epml_create.c, comm_create_endpoints.c
  */
 
 #include <mpi.h>

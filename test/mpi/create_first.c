@@ -17,6 +17,8 @@
  *
  *   --limit N  pml_epml_max_endpoints of this run: two threads, again and again, want more than half
  *              of them each at the same time
+ *
+ * Guards: pml_epml_serve.c
  */
 
 #define _GNU_SOURCE

@@ -16,6 +16,9 @@
  *
  *   --num N      endpoints of each process (default 1000)
  *   --drivers N  threads where a few drive them all (default 3)
+ *
+ * Guards: pml_epml_create.c, pml_epml_share.c, btl_epofi_module.c, btl_epshm_inbox.c,
+ * btl_epshm_module.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

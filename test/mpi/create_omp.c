@@ -17,6 +17,8 @@
  * Dinan et al. 2014).
  *
  *   --threads N   OpenMP threads per process (default 4)
+ *
+ * Guards: pml_epml_create.c
  */
 
 #include "ept.h"

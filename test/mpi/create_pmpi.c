@@ -13,6 +13,8 @@
  *
  * The profiling interface: a tool that defines MPIX_Comm_create_endpoints is called instead of
  * ours, and reaches ours as PMPIX_Comm_create_endpoints.
+ *
+ * Guards: comm_create_endpoints.c
  */
 
 #include "ept.h"

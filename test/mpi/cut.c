@@ -14,6 +14,9 @@
  * Whatever ends a connection between two that live, in whatever state: the messages of both
  * arrive, or both get errors, and neither waits.  And: no descriptors for a connection; connections
  * on which nobody talks.  Who does what is in fault.h.
+ *
+ * Guards: pml_epml_agree.c, pml_epml_leave.c, pml_epml_lost.c, pml_epml_withdraw.c,
+ * pml_epml_connection.c, seam_cid.c, btl/epofi
  */
 
 /* EPT-LIBS: -ldl */

@@ -34,6 +34,10 @@
  *
  * A survivor prints one line, "rank R: CLASS after MS ms", and another one for what comes later:
  * sends and receives towards the dead must fail at once, those among survivors must go on.
+ *
+ * Guards: pml_epml_base_error.c, pml_epml_finalize.c, pml_epml_lost_launcher.c, pml_epml_lost.c,
+ * pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c, btl_epofi_sockets.c,
+ * btl_epshm_node_lost.c
  */
 
 #include <mpi.h>

@@ -18,6 +18,8 @@
  * Rank 0 waits for a few bytes, rank 1 has posted a large receive and computes, rank 2 watches the
  * memory of that receive: as soon as its first byte comes it sends the few bytes, or creates an
  * endpoint, and then its last byte must not have come.  The last rank sends the large message.
+ *
+ * Guards: pml_epml_registry.c, pml_epml_turn.c
  */
 
 #include "ept.h"

@@ -14,6 +14,8 @@
  * MPI_Finalize with endpoints alive: the run's own (give --keep 1), a second set, and communicators
  * derived from both.  What is tested comes after the last TAP line: the program must end, with
  * status 0 and without a word.
+ *
+ * Guards: pml_epml_finalize.c, comm_disconnect.c
  */
 
 #include "ept.h"

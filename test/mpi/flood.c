@@ -18,6 +18,9 @@
  * Rank 0 is the one who is flooded.  Senders of a correct program may block in MPI_Send once it is
  * full, so what is sent before rank 0 receives is then sent with MPI_Isend, or with another rank's
  * help.  exhausted (--exhaust 1): rank 0 has no memory for messages.
+ *
+ * Guards: pml_epml_flow.c, btl_epofi_recv.c, btl_epofi_send.c, btl_epshm_frag.c,
+ * btl_epshm_node_send.c, btl_epshm_send.c
  */
 
 #define _GNU_SOURCE

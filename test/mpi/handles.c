@@ -17,6 +17,8 @@
  *
  *   --handles N  that a rank keeps of each kind (default 300)
  *   --rounds N   of making some of them anew (default 4)
+ *
+ * Guards: abi.c, mpiext_endpoints_array.h, seam_array.c
  */
 
 #include "ept.h"

@@ -19,6 +19,8 @@
  *
  *   --rounds N  how often endpoints come and go
  *   --inbox K   an endpoint that goes gives back K KiB at least, whoever has a lane to it
+ *
+ * Guards: btl_epshm_inbox.c, btl_epshm_lane.c, btl_epshm_progress.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

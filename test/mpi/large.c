@@ -17,6 +17,8 @@
  * A message of more than 2 GiB takes no such memory: its buffer is one piece of a few megabytes,
  * mapped as often as it takes, but for the last page, which is a page of its own.  Layouts that only
  * reach far touch a few pages of an empty area.
+ *
+ * Guards: pml_epml_request_inline.h
  */
 
 #define _GNU_SOURCE /* memfd_create */

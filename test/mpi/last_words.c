@@ -16,6 +16,8 @@
  *
  * With an argument: likewise receives that still owe their sender an answer, for which there has
  * been neither room nor memory (test/lib/fail_alloc.c).
+ *
+ * Guards: btl_epshm_node_peer.c, btl_epshm_node_progress.c
  */
 
 #include <mpi.h>

@@ -14,6 +14,8 @@
  * Small messages to an endpoint that has freed the communicator, and will never receive them: the
  * sender sees success, whether they travel within the process, the node or over the network, and
  * whether the endpoint has another communicator or has gone with this one.
+ *
+ * Guards: pml_epml_comm.c, pml_epml_ep.c, pml_epml_comms.c, pml_epml_recvfrag.c
  */
 
 #include <mpi.h>

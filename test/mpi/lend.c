@@ -15,6 +15,8 @@
  * receivers that are there, come late, or do nothing meanwhile: data that the receiver copies
  * straight from the sender's buffer must be the ones that were sent, and a send must not wait for
  * its receive.
+ *
+ * Guards: pml_epml_crowd.c, btl_epshm_lend.c
  */
 
 #include "ept.h"

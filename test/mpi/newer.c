@@ -14,6 +14,8 @@
  * What MPI 4 and 5 add, on endpoints, where Open MPI has it (6): counts of type MPI_Count (see also
  * large.c), a buffer for each communicator and session, looking at several requests without ending
  * them.
+ *
+ * Guards: abi.c, request_get_status.c
  */
 
 #include "ept.h"

@@ -11,6 +11,8 @@
 # objects.py ENDPOINTS [fast]: what docs/python.md says that works with mpi4py, each thread a rank, and
 # values checked.  "fast": what duplicates the communicator inside of mpi4py, which waits for ever unless
 # there is one endpoint in each process.
+#
+# Guards: docs/python.md
 
 import os
 import sys

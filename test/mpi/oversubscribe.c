@@ -16,6 +16,8 @@
  * ("# seconds NAME VALUE"), for the runner to compare with processes under ob1.
  *
  *   --rounds N   alltoalls (default 300)
+ *
+ * Guards: pml_epml_crowd.c, pml_epml_turn.c
  */
 
 #include "ept.h"

@@ -16,6 +16,8 @@
  * and that small messages may overtake where the user allows it, and only there.
  *
  *   --overtake N   N rounds in which at least one message must overtake; with few send buffers
+ *
+ * Guards: pml_epml_hints.c
  */
 
 #include "ept.h"

@@ -13,6 +13,8 @@
  *
  * Point-to-point basics: the four send modes, when each may complete, MPI_PROC_NULL, messages to
  * oneself, wildcards, probes, sendrecv, status fields, truncation.
+ *
+ * Guards: pml_epml_base.c, pml_epml_irecv.c, pml_epml_isend.c, pml_epml_module.c
  */
 
 #include "ept.h"

@@ -16,6 +16,8 @@
  *
  * Open MPI 5 knows only the process's buffer; MPI_Comm_attach_buffer and MPI_Session_attach_buffer
  * come with 6.
+ *
+ * Guards: pml_epml_isend.c
  */
 
 #include "ept.h"

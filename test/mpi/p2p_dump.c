@@ -16,6 +16,8 @@
  * and must be found in the text, and gone when it is over.
  *
  *   --backlog N   N rounds in which something must be held in a backlog; with few send buffers
+ *
+ * Guards: pml_epml_dump.c
  */
 
 #define _GNU_SOURCE

@@ -14,6 +14,8 @@
  * Errors of point-to-point calls: each bad argument and each truncation gives the class that the
  * standard names, through the error handler of the endpoint's own communicator, and leaves it
  * usable.
+ *
+ * Guards: pml_epml_irecv.c, pml_epml_isend.c, pml_epml_module.c
  */
 
 #include "ept.h"

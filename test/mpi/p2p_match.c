@@ -13,6 +13,8 @@
  *
  * Matching: wildcards, who gets which message when several receives could have it, probe and
  * iprobe, matched probe and receive, communicators that must not mix.
+ *
+ * Guards: pml_epml_match.h, pml_epml_probe.c
  */
 
 #include "ept.h"

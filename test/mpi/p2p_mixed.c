@@ -15,6 +15,8 @@
  * of an ordinary communicator, generalized, persistent, nonblocking collectives of both kinds, a
  * file's, null. All waits and tests, with statuses and with an error among them.  And requests that
  * are completed by threads that have not started them.
+ *
+ * Guards: pml_epml_wait.c, request_get_status.c
  */
 
 #include "ept.h"

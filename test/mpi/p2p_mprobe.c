@@ -14,6 +14,8 @@
  * Matched probes: all four calls in all combinations, with wildcards, MPI_PROC_NULL, small and
  * large messages, several threads on one endpoint, and messages that are taken out and received
  * only after others, or after their communicator has been freed.
+ *
+ * Guards: pml_epml_probe.c
  */
 
 #include "ept.h"

@@ -15,6 +15,8 @@
  * different creations and ordinary communicators; thousands of restarts; requests that are freed
  * while they are active, or outlive their communicator; cancelled and started again.  And sends that
  * somebody tries to cancel.
+ *
+ * Guards: pml_epml_start.c, pml_epml_request.c
  */
 
 #include "ept.h"

@@ -13,6 +13,8 @@
  *
  * Requests: wait and test in all their forms, MPI_Request_get_status, MPI_Request_free of active
  * sends, cancel, persistent requests, many requests at once.
+ *
+ * Guards: epml/calls, pml_epml_request.c, pml_epml_request_inline.h, request_get_status.c
  */
 
 #include "ept.h"

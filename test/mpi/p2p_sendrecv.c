@@ -14,6 +14,8 @@
  * Sending and receiving in one call: MPI_Sendrecv_replace, MPI_Isendrecv, MPI_Isendrecv_replace, in
  * all waits and tests, with MPI_PROC_NULL and wildcards, and by requests that have been used for
  * something else before.
+ *
+ * Guards: pml_epml_wait.c
  */
 
 #include "ept.h"

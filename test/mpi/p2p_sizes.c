@@ -18,6 +18,8 @@
  *   --huge N   run the case "huge": one message of N MiB (more than 2048: count times extent no
  *              longer fits an int), built from a 1 MiB type; --pieces 1: whose units have gaps
  *              between them at the sender (--pieces 2: at the receiver)
+ *
+ * Guards: pml_epml_recv.c, pml_epml_send.c, btl_epofi_get.c, btl_epshm_node_get.c
  */
 
 #include "ept.h"

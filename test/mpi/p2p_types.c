@@ -14,6 +14,8 @@
  * Derived datatypes on either side or both, at sizes across all protocol switches; gaps must stay
  * untouched.  Each type comes with its layout as a list of blocks, written down independently of
  * MPI, from which the expected bytes are computed.
+ *
+ * Guards: pml_epml_request_inline.h, pml_epml_recv.c, pml_epml_send.c
  */
 
 #include "ept.h"

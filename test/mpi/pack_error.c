@@ -15,6 +15,8 @@
  * whatever piece it happens, and before the first one; and the next message comes.
  *
  * EPT-LIBS: -ldl
+ *
+ * Guards: pml_epml_recv.c, pml_epml_send.c, btl_epshm_copy.h
  */
 
 #define _GNU_SOURCE

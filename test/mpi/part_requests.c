@@ -14,6 +14,8 @@
  * Partitioned requests among others: matching in the order of the inits, whatever the order of the
  * starts; ordinary messages with the same tags; lists that mix kinds, Open MPI's own included;
  * intercommunicators; what is refused.
+ *
+ * Guards: pml_epml_ipart.c, pml_epml_part.c
  */
 
 #include "part.h"

@@ -14,6 +14,9 @@
  * Progress: a rank that is blocked holds nobody up; a message sent by a thread that then left MPI
  * arrives all the same, as long as some thread of the process is in MPI, and a small one in any
  * case; requests of ordinary and endpoint communicators complete in one wait.
+ *
+ * Guards: pml_epml_wait.c, pml_epml_registry.c, pml_epml_turn.c, btl_epofi_packet.c,
+ * btl_epofi_postman.c
  */
 
 #define _GNU_SOURCE

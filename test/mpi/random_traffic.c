@@ -30,6 +30,9 @@
  *   --epochs N     default 3
  *   --messages N   messages per rank and epoch (default: fewer for more ranks)
  *   --max N        largest message in bytes
+ *
+ * Guards: pml_epml_recv.c, pml_epml_recvfrag.c, pml_epml_send.c, pml_epml_flow.c,
+ * pml_epml_transmit.c, btl_epofi_frag.c
  */
 
 #include "ept.h"

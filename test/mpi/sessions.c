@@ -19,6 +19,8 @@
  * With a value that leaves no PML over the job ends, and says what has been tried.  Without
  * endpoints nothing is to be seen.  It has a main() of its own, because the harness has one
  * MPI_Init for all.
+ *
+ * Guards: pml_epml_component.c, pml_epml_base.c, pml_epml_framework.c, pml_epml_site.c
  */
 
 #include <mpi.h>

@@ -13,6 +13,8 @@
  *
  * Several threads use one handle at the same time (mpix_thread_level "multiple", the default);
  * their messages are told apart by tags.
+ *
+ * Guards: pml_epml_lock.c
  */
 
 #include "ept.h"

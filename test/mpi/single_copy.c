@@ -14,6 +14,8 @@
  * Large messages between processes whose buffers have the same addresses, so that data out of the
  * wrong process are no error but wrong: plain, and where process ids mean other processes
  * (test/lib/other_process.c).
+ *
+ * Guards: btl_epshm_node_get.c
  */
 
 /* EPT-CFLAGS: -fno-pie -no-pie */

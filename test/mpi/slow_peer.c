@@ -14,6 +14,8 @@
  * One endpoint that does not receive: rank 0 leaves MPI altogether while the others send to it with
  * MPI_Isend, and among each other, through every protocol, with what blocks.  They must not wait
  * for it.  Then it comes back, and everything must be there, in order.
+ *
+ * Guards: pml_epml_registry.c, pml_epml_flow.c, pml_epml_transmit.c
  */
 
 #include "ept.h"

@@ -17,6 +17,8 @@
  *
  * He holds leases on files that are named as ours are: whoever opens one of them waits for three
  * quarters of a minute, and he hears of it, so that it can be counted.
+ *
+ * Guards: btl_epshm_segment_file.c
  */
 
 #if !defined(_GNU_SOURCE)

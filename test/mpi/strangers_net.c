@@ -20,6 +20,8 @@
  * crash.  With btl_epofi_greeting 0 it gets a member's place, and ends processes.
  *
  *   --attack N   only that one, from 0
+ *
+ * Guards: btl_epofi_greet.c, btl_epofi_sockets.c
  */
 
 #if !defined(_GNU_SOURCE)

@@ -13,6 +13,8 @@
  *
  * The performance variables of MPI_T: what is sent, by which way, what waits and what is dropped,
  * of an endpoint and of the process, against what the test does.
+ *
+ * Guards: pml_epml_report.c, pml_epml_variables.c, pml_epml_counts.h
  */
 
 #include "ept.h"

@@ -10,6 +10,8 @@
 #
 # direct.t BUILD-FOLDER: how a libmpi calls its own functions is found out (config/direct-calls),
 # and what ./ep makes of it.
+#
+# Guards: config/direct-calls, config/ep/machine.sh
 
 use strict;
 use warnings;

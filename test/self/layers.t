@@ -10,6 +10,8 @@
 #
 # layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
 # by their one header, and no function of ours has more than 80 lines.
+#
+# Guards: ompi, opal
 
 use strict;
 use warnings;

@@ -11,6 +11,8 @@
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
 # help texts name of docs/; every page is in the tarball; README.md's example is the one that is
 # tested.
+#
+# Guards: docs, README.md
 
 use strict;
 use warnings;

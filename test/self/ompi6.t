@@ -11,6 +11,8 @@
 # ompi6.t BUILD-FOLDER: what .ci/run has run before, with Open MPI 6, so that the summary counts it.
 # Debian sid changes by itself: what fails with an Open MPI that nobody has tried yet, or for want of
 # a sid, is shown, and is no failure.
+#
+# Guards: .ci/run
 
 use strict;
 use warnings;

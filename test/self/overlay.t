@@ -10,6 +10,8 @@
 #
 # overlay.t BUILD-FOLDER: what config/overlay puts into an Open MPI's source tree is complete.  That
 # it builds there is a matter of install/tree, which takes long.
+#
+# Guards: config/overlay
 
 use strict;
 use warnings;

@@ -9,6 +9,8 @@
 # $HEADER$
 #
 # stacks.t BUILD-FOLDER: what hangs is killed, and its stacks are in the report.
+#
+# Guards: test/lib/Ept/Stacks.pm
 
 use strict;
 use warnings;

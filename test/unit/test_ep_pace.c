@@ -12,6 +12,8 @@
  * @file
  *
  * Choosing the faster of two ways (btl_ep_pace.h), with times that the test makes up.
+ *
+ * Guards: btl_ep_pace.h
  */
 
 #include "opal/mca/btl/btl_ep_pace.h"

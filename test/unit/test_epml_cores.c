@@ -13,6 +13,8 @@
  *
  * Test of how many cores there are, ompi/mca/pml/epml/base/pml_epml_cores.h: control groups of both
  * versions as files in a folder of the test's own, and affinity masks of threads.
+ *
+ * Guards: pml_epml_cores.h
  */
 
 #define _GNU_SOURCE

@@ -18,6 +18,8 @@
  *   stress  more threads than cores, with random delays between the lock's accesses or without.
  *
  * Threads that run in turns: test_epml_lock_walks.c.
+ *
+ * Guards: pml_epml_biased_lock.h
  */
 
 #include <time.h>

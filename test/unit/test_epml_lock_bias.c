@@ -14,6 +14,8 @@
  * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: how often a bias may end. 
  * Each ending is a system call that interrupts all cores of the process, so they are counted: of
  * threads that take turns in streaks of all lengths, of one lock and of many, and of visitors.
+ *
+ * Guards: pml_epml_biased_lock.h
  */
 
 #include <pthread.h>

@@ -19,6 +19,8 @@
  *              interleavings and missing barriers that a clock hardly ever meets.
  *
  * Everything here is about the bias.  Single cases, litmus and stress: test_epml_lock.c.
+ *
+ * Guards: pml_epml_biased_lock.h
  */
 
 #include "test_epml_lock.h"

@@ -14,6 +14,8 @@
  * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: tables of cases, memory that runs
  * out, and scale.  What must not grow is asserted as counts of queues, buckets and allocations, not
  * as times.  Random programs: test_epml_match_random.c; promises: test_epml_promise.c.
+ *
+ * Guards: pml_epml_match.h
  */
 
 #include <sys/mman.h>

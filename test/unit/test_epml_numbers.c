@@ -13,6 +13,8 @@
  *
  * Test of the slots behind requests' numbers, ompi/mca/pml/epml/base/pml_epml_numbers.h: no step of
  * their growth allocates much or moves a full segment; without memory all stays as it was.
+ *
+ * Guards: pml_epml_numbers.h
  */
 
 #include "tap.h"

@@ -14,6 +14,8 @@
  * Messages of btl/epofi between two processes: order, sizes, descriptors, gets, floods, callbacks
  * that send, strangers' messages.  Over tcp on the loopback interface and over shm, or over the
  * provider (and interface) of EPT_EPOFI_PROVIDER and EPT_EPOFI_INTERFACE.
+ *
+ * Guards: btl/epofi
  */
 
 #include "test_epofi.h"

@@ -13,6 +13,8 @@
  *
  * Which network the processes of a job take (btl_epofi_agree.c), with nodes that the test makes up;
  * and lists of interfaces and networks (btl_ep_net.h).
+ *
+ * Guards: btl_ep_net.h, btl_epofi_agree.c
  */
 
 #include "opal/mca/btl/epofi/btl_epofi_agree.c"

@@ -15,6 +15,8 @@
  * another module's; somebody else at the port of one that is gone; and users of libfabric in the
  * same process who know nothing of all this.  Over tcp on the loopback interface; strangers are
  * plain sockets of the test.
+ *
+ * Guards: btl_ep_slots.h, btl_epofi_greet.c, btl_epofi_keyed.h, btl_epofi_slots.c
  */
 
 #include "test_epofi.h"

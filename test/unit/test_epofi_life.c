@@ -14,6 +14,8 @@
  * Life and death of btl/epofi's modules: many of them, many rounds of them, two of them in one
  * process with a thread each, wrong parameters and addresses, a peer that dies.  Providers as in
  * test_epofi.c.
+ *
+ * Guards: btl/epofi
  */
 
 #include "test_epofi.h"

@@ -13,6 +13,8 @@
  *
  * Packets of btl/epofi: what goes into one, when it leaves, also if nobody progresses the module,
  * and how one that makes no sense is received.  Two processes over tcp on the loopback interface.
+ *
+ * Guards: btl_epofi_packet.c, btl_epofi_postman.c
  */
 
 #include "test_epofi.h"

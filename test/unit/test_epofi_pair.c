@@ -15,6 +15,8 @@
  * messages, questions and answers, keys of memory, buffers that are held.  Two processes over
  * tcp on the loopback interface.  What a stranger could send is sent by the other process past
  * btl/epofi.
+ *
+ * Guards: btl/epofi
  */
 
 #include "test_epofi.h"

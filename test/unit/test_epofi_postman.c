@@ -14,6 +14,8 @@
  * The postman of btl/epofi when things go wrong: packets that the provider refuses, peers that die
  * or are given up while bytes wait for them, modules and processes that end with them.  Two
  * processes over tcp on the loopback interface; the provider's functions are replaced.
+ *
+ * Guards: btl_epofi_packet.c, btl_epofi_postman.c
  */
 
 #include "test_epofi.h"

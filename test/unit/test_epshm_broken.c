@@ -12,6 +12,8 @@
  * @file
  *
  * What two endpoints of a node share makes no sense: both learn of it, once, and nobody is misled.
+ *
+ * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c
  */
 
 #include "test_epshm_node.h"

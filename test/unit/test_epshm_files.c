@@ -13,6 +13,8 @@
  *
  * The files in which segments are, between two processes: limits on their size, a file system that
  * is small, and files that others have left.
+ *
+ * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c
  */
 
 #include "test_epshm_node.h"

@@ -14,6 +14,8 @@
  * The folder in which segments are is everybody's: another user of the node has put there whatever
  * he can.  Nothing of it is opened, waited for, followed or removed.  As root only, who can be
  * somebody else.  And where he has left no room, there is no segment, and nothing is left.
+ *
+ * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c
  */
 
 #include "test_epshm.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * One copy out of the memory of another process of the node: of the right one, or none.
+ *
+ * Guards: btl_epshm_node_get.c
  */
 
 #include "test_epshm_node.h"

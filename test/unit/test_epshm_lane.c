@@ -13,6 +13,8 @@
  *
  * Test of a lane's ring, opal/mca/btl/epshm/btl_epshm_lane.h: tables of single-threaded cases, and
  * a random program against a model.  With threads: test_epshm_lane_stress.c.
+ *
+ * Guards: btl_epshm_lane.h
  */
 
 #include "test_epshm_lane.h"

@@ -17,6 +17,8 @@
  *
  * All that the threads of a stress share beside the ring is accessed with relaxed atomics, or is
  * ordered by the ring alone, so that an order that the ring forgets is a race.
+ *
+ * Guards: btl_epshm_lane.h
  */
 
 #include <pthread.h>

@@ -18,6 +18,8 @@
  * The component's sources are compiled in, as what they share is not exported.  make check builds
  * it as it is; under ThreadSanitizer, by hand, it also proves the orders between the threads that
  * open and leave lanes.
+ *
+ * Guards: btl/epshm
  */
 
 #include "opal/mca/btl/epshm/btl_epshm_frag.c"

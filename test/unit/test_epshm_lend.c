@@ -16,6 +16,8 @@
  * test_epshm_loan.c's.
  *
  * The component's sources are compiled in, as what they share is not exported.
+ *
+ * Guards: btl_epshm_frag.c, btl_epshm_lend.c
  */
 
 #include "opal_config.h"

@@ -14,6 +14,8 @@
  * Loans (btl_epshm_loan.h): every order of the two sides by hand, then senders that want their
  * memory back while receivers read it.  Run it under ThreadSanitizer too: a byte that is read after
  * it has been given back is a race there, and mostly a wrong byte here.
+ *
+ * Guards: btl_epshm_loan.h
  */
 
 #include <pthread.h>

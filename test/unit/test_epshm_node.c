@@ -14,6 +14,8 @@
  * The node side of btl/epshm as pml/epml uses it, between two processes and without any MPI: order,
  * the end of endpoints and processes, killed ones included, memory that is used again and memory
  * that runs out.
+ *
+ * Guards: btl/epshm
  */
 
 #include "test_epshm_node.h"

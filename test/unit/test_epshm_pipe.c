@@ -13,6 +13,8 @@
  *
  * The pipe between processes (btl_epshm_pipe.h): sizes, wrap-around, full and empty, two threads,
  * two processes, one that is killed while it writes, and memory that makes no sense.
+ *
+ * Guards: btl_epshm_pipe.h
  */
 
 #include "opal/mca/btl/epshm/btl_epshm_pipe.h"

@@ -17,6 +17,8 @@
  *
  * All that the threads of a stress share beside the ring is accessed with relaxed atomics or not at
  * all, so that nothing but the ring orders a producer before the consumer and back.
+ *
+ * Guards: btl_epshm_ring.h
  */
 
 #include <pthread.h>

@@ -12,6 +12,8 @@
  * @file
  *
  * The shared copy (btl_epshm_share.h): bytes, pieces, and many takers and helpers at once.
+ *
+ * Guards: btl_epshm_share.h
  */
 
 #include "opal/mca/btl/epshm/btl_epshm_share.h"

@@ -14,6 +14,8 @@
  * Entering functions (mpiext_endpoints_entry.h), with all kinds of beginnings, those that must be
  * refused among them.  The functions are called directly, as those of a library that was linked
  * with -Bsymbolic-functions.
+ *
+ * Guards: seam_entry.c, seam_entry_aarch64.c, seam_entry_x86_64.c
  */
 /* EPT-LIBS: -ldl */
 

@@ -23,7 +23,7 @@
  * there, and on such machines, a status may be an old one if another thread completes the request
  * at the same moment; MPI_Test and MPI_Wait are right everywhere.
  *
- * Tests: p2p_requests, p2p_mixed
+ * Tests: p2p_requests, p2p_mixed, newer
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,7 @@
  * The life of a request on the fast path: drawing, describing the data, holding the communicator,
  * returning.  All under the endpoint's lock.
  *
- * Tests: p2p_requests, p2p_types
+ * Tests: p2p_requests, p2p_types, large
  */
 
 #ifndef MCA_PML_EPML_REQUEST_INLINE_H

@@ -13,7 +13,7 @@
  *
  * Messages without a receive: see pml_epml_flow.h.
  *
- * Tests: flood, slow_peer (held), random_traffic (held), unit/test_epml_backlog
+ * Tests: flood, slow_peer (held), random_traffic (held)
  */
 
 #include "ompi_config.h"
