@@ -109,10 +109,10 @@ void fuzz_check_matching(void)
                "%llu messages, %llu in queues, counted %llu", (unsigned long long) unexpected,
                (unsigned long long) queued, (unsigned long long) table->unexpected_count);
     /* One that a matched probe has taken out is kept all the same. */
-    FUZZ_CHECK(0 == fuzz_ep->taken_out ? bytes == fuzz_ep->unexpected_bytes
-                                       : bytes < fuzz_ep->unexpected_bytes,
+    FUZZ_CHECK(0 == fuzz_ep->flow.taken_out ? bytes == fuzz_ep->flow.bytes
+                                       : bytes < fuzz_ep->flow.bytes,
                "%llu bytes kept, counted %llu", (unsigned long long) bytes,
-               (unsigned long long) fuzz_ep->unexpected_bytes);
+               (unsigned long long) fuzz_ep->flow.bytes);
     for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
         FUZZ_CHECK(posted[kind] == table->posted_count[kind], "%llu receives, counted %llu",
                    (unsigned long long) posted[kind],
@@ -125,8 +125,8 @@ static void check_flow(void)
 {
     uint32_t told = 0, held = 0;
 
-    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
-        const mca_pml_epml_connection_t *connection = &fuzz_ep->connections[i];
+    for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
+        const mca_pml_epml_connection_t *connection = &fuzz_ep->wire.connections[i];
 
         FUZZ_CHECK(connection->used || (NULL == connection->told && !connection->held),
                    "an unused connection holds");
@@ -135,12 +135,12 @@ static void check_flow(void)
         told += NULL != connection->told ? 1 : 0;
         held += connection->held ? 1 : 0;
     }
-    FUZZ_CHECK(told == fuzz_ep->told_count && held == fuzz_ep->held_count,
+    FUZZ_CHECK(told == fuzz_ep->flow.told_count && held == fuzz_ep->flow.held_count,
                "%u were told to hold, counted %u; %u told us, counted %u", told,
-               fuzz_ep->told_count, held, fuzz_ep->held_count);
-    FUZZ_CHECK(!fuzz_ep->exhausted, "memory is said to have run out");
-    FUZZ_CHECK(fuzz_ep->full || fuzz_ep->unexpected_bytes <= fuzz_ep->unexpected_limit,
-               "%llu bytes kept, and not full", (unsigned long long) fuzz_ep->unexpected_bytes);
+               fuzz_ep->flow.told_count, held, fuzz_ep->flow.held_count);
+    FUZZ_CHECK(!fuzz_ep->flow.exhausted, "memory is said to have run out");
+    FUZZ_CHECK(fuzz_ep->flow.full || fuzz_ep->flow.bytes <= fuzz_ep->flow.limit,
+               "%llu bytes kept, and not full", (unsigned long long) fuzz_ep->flow.bytes);
 }
 
 uint32_t fuzz_check_numbers(void)
@@ -172,7 +172,7 @@ uint32_t fuzz_check_numbers(void)
 /** Nothing that is over waits for its turn to go on; there is one remote rank to wait for. */
 static void check_backlogs(void)
 {
-    const epml_backlogs_t *backlogs = &fuzz_ep->backlogs;
+    const epml_backlogs_t *backlogs = &fuzz_ep->wire.backlogs;
     const epml_backlog_thing_t *last = NULL;
 
     FUZZ_CHECK(backlogs->first == backlogs->last, "several backlogs");
@@ -200,7 +200,7 @@ void fuzz_check(void)
 {
     epml_lock_enter(&fuzz_ep->lock);
     check_backlogs();
-    FUZZ_CHECK(NULL == fuzz_ep->deferred, "something deferred was not done");
+    FUZZ_CHECK(NULL == fuzz_ep->requests.deferred, "something deferred was not done");
     fuzz_check_matching();
     check_flow();
     (void) fuzz_check_numbers();
@@ -210,16 +210,16 @@ void fuzz_check(void)
 void fuzz_check_idle(void)
 {
     /* Relaxed: under the lock. */
-    FUZZ_CHECK(0 == atomic_load_explicit(&fuzz_ep->active_comms, memory_order_relaxed),
+    FUZZ_CHECK(0 == atomic_load_explicit(&fuzz_ep->comms.active, memory_order_relaxed),
                "a communicator is counted as active");
     for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
         const mca_pml_epml_comm_t *comm = mca_pml_epml_comm(fuzz_comms[i].comm);
 
         FUZZ_CHECK(0 == comm->active, "%llu requests of communicator %d are counted as active",
                    (unsigned long long) comm->active, i);
-        FUZZ_CHECK(!comm->lost, "communicator %d has lost a message", i);
-        FUZZ_CHECK((fuzz_net.lost || comm->left) == comm->lost_member,
-                   "communicator %d has%s lost a member", i, comm->lost_member ? "" : " not");
+        FUZZ_CHECK(!comm->message_lost, "communicator %d has lost a message", i);
+        FUZZ_CHECK((fuzz_net.lost || comm->loss.left) == comm->loss.member,
+                   "communicator %d has%s lost a member", i, comm->loss.member ? "" : " not");
     }
-    FUZZ_CHECK(0 == fuzz_ep->unexpected_bytes && 0 == fuzz_ep->taken_out, "messages are missing");
+    FUZZ_CHECK(0 == fuzz_ep->flow.bytes && 0 == fuzz_ep->flow.taken_out, "messages are missing");
 }

@@ -107,29 +107,29 @@ static void connect_network(void)
     memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
     FUZZ_CHECK(!mca_pml_epml_ep_has_links(fuzz_ep), "there is a network already");
-    fuzz_ep->link[fuzz_net.link] = &fuzz_net.module;
-    fuzz_ep->unexpected_limit = UNEXPECTED_LIMIT;
-    atomic_store_explicit(&fuzz_ep->busy, true, memory_order_relaxed);
+    fuzz_ep->ways.module[fuzz_net.link] = &fuzz_net.module;
+    fuzz_ep->flow.limit = UNEXPECTED_LIMIT;
+    atomic_store_explicit(&fuzz_ep->signs.busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
 }
 
 /** The next use of the remote rank connects anew; nobody has told anybody to hold. */
 static void forget_connections(void)
 {
-    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
-        if (NULL != fuzz_ep->connections[i].told) {
+    for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
+        if (NULL != fuzz_ep->wire.connections[i].told) {
             /* Relaxed: never the last one, communicators have theirs. */
-            atomic_fetch_sub_explicit(&fuzz_ep->connections[i].told->references, 1,
+            atomic_fetch_sub_explicit(&fuzz_ep->wire.connections[i].told->references, 1,
                                       memory_order_relaxed);
         }
-        fuzz_ep->connections[i] = (mca_pml_epml_connection_t){0};
+        fuzz_ep->wire.connections[i] = (mca_pml_epml_connection_t){0};
     }
-    fuzz_ep->connections_used = 0;
-    fuzz_ep->told_count = 0;
-    fuzz_ep->held_count = 0;
-    fuzz_ep->full = false;
+    fuzz_ep->wire.connections_used = 0;
+    fuzz_ep->flow.told_count = 0;
+    fuzz_ep->flow.held_count = 0;
+    fuzz_ep->flow.full = false;
     /* Relaxed: a hint to neighbours, as where the endpoint itself writes it. */
-    atomic_store_explicit(&fuzz_ep->self->full, false, memory_order_relaxed);
+    atomic_store_explicit(&fuzz_ep->life.self->full, false, memory_order_relaxed);
 }
 
 /** The remote rank is there again, as it never is in a job. */
@@ -138,23 +138,23 @@ static void forget_loss(void)
     for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
         mca_pml_epml_comm_t *comm = mca_pml_epml_comm(fuzz_comms[i].comm);
 
-        comm->lost_member = false;
-        comm->lost_peer = -1;
-        comm->left = comm->left_told = false;
-        comm->left_count = 0;
+        comm->loss.member = false;
+        comm->loss.rank = -1;
+        comm->loss.left = comm->loss.passed_on = false;
+        comm->loss.passed_count = 0;
     }
-    memset(fuzz_ep->early, 0, sizeof(fuzz_ep->early));
-    fuzz_ep->early_next = 0;
-    fuzz_ep->ask_soon = false;
-    fuzz_ep->lost_any = false;
-    fuzz_ep->lost_seen = 0; /* the launcher has told of nobody */
-    fuzz_ep->quiet = 0;
+    memset(fuzz_ep->loss.early, 0, sizeof(fuzz_ep->loss.early));
+    fuzz_ep->loss.early_next = 0;
+    fuzz_ep->loss.ask_soon = false;
+    fuzz_ep->loss.any = false;
+    fuzz_ep->wire.lost_seen = 0; /* the launcher has told of nobody */
+    fuzz_ep->engine.quiet = 0;
 }
 
 static void end(void)
 {
     forget_connections();
-    fuzz_ep->link[fuzz_net.link] = NULL;
+    fuzz_ep->ways.module[fuzz_net.link] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);
@@ -188,7 +188,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     fuzz_comms[FUZZ_COMM_FREED].remote = FUZZ_REMOTE;
     fuzz_ep = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->ep;
-    fuzz_neighbour_uid = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep->uid;
+    fuzz_neighbour_uid = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep->life.uid;
     connect_network();
     atexit(end);
     return 0;
@@ -272,7 +272,8 @@ static void end_requests(void)
         fuzz_net_poll();
         if (0 < fuzz_net.gets) {
             fuzz_net_finish_get(OPAL_SUCCESS);
-        } else if (NULL == fuzz_ep->backlogs.first && (fuzz_net.lost || !answer()) && !serve()) {
+        } else if (NULL == fuzz_ep->wire.backlogs.first && (fuzz_net.lost || !answer())
+                   && !serve()) {
             break;
         }
     }
@@ -290,7 +291,7 @@ static void clear(void)
     while (NULL != table->arrival_first) {
         epml_match_unexpected_t *message = table->arrival_first;
 
-        fuzz_ep->unexpected_bytes
+        fuzz_ep->flow.bytes
             -= mca_pml_epml_unexpected_cost(((mca_pml_epml_unexpected_t *) message)->size);
         epml_match_remove(table, message);
         free(message);
@@ -310,8 +311,8 @@ static void clear(void)
     }
     forget_connections();
     forget_loss();
-    fuzz_ep->net_interval = 1;
-    fuzz_ep->net_countdown = 1;
+    fuzz_ep->engine.net_interval = 1;
+    fuzz_ep->engine.net_countdown = 1;
     epml_lock_leave(&fuzz_ep->lock, false);
     fuzz_net_reset();
 }
@@ -340,7 +341,7 @@ static void neighbour_sends(fuzz_input_t *input)
     static const uint64_t data[4] = {1, 2, 3, 4};
     const uint8_t choice = fuzz_byte(input);
 
-    if (fuzz_ep->full) {
+    if (fuzz_ep->flow.full) {
         return; /* its data would stay where they are, and the call wait for a receive */
     }
     MPI_Send(data, choice % 32, MPI_BYTE, FUZZ_COMM_REVERSED == choice % 3 ? FUZZ_RANKS - 1 : 0,

@@ -268,7 +268,7 @@ static uint64_t a_uid(fuzz_input_t *input)
 
     switch (choice % 8) {
     case 0:
-        return fuzz_ep->uid;
+        return fuzz_ep->life.uid;
     case 1:
         return fuzz_neighbour_uid;
     case 2:
@@ -414,9 +414,9 @@ static bool fits_part_again(const void *message, const mca_pml_epml_request_t *r
 /** The connection to the remote rank, or NULL. */
 static const mca_pml_epml_connection_t *connection_to_remote(void)
 {
-    for (uint32_t i = 0; i < fuzz_ep->connection_size; ++i) {
-        if (fuzz_remote->id == fuzz_ep->connections[i].peer_id) {
-            return &fuzz_ep->connections[i];
+    for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
+        if (fuzz_remote->id == fuzz_ep->wire.connections[i].peer_id) {
+            return &fuzz_ep->wire.connections[i];
         }
     }
     return NULL;
@@ -585,7 +585,7 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
 {
     const mca_pml_epml_request_t *request = request_of(message->request);
     const bool fits = NULL == kind->fits || kind->fits(message, request);
-    const uint64_t dropped = fuzz_ep->dropped, kept = fuzz_ep->match.unexpected_count;
+    const uint64_t dropped = fuzz_ep->flow.dropped, kept = fuzz_ep->match.unexpected_count;
 
     fuzz_net_deliver(message, size);
     if (EPML_HDR_WITHDRAW == kind->kind) {
@@ -594,11 +594,11 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
         FUZZ_CHECK(kept <= left + (fits ? 1 : 0), "%llu messages were, %llu are left",
                    (unsigned long long) kept, (unsigned long long) left);
     }
-    FUZZ_CHECK(fits || dropped < fuzz_ep->dropped, "kind %u: an answer to %u was followed",
+    FUZZ_CHECK(fits || dropped < fuzz_ep->flow.dropped, "kind %u: an answer to %u was followed",
                kind->kind, message->request);
     if (fits_flow == kind->fits && fits && sizeof(mca_pml_epml_hdr_flow_t) == size) {
         FUZZ_CHECK(connection_to_remote()->held == (EPML_HDR_HOLD == kind->kind)
-                       && dropped == fuzz_ep->dropped,
+                       && dropped == fuzz_ep->flow.dropped,
                    "the remote rank was not heard");
     }
 }
@@ -607,12 +607,12 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
 static void deliver_lie(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *message,
                         size_t size)
 {
-    const uint64_t dropped = fuzz_ep->dropped;
+    const uint64_t dropped = fuzz_ep->flow.dropped;
 
     fuzz_net.module.ep_source = FUZZ_SOURCE + 1;
     fuzz_net_deliver(message, size);
     fuzz_net.module.ep_source = FUZZ_SOURCE;
-    FUZZ_CHECK(dropped < fuzz_ep->dropped, "kind %u: somebody else's was taken for the peer's",
+    FUZZ_CHECK(dropped < fuzz_ep->flow.dropped, "kind %u: somebody else's was taken for the peer's",
                kind->kind);
 }
 

@@ -399,10 +399,10 @@ void fuzz_net_init(void)
                   .btl_deregister_mem = net_deregister},
         .ep_context = fuzz_ep,
         .ep_source = EPML_LINK_NET == fuzz_net.link ? FUZZ_SOURCE : 0,
-        .ep_prefix = fuzz_ep->shm->ep_prefix,
-        .ep_receive_bare = fuzz_ep->shm->ep_receive_bare,
-        .ep_lost = fuzz_ep->shm->ep_lost,
-        .ep_describe = fuzz_ep->shm->ep_describe,
+        .ep_prefix = fuzz_ep->ways.shm->ep_prefix,
+        .ep_receive_bare = fuzz_ep->ways.shm->ep_receive_bare,
+        .ep_lost = fuzz_ep->ways.shm->ep_lost,
+        .ep_describe = fuzz_ep->ways.shm->ep_describe,
         .ep_ask = net_ask,
         .ep_abandon = net_abandon,
         .ep_progress = net_progress,
@@ -487,7 +487,7 @@ void fuzz_net_lose(void)
 
     /* No waiting for a launcher that knows of no death. */
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    fuzz_ep->launcher_ns = (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    fuzz_ep->loss.launcher_ns = (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
     next.what = LOSS;
     turn();
 }

@@ -340,7 +340,7 @@ static void check_recv(const mca_pml_epml_part_t *part)
     /* A peer that sends bytes twice makes a round end early, never late. */
     FUZZ_CHECK(request->done || left >= part->missing, "%llu bytes missing, %llu by partition",
                (unsigned long long) part->missing, (unsigned long long) left);
-    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->backlogs.first,
+    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->wire.backlogs.first,
                "%llu pieces are lost", (unsigned long long) part->open);
     FUZZ_CHECK(!request->done || 0 == part->open, "over, with pieces under way");
 }

@@ -349,7 +349,7 @@ static bool is_findable(const mca_pml_epml_request_t *request)
     return (EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state
             || EPML_SEND_WITHDRAWN == request->state)
                ? EPML_NUMBER_NONE != request->number
-               : NULL != fuzz_ep->backlogs.first;
+               : NULL != fuzz_ep->wire.backlogs.first;
 }
 
 void fuzz_requests_check(void)

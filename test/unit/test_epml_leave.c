@@ -48,7 +48,7 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer
     const mca_pml_epml_hdr_left_t *hdr = message;
 
     TAP_CHECK(&ep == from && sizeof(*hdr) == size && EPML_HDR_LEFT == hdr->common.kind
-                  && comm.context == hdr->context && ep.uid == hdr->uid,
+                  && comm.context == hdr->context && ep.life.uid == hdr->uid,
               "another message");
     if (0 == room) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -72,10 +72,10 @@ static void begin(bool is_inter)
     static uint64_t context = 1000;
 
     comm = (mca_pml_epml_comm_t){.ep = &ep, .context = ++context, .rank = 3, .is_inter = is_inter,
-                                 .peers = side[is_inter], .local = side[0], .lost_peer = -1};
+                                 .peers = side[is_inter], .local = side[0], .loss = {.rank = -1}};
     memset(told, 0, sizeof(told));
-    ep.ask_soon = false;
-    ep.lost_seen = 0;
+    ep.loss.ask_soon = false;
+    ep.wire.lost_seen = 0;
     lost = NULL;
     is_here = false;
 }
@@ -87,7 +87,7 @@ static void test_tell(bool is_inter, int step)
 
     begin(is_inter);
     lost = &members[3 + 4];
-    while (!comm.left_told && 100 > calls++) {
+    while (!comm.loss.passed_on && 100 > calls++) {
         room = step;
         mca_pml_epml_leave_tell(&comm);
     }
@@ -102,7 +102,7 @@ static void test_tell(bool is_inter, int step)
     TAP_CHECK(0 == wrong, "%d of %d members are told, or not, as they should not be", wrong,
               2 * MEMBERS);
     TAP_EQ(is_inter ? 10 : 4, sum);
-    TAP_CHECK(comm.left_told && calls == (sum + step - 1) / step, "%d calls", calls);
+    TAP_CHECK(comm.loss.passed_on && calls == (sum + step - 1) / step, "%d calls", calls);
     room = 100;
     mca_pml_epml_leave_tell(&comm);
     TAP_EQ(100, room);
@@ -120,9 +120,9 @@ static void arrive(uint64_t context, uint64_t uid)
 
 static void check_left(bool expected, const char *what)
 {
-    TAP_CHECK(expected == comm.left && expected == ep.ask_soon
-                  && (expected ? EPML_LOST_LOOK : 0) == ep.lost_seen,
-              "%s: left %d", what, comm.left);
+    TAP_CHECK(expected == comm.loss.left && expected == ep.loss.ask_soon
+                  && (expected ? EPML_LOST_LOOK : 0) == ep.wire.lost_seen,
+              "%s: left %d", what, comm.loss.left);
 }
 
 static void attach(void)
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
             side[i]->peer[j] = &members[i * MEMBERS + j];
         }
     }
-    ep.uid = UID + 3;
+    ep.life.uid = UID + 3;
 
     tap_case("each is told once, wherever the memory ends");
     for (int step = 1; step <= 10; ++step) {

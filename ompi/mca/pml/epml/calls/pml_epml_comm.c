@@ -100,7 +100,7 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     comm->peers = peers;
     comm->local = local;
     comm->comm = newcomm;
-    comm->lost_peer = -1;
+    comm->loss.rank = -1;
 
     mca_pml_epml_lock(ep);
     mca_pml_epml_lost_attach(comm);
@@ -229,7 +229,7 @@ static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *messa
 {
     mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
 
-    if (comm->lost_member && EPML_HDR_RNDV == kept->common.kind) {
+    if (comm->loss.member && EPML_HDR_RNDV == kept->common.kind) {
         mca_pml_epml_withdraw_answer(comm->ep,
                                      comm->peers->peer[epml_match_queue_of(message)->source],
                                      kept->common.request);

@@ -115,7 +115,7 @@ static const mca_pml_epml_comm_t *comm_of(const view_t *view, uint64_t context)
     void *found = NULL;
 
     context &= ~(EPML_PART_CONTEXT | EPML_AGREE_CONTEXT);
-    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms, context,
+    (void) opal_hash_table_get_value_uint64((opal_hash_table_t *) &view->ep->comms.table, context,
                                             &found);
     return found;
 }
@@ -167,7 +167,7 @@ static void dump_sends(const view_t *view)
 {
     line("  pending sends:");
     dump_numbered(view, true);
-    for (const epml_backlog_thing_t *backlog = view->ep->backlogs.first; NULL != backlog;
+    for (const epml_backlog_thing_t *backlog = view->ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
         const mca_pml_epml_peer_t *peer = backlog->peer;
         unsigned int place = 0, control = 0;
@@ -293,7 +293,7 @@ static uint64_t blocking_open(const mca_pml_epml_ep_t *ep, const mca_pml_epml_co
         count += NULL != request && is_blocking(request, comm)
                  && !atomic_load_explicit(&request->done, memory_order_relaxed);
     }
-    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
+    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
         for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
             const mca_pml_epml_request_t *request = pending_of(thing)->request;
@@ -320,7 +320,7 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
  * @return requests and matched messages that hold them */
 static uint64_t walk_comms(const mca_pml_epml_ep_t *ep, bool lines)
 {
-    opal_hash_table_t *comms = (opal_hash_table_t *) &ep->comms;
+    opal_hash_table_t *comms = (opal_hash_table_t *) &ep->comms.table;
     void *comm = NULL, *node = NULL;
     uint64_t context, active = 0;
     int rc;
@@ -365,10 +365,12 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
     line("endpoint %p of process %u, name %u: %llu requests open, %llu unexpected messages, "
          "%llu taken out by matched probes, %llu messages dropped",
          (void *) ep, OMPI_PROC_MY_NAME->vpid,
-         NULL == ep->self ? OMPI_PROC_MY_NAME->vpid : ep->self->proc->super.proc_name.vpid,
-         (unsigned long long) (walk_comms(ep, false) - ep->taken_out + blocking_open(ep, NULL)),
-         (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->taken_out,
-         (unsigned long long) ep->dropped);
+         NULL == ep->life.self ? OMPI_PROC_MY_NAME->vpid
+                               : ep->life.self->proc->super.proc_name.vpid,
+         (unsigned long long) (walk_comms(ep, false) - ep->flow.taken_out
+                               + blocking_open(ep, NULL)),
+         (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->flow.taken_out,
+         (unsigned long long) ep->flow.dropped);
     dump_comms(&view);
     dump_sends(&view);
     dump_receives(&view);

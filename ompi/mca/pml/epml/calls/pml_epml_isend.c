@@ -34,7 +34,8 @@
 /** Header and data that are best sent at once and without a request. */
 static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return NULL != peer->shm ? ep->immediate_limit : ep->link[peer->link]->super.btl_eager_limit;
+    return NULL != peer->shm ? ep->ways.immediate_limit
+                             : ep->ways.module[peer->link]->super.btl_eager_limit;
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     }
     mca_pml_epml_match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
-    if (OPAL_LIKELY(NULL == ep->backlogs.first || !mca_pml_epml_backlog_has(ep, peer)
+    if (OPAL_LIKELY(NULL == ep->wire.backlogs.first || !mca_pml_epml_backlog_has(ep, peer)
                     || (comm->may_overtake && 0 <= tag /* not the library's own */))
         && OPAL_LIKELY(!mca_pml_epml_flow_is_held(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);

@@ -79,7 +79,7 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
         epml_match_first(&ep->match, comm->context | EPML_AGREE_CONTEXT, rank, tag, &queue);
     bool is_sound;
 
-    if (comm->agree_lost) {
+    if (comm->agree_message_lost) {
         return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
     }
     if (comm->agree_over && MPI_ANY_TAG > tag) {
@@ -95,10 +95,10 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
         return is_sound ? OMPI_SUCCESS : OMPI_ERROR;
     }
     /* No request says whom this thread waits for; mca_pml_epml_lost_ask asks. */
-    ep->probed.context = comm->context;
-    ep->probed.source = rank;
-    ep->probed.tag = tag;
-    return comm->lost_member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
+    ep->loss.probed.context = comm->context;
+    ep->loss.probed.source = rank;
+    ep->loss.probed.tag = tag;
+    return comm->loss.member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;
 }
@@ -161,7 +161,7 @@ void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
 
         mca_pml_epml_lock(comm->ep);
         mca_pml_epml_leave_tell(comm);
-        told = comm->left_told;
+        told = comm->loss.passed_on;
         mca_pml_epml_unlock(comm->ep);
         if (told) {
             break;

@@ -107,12 +107,12 @@ int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *val
 /** The module of a link, if others may use it. */
 static const mca_btl_ep_module_t *link_of(const mca_pml_epml_ep_t *ep, bool with_node, int link)
 {
-    return with_node || EPML_LINK_NODE != link ? ep->link[link] : NULL;
+    return with_node || EPML_LINK_NODE != link ? ep->ways.module[link] : NULL;
 }
 
 size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
 {
-    size_t size = sizeof(mca_pml_epml_card_t) + ep->shm->ep_address_length;
+    size_t size = sizeof(mca_pml_epml_card_t) + ep->ways.shm->ep_address_length;
 
     for (int link = 0; link < EPML_LINKS; ++link) {
         const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
@@ -125,12 +125,12 @@ size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
 void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
                              bool with_node, const opal_process_name_t *name)
 {
-    unsigned char *address = card->addresses + ep->shm->ep_address_length;
+    unsigned char *address = card->addresses + ep->ways.shm->ep_address_length;
 
     card->name = *name;
-    card->uid = ep->uid;
-    card->shm_length = (uint16_t) ep->shm->ep_address_length;
-    memcpy(card->addresses, ep->shm->ep_address, card->shm_length);
+    card->uid = ep->life.uid;
+    card->shm_length = (uint16_t) ep->ways.shm->ep_address_length;
+    memcpy(card->addresses, ep->ways.shm->ep_address, card->shm_length);
     for (int link = 0; link < EPML_LINKS; ++link) {
         const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
 
@@ -162,7 +162,7 @@ static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
                     const mca_pml_epml_ep_t *any)
 {
     const unsigned char *address = card->addresses + card->shm_length;
-    mca_btl_ep_module_t *node = any->link[EPML_LINK_NODE];
+    mca_btl_ep_module_t *node = any->ways.module[EPML_LINK_NODE];
     int rc = OMPI_SUCCESS;
 
     peer->link = EPML_LINK_NET;
@@ -176,7 +176,7 @@ static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
     peer->address_length = card->link_length[peer->link];
     memcpy(peer->address, address, peer->address_length);
     /* No address where one is needed: the two do not agree on who is on which node. */
-    return NULL != any->link[peer->link] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
+    return NULL != any->ways.module[peer->link] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
 }
 
 /** A peer of which this process has not heard. */
@@ -197,11 +197,12 @@ static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *an
     }
     if (mca_pml_epml_name_is_here(&card->name)) {
         if (OPAL_SUCCESS
-            != any->shm->ep_connect(any->shm, card->addresses, card->shm_length, &peer->shm)) {
+            != any->ways.shm->ep_connect(any->ways.shm, card->addresses, card->shm_length,
+                                         &peer->shm)) {
             mca_pml_epml_peer_release(peer);
             return OMPI_ERR_BAD_PARAM;
         }
-        peer->shm_disconnect = any->shm->ep_disconnect;
+        peer->shm_disconnect = any->ways.shm->ep_disconnect;
     } else {
         rc = set_link(peer, card, any);
         if (OMPI_SUCCESS != rc) {
@@ -228,7 +229,7 @@ int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *a
     /* Others of this process may have met it by a link that this one has not needed so far. */
     if (NULL == peer->shm
         && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->link)
-            || NULL == any->link[peer->link])) {
+            || NULL == any->ways.module[peer->link])) {
         mca_pml_epml_peer_release(peer);
         return OMPI_ERR_NOT_AVAILABLE;
     }

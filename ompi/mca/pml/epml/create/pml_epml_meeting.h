@@ -109,7 +109,7 @@ static inline void mca_pml_epml_node_state_add(mca_pml_epml_node_state_t *state,
                                                const mca_pml_epml_ep_t *ep, unsigned int links)
 {
     if (0 != (links & EPML_WITH_NODE)) {
-        if (NULL == ep->link[EPML_LINK_NODE]) {
+        if (NULL == ep->ways.module[EPML_LINK_NODE]) {
             state->lacking = 1;
         } else {
             state->having = 1;

@@ -37,12 +37,12 @@
 static void put_links(mca_pml_epml_ep_t *ep)
 {
     for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->link[link];
+        mca_btl_ep_module_t *module = ep->ways.module[link];
 
         if (NULL == module) {
             continue;
         }
-        if (EPML_LINK_NET == link && ep->broken[link]) {
+        if (EPML_LINK_NET == link && ep->wire.broken[link]) {
             (void) module->super.btl_finalize(&module->super);
         } else {
             mca_pml_epml_link_put((mca_pml_epml_link_t) link, module);
@@ -60,7 +60,7 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     if (published) {
         mca_pml_epml_lock(ep);
     }
-    module = ep->link[link];
+    module = ep->ways.module[link];
     if (published) {
         mca_pml_epml_unlock(ep);
     }
@@ -75,14 +75,14 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     if (published) {
         mca_pml_epml_lock(ep);
     }
-    if (NULL == ep->link[link]) {
-        ep->link[link] = module;
+    if (NULL == ep->ways.module[link]) {
+        ep->ways.module[link] = module;
         if (EPML_LINK_NET == link) {
             mca_pml_epml_counts_begin(ep, module);
         }
         module = NULL;
         /* Relaxed: a hint to those who progress it. */
-        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+        atomic_store_explicit(&ep->signs.busy, true, memory_order_relaxed);
     }
     if (published) {
         mca_pml_epml_unlock(ep);
@@ -112,8 +112,8 @@ void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
     mca_btl_ep_module_t *module;
 
     mca_pml_epml_lock(ep);
-    module = ep->link[EPML_LINK_NODE];
-    ep->link[EPML_LINK_NODE] = NULL;
+    module = ep->ways.module[EPML_LINK_NODE];
+    ep->ways.module[EPML_LINK_NODE] = NULL;
     mca_pml_epml_unlock(ep);
     if (NULL != module) {
         mca_pml_epml_link_put(EPML_LINK_NODE, module);
@@ -130,25 +130,25 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     memset((void *) ep, 0, sizeof(*ep));
-    atomic_init(&ep->references, 1);
-    ep->uid = mca_pml_epml_context_ids(1); /* as unique as those are */
+    atomic_init(&ep->life.references, 1);
+    ep->life.uid = mca_pml_epml_context_ids(1); /* as unique as those are */
     epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
                                                            : EPML_LOCK_BIAS_AFTER);
-    ep->turn = mca_pml_epml_ep_progress_locked;
-    ep->net_interval = 1;
-    ep->net_countdown = 1;
-    ep->unexpected_limit = mca_pml_epml_component.unexpected_limit;
-    ep->slice = EPML_SLICE_NONE;
+    ep->engine.turn = mca_pml_epml_ep_progress_locked;
+    ep->engine.net_interval = 1;
+    ep->engine.net_countdown = 1;
+    ep->flow.limit = mca_pml_epml_component.unexpected_limit;
+    ep->requests.slice = EPML_SLICE_NONE;
     epml_numbers_init(&ep->numbers);
 
     if (0 != epml_match_init(&ep->match)) {
         goto err_free;
     }
-    OBJ_CONSTRUCT(&ep->comms, opal_hash_table_t);
-    if (OPAL_SUCCESS != opal_hash_table_init(&ep->comms, 8)) {
+    OBJ_CONSTRUCT(&ep->comms.table, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&ep->comms.table, 8)) {
         goto err_fini_match;
     }
-    rc = mca_pml_epml_shm_create(ep, &ep->shm);
+    rc = mca_pml_epml_shm_create(ep, &ep->ways.shm);
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
     }
@@ -164,9 +164,9 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
 
 err_put_links:
     put_links(ep);
-    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+    (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
 err_fini_match:
-    OBJ_DESTRUCT(&ep->comms);
+    OBJ_DESTRUCT(&ep->comms.table);
     epml_match_fini(&ep->match);
 err_free:
     free(ep);
@@ -175,10 +175,10 @@ err_free:
 
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 {
-    mca_pml_epml_peer_t *before = ep->self;
+    mca_pml_epml_peer_t *before = ep->life.self;
 
     mca_pml_epml_peer_retain(self);
-    ep->self = self;
+    ep->life.self = self;
     if (NULL != before) {
         mca_pml_epml_peer_release(before); /* a creation that had to start again */
     }
@@ -189,16 +189,16 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     mca_pml_epml_counts_account(ep);
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
-    for (uint32_t i = 0; i < ep->connection_size; ++i) {
-        mca_pml_epml_connection_t *connection = &ep->connections[i];
+    for (uint32_t i = 0; i < ep->wire.connection_size; ++i) {
+        mca_pml_epml_connection_t *connection = &ep->wire.connections[i];
 
         if (NULL != connection->endpoint) {
             connection->module->ep_disconnect(connection->module, connection->endpoint);
         }
     }
-    free(ep->connections);
+    free(ep->wire.connections);
     put_links(ep);
-    (void) ep->shm->super.btl_finalize(&ep->shm->super);
+    (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;
 
@@ -207,29 +207,29 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     }
     epml_match_fini(&ep->match);
     epml_numbers_fini(&ep->numbers);
-    while (NULL != ep->free_requests) {
-        mca_pml_epml_request_t *request = ep->free_requests;
+    while (NULL != ep->requests.unused) {
+        mca_pml_epml_request_t *request = ep->requests.unused;
 
-        ep->free_requests = request->next;
+        ep->requests.unused = request->next;
         OBJ_RELEASE(request);
     }
-    if (NULL != ep->self) {
-        mca_pml_epml_peer_release(ep->self);
+    if (NULL != ep->life.self) {
+        mca_pml_epml_peer_release(ep->life.self);
     }
-    OBJ_DESTRUCT(&ep->comms);
+    OBJ_DESTRUCT(&ep->comms.table);
     free(ep);
 }
 
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: the caller has a reference already, which keeps the endpoint alive. */
-    atomic_fetch_add_explicit(&ep->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ep->life.references, 1, memory_order_relaxed);
 }
 
 void mca_pml_epml_ep_release(mca_pml_epml_ep_t *ep)
 {
     /* Release and acquire: what others did with the endpoint is ordered before its end. */
-    if (1 == atomic_fetch_sub_explicit(&ep->references, 1, memory_order_acq_rel)
+    if (1 == atomic_fetch_sub_explicit(&ep->life.references, 1, memory_order_acq_rel)
         && mca_pml_epml_registry_remove(ep)) {
         mca_pml_epml_ep_destroy(ep);
     }

@@ -40,7 +40,7 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
  * Make sure that an endpoint reaches beyond its process.
  *
  * @param[in] links  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
- *                   its place, and ep->link[EPML_LINK_NODE] stays NULL.
+ *                   its place, and ep->ways.module[EPML_LINK_NODE] stays NULL.
  * @return OMPI_SUCCESS or an error
  */
 int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links);

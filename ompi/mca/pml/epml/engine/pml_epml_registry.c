@@ -124,10 +124,10 @@ void mca_pml_epml_ep_unreserve(int count)
 void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
 {
     opal_mutex_lock(&registry.lock);
-    ep->prev = NULL;
-    ep->next = registry.first;
-    if (NULL != ep->next) {
-        ep->next->prev = ep;
+    ep->list.prev = NULL;
+    ep->list.next = registry.first;
+    if (NULL != ep->list.next) {
+        ep->list.next->list.prev = ep;
     }
     registry.first = ep;
     ++registry.listed;
@@ -142,21 +142,21 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
 static bool unlist(mca_pml_epml_ep_t *ep)
 {
     if (registry.resume == ep) {
-        registry.resume = ep->next;
+        registry.resume = ep->list.next;
     }
-    if (NULL == ep->prev) {
-        registry.first = ep->next;
+    if (NULL == ep->list.prev) {
+        registry.first = ep->list.next;
     } else {
-        ep->prev->next = ep->next;
+        ep->list.prev->list.next = ep->list.next;
     }
-    if (NULL != ep->next) {
-        ep->next->prev = ep->prev;
+    if (NULL != ep->list.next) {
+        ep->list.next->list.prev = ep->list.prev;
     }
     --registry.listed;
     ++registry.ended;
     mca_pml_epml_counts_account(ep);
-    if (NULL != ep->backlogs.first) {
-        ep->next = registry.dying;
+    if (NULL != ep->wire.backlogs.first) {
+        ep->list.next = registry.dying;
         registry.dying = ep;
         return false;
     }
@@ -173,8 +173,8 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
         registry.node_count = 0;
     }
     mca_pml_epml_crowd_update(registry.count, registry.node_count);
-    if (0 < ep->visitors) {
-        ep->gone = true;
+    if (0 < ep->list.visitors) {
+        ep->list.gone = true;
     } else {
         owned = unlist(ep);
     }
@@ -205,7 +205,7 @@ bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
     ended = registry.ended;
     ep = registry.first;
     if (NULL != ep) {
-        ++ep->visitors;
+        ++ep->list.visitors;
     }
     while (NULL != ep) {
         mca_pml_epml_ep_t *next;
@@ -216,12 +216,12 @@ bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
         visit(ep, context);
         mca_pml_epml_unlock(ep);
         opal_mutex_lock(&registry.lock);
-        next = ep->next;
+        next = ep->list.next;
         if (NULL != next) {
-            ++next->visitors; /* so that it is there when we come to it */
+            ++next->list.visitors; /* so that it is there when we come to it */
         }
-        --ep->visitors;
-        owned = ep->gone && 0 == ep->visitors && unlist(ep);
+        --ep->list.visitors;
+        owned = ep->list.gone && 0 == ep->list.visitors && unlist(ep);
         if (OPAL_UNLIKELY(owned)) {
             opal_mutex_unlock(&registry.lock);
             mca_pml_epml_ep_destroy(ep);
@@ -239,10 +239,10 @@ bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep))
     if (0 != opal_mutex_trylock(&registry.lock)) {
         return false;
     }
-    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->next) {
+    for (mca_pml_epml_ep_t *ep = registry.first; NULL != ep; ep = ep->list.next) {
         function(ep);
     }
-    for (mca_pml_epml_ep_t *ep = registry.dying; NULL != ep; ep = ep->next) {
+    for (mca_pml_epml_ep_t *ep = registry.dying; NULL != ep; ep = ep->list.next) {
         function(ep);
     }
     opal_mutex_unlock(&registry.lock);
@@ -254,11 +254,11 @@ void mca_pml_epml_registry_finalize(void)
     mca_pml_epml_ep_t *ep;
 
     while (NULL != (ep = registry.dying)) {
-        registry.dying = ep->next;
+        registry.dying = ep->list.next;
         mca_pml_epml_ep_destroy(ep);
     }
     while (NULL != (ep = registry.first)) {
-        registry.first = ep->next;
+        registry.first = ep->list.next;
         mca_pml_epml_ep_destroy(ep);
     }
     registry.resume = NULL;
@@ -283,37 +283,38 @@ typedef struct scan_t {
 static inline bool has_work(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: hints. */
-    return atomic_load_explicit(&ep->busy, memory_order_relaxed) || ep->shm->ep_pending(ep->shm);
+    return atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
+           || ep->ways.shm->ep_pending(ep->ways.shm);
 }
 
 /** Does another's endpoint need help?  Under the registry's lock. */
 static bool wants_help(mca_pml_epml_ep_t *ep)
 {
     /* Relaxed, here and below: hints. */
-    const uint32_t heartbeat = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+    const uint32_t heartbeat = atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
 
-    if (heartbeat != ep->seen_heartbeat) {
-        ep->seen_heartbeat = heartbeat;
-        ep->scan_rest = EPML_SCAN_REST;
+    if (heartbeat != ep->list.seen_heartbeat) {
+        ep->list.seen_heartbeat = heartbeat;
+        ep->list.scan_rest = EPML_SCAN_REST;
         return false;
     }
-    if (0 < ep->scan_rest) {
-        --ep->scan_rest;
+    if (0 < ep->list.scan_rest) {
+        --ep->list.scan_rest;
         return false;
     }
     return has_work(ep)
            && (mca_pml_epml_component.progress_others
-               || 0 < atomic_load_explicit(&ep->active_comms, memory_order_relaxed)
-               || atomic_load_explicit(&ep->busy, memory_order_relaxed));
+               || 0 < atomic_load_explicit(&ep->comms.active, memory_order_relaxed)
+               || atomic_load_explicit(&ep->signs.busy, memory_order_relaxed));
 }
 
 /** Is an endpoint of the thread's own to be turned?  Under the registry's lock. */
 static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
-    if (ep->shm->ep_pending(ep->shm)) {
+    if (ep->ways.shm->ep_pending(ep->ways.shm)) {
         return true;
     }
-    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)) {
         return false;
     }
     if (0 == scan->looks) {
@@ -335,18 +336,18 @@ static mca_pml_epml_ep_t *find(scan_t *scan)
         if (NULL == ep) {
             return NULL;
         }
-        scan->at = ep->next;
+        scan->at = ep->list.next;
         scan->is_own = epml_lock_is_last(&ep->lock, scan->self);
         if (scan->is_own && !helper.helps) {
             wanted = wants_turn(scan, ep);
         } else {
             /* Also the other ones of a thread of ours that waits or tests: it turns what it
              * needs. */
-            wanted = 0 < scan->visits && 0 == ep->visitors && wants_help(ep);
+            wanted = 0 < scan->visits && 0 == ep->list.visitors && wants_help(ep);
             scan->visits -= wanted ? 1 : 0;
         }
         if (wanted) {
-            ++ep->visitors;
+            ++ep->list.visitors;
             return ep;
         }
     }
@@ -377,11 +378,11 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
     if (!mca_pml_epml_try_visit(ep)) {
         return -1;
     }
-    ++ep->helps;
-    ep->slice = scan->slice;
+    ++ep->engine.helps;
+    ep->requests.slice = scan->slice;
     events = mca_pml_epml_ep_progress_locked(ep);
-    scan->slice = ep->slice;
-    ep->slice = EPML_SLICE_NONE;
+    scan->slice = ep->requests.slice;
+    ep->requests.slice = EPML_SLICE_NONE;
     mca_pml_epml_unlock(ep);
     return events;
 }
@@ -397,17 +398,18 @@ static bool is_called_back(void)
  * @return is the endpoint gone, and this thread's to destroy? */
 static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
-    --ep->visitors;
+    --ep->list.visitors;
     if (0 > events) {
-        ep->scan_rest = EPML_SCAN_REST; /* who is in may look itself; and trying may interrupt it */
+        /* Who is in may look itself; and trying may interrupt it. */
+        ep->list.scan_rest = EPML_SCAN_REST;
     }
-    scan->at = ep->next; /* others may have come and gone meanwhile */
+    scan->at = ep->list.next; /* others may have come and gone meanwhile */
     if (!scan->is_full && (0 == scan->slice || 0 == scan->visits || is_called_back())) {
         scan->is_full = true;
         scan->visits = 0; /* the rest of the scan is for the thread's own */
         registry.resume = scan->at;
     }
-    return ep->gone && 0 == ep->visitors && unlist(ep);
+    return ep->list.gone && 0 == ep->list.visitors && unlist(ep);
 }
 
 /** Turn the thread's own endpoints, and help others.
@@ -461,15 +463,15 @@ static int push_dying(mca_pml_epml_ep_t *list)
     while (NULL != list) {
         mca_pml_epml_ep_t *ep = list;
 
-        list = ep->next;
-        ep->slice = EPML_SLICE;
+        list = ep->list.next;
+        ep->requests.slice = EPML_SLICE;
         events += mca_pml_epml_ep_progress_locked(ep);
-        if (NULL == ep->backlogs.first) {
+        if (NULL == ep->wire.backlogs.first) {
             mca_pml_epml_ep_destroy(ep);
             continue;
         }
         opal_mutex_lock(&registry.lock);
-        ep->next = registry.dying;
+        ep->list.next = registry.dying;
         registry.dying = ep;
         opal_mutex_unlock(&registry.lock);
     }

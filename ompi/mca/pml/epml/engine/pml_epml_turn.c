@@ -35,9 +35,9 @@
 /** The module of a link has given up, which it has said. */
 static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
 {
-    if (!ep->broken[link]) {
-        ep->broken[link] = true;
-        ep->lost_seen = EPML_LOST_LOOK;
+    if (!ep->wire.broken[link]) {
+        ep->wire.broken[link] = true;
+        ep->wire.lost_seen = EPML_LOST_LOOK;
     }
 }
 
@@ -46,8 +46,8 @@ static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
 static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
 {
     if (heard) {
-        ep->quiet = 0;
-    } else if (OPAL_UNLIKELY(0 == ++ep->quiet % EPML_QUIET_LONG)) {
+        ep->engine.quiet = 0;
+    } else if (OPAL_UNLIKELY(0 == ++ep->engine.quiet % EPML_QUIET_LONG)) {
         mca_pml_epml_lost_ask(ep);
     }
     if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
@@ -57,8 +57,9 @@ static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
 
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
-    mca_btl_ep_module_t *node = ep->link[EPML_LINK_NODE], *net = ep->link[EPML_LINK_NET];
-    int events = ep->shm->ep_progress(ep->shm);
+    mca_btl_ep_module_t *node = ep->ways.module[EPML_LINK_NODE];
+    mca_btl_ep_module_t *net = ep->ways.module[EPML_LINK_NET];
+    int events = ep->ways.shm->ep_progress(ep->ways.shm);
     bool heard = false;
 
     if (NULL != node) {
@@ -73,19 +74,20 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     /* The network costs a system call or more per look.  While the inbox brings messages and the
      * network none, it is looked at less often, down to every 16th turn; otherwise at every turn,
      * so that none that finds nothing has not looked everywhere. */
-    if (NULL != net && (0 == --ep->net_countdown || 0 == events)) {
+    if (NULL != net && (0 == --ep->engine.net_countdown || 0 == events)) {
         int rc = net->ep_progress(net);
 
         if (0 < rc) {
             events += rc;
-            ep->net_interval = 1;
+            ep->engine.net_interval = 1;
             heard = true;
         } else if (0 < events) {
-            ep->net_interval = ep->net_interval < 16 ? ep->net_interval * 2 : 16;
+            ep->engine.net_interval = ep->engine.net_interval < 16 ? ep->engine.net_interval * 2
+                                                                   : 16;
         } else {
-            ep->net_interval = 1;
+            ep->engine.net_interval = 1;
         }
-        ep->net_countdown = ep->net_interval;
+        ep->engine.net_countdown = ep->engine.net_interval;
         if (OPAL_UNLIKELY(0 > rc)) {
             link_failed(ep, EPML_LINK_NET);
         }
@@ -93,7 +95,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     if (NULL != node || NULL != net) {
         look_around(ep, heard);
     }
-    if (OPAL_UNLIKELY(NULL != ep->backlogs.first)) {
+    if (OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)) {
         events += mca_pml_epml_backlog_progress(ep);
     }
     return events;
@@ -101,13 +103,14 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
 {
-    const uint32_t before = atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+    const uint32_t before = atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
     int events = mca_pml_epml_ep_poll(ep);
 
     /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
      * have. */
     for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
-                        && before == atomic_load_explicit(&ep->heartbeat, memory_order_relaxed);
+                        && before
+                               == atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
          ++tries) {
         epml_lock_relax();
         if (0 == tries % 64) {

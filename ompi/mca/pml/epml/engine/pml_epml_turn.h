@@ -36,7 +36,8 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 {
     int events;
 
-    if (!atomic_load_explicit(&ep->busy, memory_order_relaxed) && !ep->shm->ep_pending(ep->shm)) {
+    if (!atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
+        && !ep->ways.shm->ep_pending(ep->ways.shm)) {
         mca_pml_epml_beat(ep);
         return 0;
     }

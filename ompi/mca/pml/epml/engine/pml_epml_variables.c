@@ -111,36 +111,36 @@ static mca_btl_ep_counts_t count_module(const mca_btl_ep_module_t *module)
 
 void mca_pml_epml_counts_begin(mca_pml_epml_ep_t *ep, const mca_btl_ep_module_t *module)
 {
-    ep->net_before = count_module(module);
+    ep->wire.net_before = count_module(module);
 }
 
 /** All of an endpoint.  Under its lock. */
 static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
 {
-    const mca_btl_ep_counts_t inside = count_module(ep->shm);
-    const mca_btl_ep_counts_t node = count_module(ep->link[EPML_LINK_NODE]);
-    const mca_btl_ep_counts_t net = count_module(ep->link[EPML_LINK_NET]);
-    const mca_btl_ep_counts_t *before = &ep->net_before; /* zeros as long as there is no net */
+    const mca_btl_ep_counts_t inside = count_module(ep->ways.shm);
+    const mca_btl_ep_counts_t node = count_module(ep->ways.module[EPML_LINK_NODE]);
+    const mca_btl_ep_counts_t net = count_module(ep->ways.module[EPML_LINK_NET]);
+    const mca_btl_ep_counts_t *before = &ep->wire.net_before; /* zeros as long as there is no net */
 
     *counts = (mca_pml_epml_counts_t){{
         [EPML_COUNT_INSIDE_MESSAGES] = inside.messages,
         [EPML_COUNT_INSIDE_BYTES] = inside.bytes,
-        [EPML_COUNT_INSIDE_FETCHED] = ep->fetched[EPML_LINKS],
+        [EPML_COUNT_INSIDE_FETCHED] = ep->fetch.bytes[EPML_LINKS],
         [EPML_COUNT_NODE_MESSAGES] = node.messages,
         [EPML_COUNT_NODE_BYTES] = node.bytes,
-        [EPML_COUNT_NODE_FETCHED] = ep->fetched[EPML_LINK_NODE],
+        [EPML_COUNT_NODE_FETCHED] = ep->fetch.bytes[EPML_LINK_NODE],
         [EPML_COUNT_NET_MESSAGES] = net.messages - before->messages,
         [EPML_COUNT_NET_BYTES] = net.bytes - before->bytes,
-        [EPML_COUNT_NET_FETCHED] = ep->fetched[EPML_LINK_NET],
-        [EPML_COUNT_DROPPED] = ep->dropped + inside.dropped + node.dropped + net.dropped
+        [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_LINK_NET],
+        [EPML_COUNT_DROPPED] = ep->flow.dropped + inside.dropped + node.dropped + net.dropped
                                - before->dropped,
-        [EPML_COUNT_DEFERRED] = ep->backlogged,
-        [EPML_COUNT_HELPS] = ep->helps,
-        [EPML_COUNT_TIMES_FULL] = ep->times_full,
-        [EPML_COUNT_UNEXPECTED_MOST] = ep->unexpected_most,
+        [EPML_COUNT_DEFERRED] = ep->wire.backlogged,
+        [EPML_COUNT_HELPS] = ep->engine.helps,
+        [EPML_COUNT_TIMES_FULL] = ep->flow.times_full,
+        [EPML_COUNT_UNEXPECTED_MOST] = ep->flow.most,
         [EPML_COUNT_UNEXPECTED] = ep->match.unexpected_count,
-        [EPML_COUNT_UNEXPECTED_BYTES] = ep->unexpected_bytes,
-        [EPML_COUNT_BACKLOGS] = ep->backlogs.count,
+        [EPML_COUNT_UNEXPECTED_BYTES] = ep->flow.bytes,
+        [EPML_COUNT_BACKLOGS] = ep->wire.backlogs.count,
         [EPML_COUNT_ENDPOINTS] = 1,
     }};
 }
@@ -170,9 +170,9 @@ void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep)
 
     count_ep(ep, &counts);
     opal_mutex_lock(&past.lock);
-    add(&past.counts, &counts, true, &ep->accounted);
+    add(&past.counts, &counts, true, &ep->engine.accounted);
     opal_mutex_unlock(&past.lock);
-    ep->accounted = counts;
+    ep->engine.accounted = counts;
 }
 
 static void add_ep(mca_pml_epml_ep_t *ep, void *context)

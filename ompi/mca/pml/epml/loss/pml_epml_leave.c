@@ -46,9 +46,9 @@ static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer, uint3
 {
     const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
                                          .context = comm->context,
-                                         .uid = comm->ep->uid};
+                                         .uid = comm->ep->life.uid};
 
-    if ((*nth)++ < comm->left_count) {
+    if ((*nth)++ < comm->loss.passed_count) {
         return true;
     }
     if (!mca_pml_epml_lost_is(comm->ep, peer)
@@ -56,7 +56,7 @@ static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer, uint3
                == mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr))) {
         return false;
     }
-    ++comm->left_count;
+    ++comm->loss.passed_count;
     return true;
 }
 
@@ -80,7 +80,7 @@ void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
     uint32_t nth = 0;
     bool all;
 
-    if (comm->left_told) {
+    if (comm->loss.passed_on) {
         return;
     }
     all = tell_some(comm, comm->local, rank, &nth);
@@ -90,7 +90,7 @@ void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
         all = tell_one(comm, comm->peers->peer[opposite], &nth)
               && tell_some(comm, comm->peers, opposite, &nth);
     }
-    comm->left_told = all;
+    comm->loss.passed_on = all;
 }
 
 static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
@@ -106,12 +106,12 @@ static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
 /** A member has left a communicator; now, or before it was here. */
 static void hear(mca_pml_epml_comm_t *comm)
 {
-    if (!comm->left) {
-        comm->left = true;
-        comm->ep->lost_seen = EPML_LOST_LOOK;
+    if (!comm->loss.left) {
+        comm->loss.left = true;
+        comm->ep->wire.lost_seen = EPML_LOST_LOOK;
         /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
          * pass for a sign that all is well. */
-        comm->ep->ask_soon = true;
+        comm->ep->loss.ask_soon = true;
     }
 }
 
@@ -123,14 +123,14 @@ static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
     int same = 0;
 
     for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
-        if (hdr->context == ep->early[i].context) {
-            same += hdr->uid == ep->early[i].uid ? EARLY_SAME : 1;
+        if (hdr->context == ep->loss.early[i].context) {
+            same += hdr->uid == ep->loss.early[i].uid ? EARLY_SAME : 1;
         }
     }
     if (EARLY_SAME > same && 0 != hdr->context) {
-        ep->early[ep->early_next].context = hdr->context;
-        ep->early[ep->early_next].uid = hdr->uid;
-        ep->early_next = (ep->early_next + 1) % EPML_LEFT_EARLY;
+        ep->loss.early[ep->loss.early_next].context = hdr->context;
+        ep->loss.early[ep->loss.early_next].uid = hdr->uid;
+        ep->loss.early_next = (ep->loss.early_next + 1) % EPML_LEFT_EARLY;
     }
 }
 
@@ -140,10 +140,10 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
 
     if (NULL == comm) {
-        ++ep->dropped; /* it has been freed here, most likely */
+        ++ep->flow.dropped; /* it has been freed here, most likely */
         keep(ep, hdr); /* no id comes twice, so it does no harm */
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
     } else {
         hear(comm);
     }
@@ -162,10 +162,10 @@ void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
     mca_pml_epml_ep_t *ep = comm->ep;
 
     for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
-        const uint64_t uid = ep->early[i].uid;
+        const uint64_t uid = ep->loss.early[i].uid;
 
-        if (comm->context == ep->early[i].context) {
-            ep->early[i].context = 0;
+        if (comm->context == ep->loss.early[i].context) {
+            ep->loss.early[i].context = 0;
             if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
                 hear(comm);
             }

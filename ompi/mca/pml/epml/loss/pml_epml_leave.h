@@ -24,8 +24,8 @@
 BEGIN_C_DECLS
 
 /** Tell some members of a communicator, who tell others, that its collectives cannot succeed.
- * Under the lock.  Until left_told is set some have not been told, for want of memory: try again.
- */
+ * Under the lock.  Until loss.passed_on is set some have not been told, for want of memory: try
+ * again. */
 void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
 
 /** LEFT: a member says so. */

@@ -65,12 +65,12 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
     const mca_pml_epml_ep_t *ep = module->ep_context;
     const opal_process_name_t *name = NULL;
 
-    if (NULL != ep && NULL == endpoint && NULL != ep->connecting) {
-        name = &ep->connecting->proc->super.proc_name;
+    if (NULL != ep && NULL == endpoint && NULL != ep->wire.connecting) {
+        name = &ep->wire.connecting->proc->super.proc_name;
     }
-    for (uint32_t i = 0; NULL != ep && NULL != endpoint && i < ep->connection_size; ++i) {
-        if (endpoint == ep->connections[i].endpoint) {
-            name = &ep->connections[i].name;
+    for (uint32_t i = 0; NULL != ep && NULL != endpoint && i < ep->wire.connection_size; ++i) {
+        if (endpoint == ep->wire.connections[i].endpoint) {
+            name = &ep->wire.connections[i].name;
         }
     }
     if (NULL == name) {
@@ -89,11 +89,11 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
  * or to end the job, with the cause that the transport does not know. */
 static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
 {
-    if (0 != ep->launcher_ns && now_ns() - ep->launcher_ns < WAIT_AGAIN_NS) {
+    if (0 != ep->loss.launcher_ns && now_ns() - ep->loss.launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
     (void) mca_pml_epml_lost_wait(vpid);
-    ep->launcher_ns = now_ns();
+    ep->loss.launcher_ns = now_ns();
 }
 
 /** The peer of this address, on any of the endpoint's communicators. */
@@ -117,9 +117,10 @@ static mca_pml_epml_peer_t *find_sender(mca_pml_epml_ep_t *ep, const void *addre
     uint64_t context;
     void *value, *node;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
          OPAL_SUCCESS == rc && NULL == peer;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
+                                                  &node)) {
         const mca_pml_epml_comm_t *comm = value;
 
         peer = find_by_address(comm->peers, address, length);
@@ -150,8 +151,8 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
         mca_pml_epml_lost_note(ep, connection);
     } else {
         /* Without memory to note the one: better all than somebody who waits for ever. */
-        ep->broken[peer->link] = true;
-        ep->lost_seen = EPML_LOST_LOOK;
+        ep->wire.broken[peer->link] = true;
+        ep->wire.lost_seen = EPML_LOST_LOOK;
     }
     return true;
 }
@@ -164,8 +165,8 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
     bool unknown = false;
 
     /* Several, where another endpoint has the address of one that is gone. */
-    for (uint32_t i = 0; NULL != ep && i < ep->connection_size; ++i) {
-        mca_pml_epml_connection_t *connection = &ep->connections[i];
+    for (uint32_t i = 0; NULL != ep && i < ep->wire.connection_size; ++i) {
+        mca_pml_epml_connection_t *connection = &ep->wire.connections[i];
 
         if (endpoint != connection->endpoint) {
             continue;
@@ -205,9 +206,10 @@ void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source)
     if (NULL == ep) {
         return; /* a kept network module: its endpoint is gone */
     }
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
          OPAL_SUCCESS == rc && NULL == peer;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
+                                                  &node)) {
         const mca_pml_epml_comm_t *comm = value;
 
         peer = member_of_module(comm->peers, source);
@@ -224,8 +226,8 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
 
-    if (ep->lost_any) { /* be it nobody whom the endpoint has known so far */
-        ep->lost_seen = EPML_LOST_LOOK;
+    if (ep->loss.any) { /* be it nobody whom the endpoint has known so far */
+        ep->wire.lost_seen = EPML_LOST_LOOK;
     }
     mca_pml_epml_leave_attach(comm);
 }
@@ -240,9 +242,9 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 static void drain(mca_pml_epml_ep_t *ep)
 {
     for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->link[link];
+        mca_btl_ep_module_t *module = ep->ways.module[link];
 
-        if (NULL == module || ep->broken[link]) {
+        if (NULL == module || ep->wire.broken[link]) {
             continue;
         }
         if (NULL != module->ep_drain) {
@@ -260,9 +262,9 @@ static void drain(mca_pml_epml_ep_t *ep)
 static void refuse_beyond(mca_pml_epml_ep_t *ep)
 {
     for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->link[link];
+        mca_btl_ep_module_t *module = ep->ways.module[link];
 
-        if (ep->broken[link] && NULL != module && NULL != module->ep_refuse) {
+        if (ep->wire.broken[link] && NULL != module && NULL != module->ep_refuse) {
             module->ep_refuse(module, NULL, 0);
         }
     }
@@ -309,22 +311,23 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
     void *value, *node;
     bool any = false;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
          OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
+                                                  &node)) {
         mca_pml_epml_comm_t *comm = value;
-        bool untold = comm->left;
+        bool untold = comm->loss.left;
 
-        comm->lost_peer = cut_all(ep, comm->peers, &untold);
-        comm->lost_member = comm->left || 0 <= comm->lost_peer;
+        comm->loss.rank = cut_all(ep, comm->peers, &untold);
+        comm->loss.member = comm->loss.left || 0 <= comm->loss.rank;
         if (comm->local != comm->peers && 0 <= cut_all(ep, comm->local, &untold)) {
-            comm->lost_member = true;
+            comm->loss.member = true;
         }
         if (untold) {
             mca_pml_epml_leave_tell(comm);
-            ep->lost_seen = comm->left_told ? ep->lost_seen : EPML_LOST_LOOK;
+            ep->wire.lost_seen = comm->loss.passed_on ? ep->wire.lost_seen : EPML_LOST_LOOK;
         }
-        any = any || comm->lost_member;
+        any = any || comm->loss.member;
     }
     return any;
 }
@@ -335,13 +338,14 @@ static void look_within(mca_pml_epml_ep_t *ep)
     uint64_t context;
     void *value, *node;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms, &context, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
          OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms, &context, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
+                                                  &node)) {
         mca_pml_epml_comm_t *comm = value;
 
-        if (comm->lost_member && NULL != comm->inner) {
-            comm->inner->lost_member = true;
+        if (comm->loss.member && NULL != comm->inner) {
+            comm->inner->loss.member = true;
         }
     }
 }
@@ -352,7 +356,7 @@ static void end_numbered(mca_pml_epml_ep_t *ep)
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
         mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
 
-        if (NULL == request || !request->comm->lost_member
+        if (NULL == request || !request->comm->loss.member
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;
         }
@@ -374,7 +378,7 @@ static void end_posted(mca_pml_epml_ep_t *ep)
                                           - offsetof(mca_pml_epml_request_t, posted));
 
         next = epml_match_posted_after(&ep->match, posted);
-        if (request->comm->lost_member && NULL != request->ops->lost_unmatched) {
+        if (request->comm->loss.member && NULL != request->ops->lost_unmatched) {
             request->ops->lost_unmatched(request);
         }
     }
@@ -390,15 +394,15 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     /* Acquire: orders the news before the bits; partner: the release in
      * mca_pml_epml_lost_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
-    ep->lost_seen = news;
-    for (epml_backlog_thing_t *backlog = ep->backlogs.first, *next; NULL != backlog;
+    ep->wire.lost_seen = news;
+    for (epml_backlog_thing_t *backlog = ep->wire.backlogs.first, *next; NULL != backlog;
          backlog = next) {
         next = backlog->next_queue; /* this one goes */
         if (mca_pml_epml_lost_is(ep, backlog->peer)) {
             cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
         }
     }
-    ep->lost_any = true;
+    ep->loss.any = true;
     if (!look_at_comms(ep)) {
         return;
     }
@@ -419,7 +423,7 @@ bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
     if (mca_pml_epml_lost_has_news(comm->ep)) {
         mca_pml_epml_lost_look(comm->ep);
     }
-    lost_member = comm->lost_member;
+    lost_member = comm->loss.member;
     mca_pml_epml_unlock(comm->ep);
     return lost_member;
 }

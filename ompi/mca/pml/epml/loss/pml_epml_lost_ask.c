@@ -55,7 +55,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
     const mca_pml_epml_peers_t *peers = comm->peers;
 
     for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(comm->ep, peers->peer[comm->ask_next++ % (uint32_t) peers->count], true);
+        ask(comm->ep, peers->peer[comm->loss.ask_next++ % (uint32_t) peers->count], true);
     }
 }
 
@@ -85,12 +85,12 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
 static void ask_for_probe(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_comm_t *comm
-        = 0 == ep->probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->probed.context);
+        = 0 == ep->loss.probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->loss.probed.context);
 
     if (NULL != comm) { /* else it has been freed since */
-        ask_for(comm, ep->probed.source, ep->probed.tag);
+        ask_for(comm, ep->loss.probed.source, ep->loss.probed.tag);
     }
-    ep->probed.context = 0; /* whoever still probes comes again */
+    ep->loss.probed.context = 0; /* whoever still probes comes again */
 }
 
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
@@ -99,14 +99,14 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
     const uint64_t now = now_ns();
 
-    if (EPML_QUIET_LONG == ep->quiet || 0 == ep->quiet_ns) {
-        ep->quiet_ns = now; /* it has just become quiet */
+    if (EPML_QUIET_LONG == ep->engine.quiet || 0 == ep->loss.quiet_ns) {
+        ep->loss.quiet_ns = now; /* it has just become quiet */
     }
-    if (0 == interval || (!ep->ask_soon && now - ep->quiet_ns < interval)) {
+    if (0 == interval || (!ep->loss.ask_soon && now - ep->loss.quiet_ns < interval)) {
         return;
     }
-    ep->ask_soon = false;
-    ep->quiet_ns = now;
+    ep->loss.ask_soon = false;
+    ep->loss.quiet_ns = now;
     for (const epml_match_posted_t *posted = epml_match_posted_after(&ep->match, NULL);
          NULL != posted; posted = epml_match_posted_after(&ep->match, posted)) {
         ask_for_request((const mca_pml_epml_request_t *) ((const char *) posted
@@ -125,7 +125,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
         }
     }
     ask_for_probe(ep);
-    for (const epml_backlog_thing_t *backlog = ep->backlogs.first; NULL != backlog;
+    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
         ask(ep, backlog->peer, false);
     }

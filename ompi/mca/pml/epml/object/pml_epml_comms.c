@@ -25,29 +25,30 @@
 
 int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm)
 {
-    return opal_hash_table_set_value_uint64(&comm->ep->comms, comm->context, comm);
+    return opal_hash_table_set_value_uint64(&comm->ep->comms.table, comm->context, comm);
 }
 
 void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm)
 {
-    (void) opal_hash_table_remove_value_uint64(&comm->ep->comms, comm->context);
-    comm->ep->recent_comm = NULL;
+    (void) opal_hash_table_remove_value_uint64(&comm->ep->comms.table, comm->context);
+    comm->ep->comms.recent = NULL;
 }
 
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context)
 {
-    mca_pml_epml_comm_t *comm = ep->recent_comm;
+    mca_pml_epml_comm_t *comm = ep->comms.recent;
     void *found;
 
     if (OPAL_LIKELY(NULL != comm && context == comm->context)) {
         return comm;
     }
     if (OPAL_SUCCESS
-        != opal_hash_table_get_value_uint64(&ep->comms, context & ~EPML_AGREE_CONTEXT, &found)) {
+        != opal_hash_table_get_value_uint64(&ep->comms.table, context & ~EPML_AGREE_CONTEXT,
+                                            &found)) {
         return NULL;
     }
     comm = found;
     comm->agrees |= 0 != (context & EPML_AGREE_CONTEXT);
-    ep->recent_comm = comm;
+    ep->comms.recent = comm;
     return comm;
 }

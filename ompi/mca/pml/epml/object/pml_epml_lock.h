@@ -41,8 +41,8 @@ extern bool mca_pml_epml_may_bias;
 static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: a sign of life, nothing hangs on its order. */
-    atomic_store_explicit(&ep->heartbeat,
-                          atomic_load_explicit(&ep->heartbeat, memory_order_relaxed) + 1,
+    atomic_store_explicit(&ep->signs.heartbeat,
+                          atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
@@ -109,9 +109,9 @@ void mca_pml_epml_run_deferred(struct mca_pml_epml_request_t *deferred);
 /** Give the lock back, then run what was deferred. */
 static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
 {
-    struct mca_pml_epml_request_t *deferred = ep->deferred;
+    struct mca_pml_epml_request_t *deferred = ep->requests.deferred;
 
-    ep->deferred = NULL;
+    ep->requests.deferred = NULL;
     mca_pml_epml_note_lock(-1);
     epml_lock_leave(&ep->lock, mca_pml_epml_may_bias);
     if (OPAL_UNLIKELY(NULL != deferred)) {
@@ -123,11 +123,11 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
  * @return 0: the rest is for a later turn */
 static inline size_t mca_pml_epml_slice(mca_pml_epml_ep_t *ep, size_t size)
 {
-    if (OPAL_LIKELY(EPML_SLICE_NONE == ep->slice)) {
+    if (OPAL_LIKELY(EPML_SLICE_NONE == ep->requests.slice)) {
         return size;
     }
-    size = size < ep->slice ? size : ep->slice;
-    ep->slice -= size;
+    size = size < ep->requests.slice ? size : ep->requests.slice;
+    ep->requests.slice -= size;
     return size;
 }
 

@@ -99,8 +99,8 @@ bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)
         return true;
     }
     request->last_of_type = true;
-    request->next = request->ep->deferred;
-    request->ep->deferred = request;
+    request->next = request->ep->requests.deferred;
+    request->ep->requests.deferred = request;
     return false;
 }
 
@@ -156,8 +156,8 @@ void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request)
         request->ops->done(request);
         return;
     }
-    request->next = request->ep->deferred;
-    request->ep->deferred = request;
+    request->next = request->ep->requests.deferred;
+    request->ep->requests.deferred = request;
 }
 
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request)

@@ -166,7 +166,7 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
 /** Of a collective that cannot succeed, because somebody is lost? */
 static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t *request)
 {
-    return OPAL_UNLIKELY(request->comm->lost_member && MPI_ANY_TAG > request->tag);
+    return OPAL_UNLIKELY(request->comm->loss.member && MPI_ANY_TAG > request->tag);
 }
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);

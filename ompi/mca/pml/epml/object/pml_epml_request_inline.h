@@ -34,10 +34,10 @@ mca_pml_epml_request_t *mca_pml_epml_request_new(void);
 static inline mca_pml_epml_request_t *mca_pml_epml_request_get(
     mca_pml_epml_ep_t *ep, mca_pml_epml_comm_t *comm, const mca_pml_epml_request_ops_t *ops)
 {
-    mca_pml_epml_request_t *request = ep->free_requests;
+    mca_pml_epml_request_t *request = ep->requests.unused;
 
     if (OPAL_LIKELY(NULL != request)) {
-        ep->free_requests = request->next;
+        ep->requests.unused = request->next;
     } else {
         request = mca_pml_epml_request_new();
         if (NULL == request) {
@@ -75,8 +75,8 @@ static inline void mca_pml_epml_request_put(mca_pml_epml_request_t *request)
         return;
     }
     OMPI_REQUEST_FINI(&request->req_ompi);
-    request->next = ep->free_requests;
-    ep->free_requests = request;
+    request->next = ep->requests.unused;
+    ep->requests.unused = request;
 }
 
 /** Give the transport's registration of the data back, if there is one. */
@@ -109,8 +109,8 @@ static inline void mca_pml_epml_request_set_data(mca_pml_epml_request_t *request
 static inline void mca_pml_epml_active_comms_add(mca_pml_epml_ep_t *ep, int count)
 {
     /* Relaxed load and store: written under the lock only. */
-    atomic_store_explicit(&ep->active_comms,
-                          atomic_load_explicit(&ep->active_comms, memory_order_relaxed)
+    atomic_store_explicit(&ep->comms.active,
+                          atomic_load_explicit(&ep->comms.active, memory_order_relaxed)
                               + (uint32_t) count,
                           memory_order_relaxed);
 }

@@ -147,56 +147,94 @@ typedef struct mca_pml_epml_unexpected_t {
 /** Communicators of which members may speak before they are here, or half as many. */
 #define EPML_LEFT_EARLY 32
 
-/** An endpoint. */
-typedef struct mca_pml_epml_ep_t {
-    /* ---- lines of the lock: written by whoever works on the endpoint ---- */
-    _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
-    /** Turn it even if the inbox is empty: it has links, or backlogs.  Read without the lock. */
-    _Atomic bool busy;
-    _Atomic uint32_t heartbeat;  /**< counts turns by a thread of its own; read by the others */
+/* ---- an endpoint, and its parts -------------------------------------------------------------- */
 
-    /* ---- lines of the engine: under the lock ---- */
-    _Alignas(EPML_CACHE_LINE) mca_btl_ep_module_t *shm;
+/* Each part is written by the layer that is said there, or by functions of that, under the
+ * endpoint's lock if nothing else is said, and read by others. */
+
+/** What threads see of an endpoint that do not have its lock.  object. */
+typedef struct mca_pml_epml_ep_signs_t {
+    /** Turn it even if the inbox is empty: it has ways out of the process, or backlogs. */
+    _Atomic bool busy;
+    _Atomic uint32_t heartbeat; /**< counts turns by a thread of its own; without the lock, too */
+} mca_pml_epml_ep_signs_t;
+
+/** The transports' modules.  wire. */
+typedef struct mca_pml_epml_ep_ways_t {
+    mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    mca_btl_ep_module_t *link[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
-    epml_match_table_t match;
-    /** Long messages from other processes of the node: fetched, or second way in fragments. */
-    ep_pace_t fetches[EPML_FETCH_CLASSES];
-    uint64_t fetch_last; /**< when the last of them was complete, by ep_pace_clock */
-    struct mca_pml_epml_request_t *free_requests;
+    mca_btl_ep_module_t *module[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
+} mca_pml_epml_ep_ways_t;
+
+/** Lists of requests, and how much this turn may do for them.  object. */
+typedef struct mca_pml_epml_ep_requests_t {
+    struct mca_pml_epml_request_t *unused;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
+    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
+} mca_pml_epml_ep_requests_t;
+
+/** How peers in other processes are reached, and which of them are lost.  wire. */
+typedef struct mca_pml_epml_ep_wire_t {
     epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
-    epml_numbers_t numbers;
     /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
      * peers only that the endpoint has sent to.  NULL: none yet. */
     mca_pml_epml_connection_t *connections;
     uint32_t connection_size;
     uint32_t connections_used;
-    opal_hash_table_t comms; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
-    struct mca_pml_epml_comm_t *recent_comm;
-    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
-    uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
-    uint32_t net_countdown;
-    _Atomic uint32_t active_comms; /**< with requests on their way; also read without the lock */
-    uint64_t dropped;   /**< messages dropped because they made no sense */
-    uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
+    uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    bool broken[EPML_LINKS]; /**< the way's module has failed: everybody beyond it is lost */
+    const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
+    uint64_t backlogged;            /**< counts things put in a backlog */
+    mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
+} mca_pml_epml_ep_wire_t;
 
-    /* flow control, see pml_epml_flow.h */
-    uint64_t unexpected_bytes; /**< of messages kept, their headers included */
-    uint64_t unexpected_limit; /**< pml_epml_unexpected_limit: full above it */
-    uint64_t unexpected_most;  /**< the most there ever were */
-    uint64_t times_full;       /**< how often the limit was reached */
+/** Its communicators.  object. */
+typedef struct mca_pml_epml_ep_comms_t {
+    opal_hash_table_t table; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
+    struct mca_pml_epml_comm_t *recent;
+    _Atomic uint32_t active; /**< with requests on their way; also read without the lock */
+} mca_pml_epml_ep_comms_t;
+
+/** Messages without a receive, and holding their senders back: pml_epml_flow.h.  wire. */
+typedef struct mca_pml_epml_ep_flow_t {
+    uint64_t bytes;      /**< of messages kept, their headers included */
+    uint64_t limit;      /**< pml_epml_unexpected_limit: full above it */
+    uint64_t most;       /**< the most bytes there ever were */
+    uint32_t told_count; /**< connections with told set */
+    uint32_t held_count; /**< connections with held set */
+    bool full;           /**< peers were told, or will be when they send */
+    bool exhausted;      /**< there was no memory for a message: full for good */
+    uint64_t times_full; /**< how often the limit was reached */
     uint64_t holds_sent, gos_sent; /**< to other processes */
     uint64_t holds_received;
-    uint32_t told_count;       /**< connections with told set */
-    uint32_t held_count;       /**< connections with held set */
-    bool full;                 /**< peers were told, or will be when they send */
-    bool exhausted;            /**< there was no memory for a message: full for good */
+    uint64_t dropped;    /**< messages dropped because they made no sense */
+    uint64_t taken_out;  /**< messages that a matched probe has, and no receive yet */
+} mca_pml_epml_ep_flow_t;
 
-    /* losses, see pml_epml_lost.c */
-    uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool ask_soon;      /**< do not wait for pml_epml_ask: others have lost somebody */
-    bool lost_any;      /**< somebody is lost: new communicators may have lost members */
+/** Its turns.  engine. */
+typedef struct mca_pml_epml_ep_engine_t {
+    uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
+    uint32_t net_countdown;
+    uint32_t quiet;        /**< turns in which no other process sent anything */
+    /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
+    int (*turn)(struct mca_pml_epml_ep_t *ep);
+    uint64_t helps;        /**< turns by threads that were not its own */
+    mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
+                                      * mca_pml_epml_counts_account */
+} mca_pml_epml_ep_engine_t;
+
+/** Long messages that are fetched.  proto. */
+typedef struct mca_pml_epml_ep_fetch_t {
+    /** From other processes of the node: fetched, or second way in fragments. */
+    ep_pace_t pace[EPML_FETCH_CLASSES];
+    uint64_t last; /**< when the last of them was complete, by ep_pace_clock */
+    uint64_t bytes[EPML_LINKS + 1]; /**< read from senders' memory, by way; last: inside */
+} mca_pml_epml_ep_fetch_t;
+
+/** What is known of losses, and asking for them.  loss. */
+typedef struct mca_pml_epml_ep_loss_t {
+    bool ask_soon; /**< do not wait for pml_epml_ask: others have lost somebody */
+    bool any;      /**< somebody is lost: new communicators may have lost members */
     /** What members of communicators have said that are not here yet, or no more; the oldest
      * goes. */
     struct {
@@ -204,35 +242,57 @@ typedef struct mca_pml_epml_ep_t {
         uint64_t uid;     /**< who said it */
     } early[EPML_LEFT_EARLY];
     uint32_t early_next;
-    bool broken[EPML_LINKS]; /**< the link's module has failed: everybody beyond it is lost */
-    uint32_t quiet;     /**< turns in which no other process sent anything */
-    uint64_t quiet_ns;  /**< when they began, or the last questions were asked */
+    uint64_t quiet_ns;    /**< when it became quiet, or the last questions were asked */
     uint64_t launcher_ns; /**< when the launcher was last waited for, to tell of a death */
-    const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
     struct {
         uint64_t context; /**< 0: none since the last questions */
         int32_t source, tag;
     } probed; /**< the last probe in vain: it waits for somebody, too */
+} mca_pml_epml_ep_loss_t;
 
-    /* ---- slow path ---- */
+/** Who it is, and how long.  engine; constant once it is made, but for the references. */
+typedef struct mca_pml_epml_ep_life_t {
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
-    /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
-    int (*turn)(struct mca_pml_epml_ep_t *ep);
-    _Atomic uint32_t references; /**< communicators; the creation while it lasts */
-    uint32_t seen_heartbeat;     /**< by process-wide progress, under the registry's lock */
-    uint32_t scan_rest;          /**< looks that process-wide progress leaves out, likewise */
-    uint32_t visitors;           /**< threads whose process-wide progress is at it; likewise */
-    bool gone;                   /**< the last reference went meanwhile; likewise */
-    /* Counts, under the lock: see pml_epml_variables.c. */
-    uint64_t backlogged;         /**< things put in a backlog */
-    uint64_t fetched[EPML_LINKS + 1]; /**< bytes read from senders' memory, by link; last: inside */
-    uint64_t helps;              /**< turns by threads that were not its own */
-    mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
-    mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
-                                      * mca_pml_epml_counts_account */
     mca_pml_epml_peer_t *self;
-    struct mca_pml_epml_ep_t *next, *prev; /**< registry */
+    _Atomic uint32_t references; /**< communicators; the creation while it lasts; no lock */
+} mca_pml_epml_ep_life_t;
+
+/** Its place among the endpoints of the process.  engine, under the registry's lock. */
+typedef struct mca_pml_epml_ep_list_t {
+    uint32_t seen_heartbeat; /**< by process-wide progress */
+    uint32_t scan_rest;      /**< looks that process-wide progress leaves out */
+    uint32_t visitors;       /**< threads whose process-wide progress is at it */
+    bool gone;               /**< the last reference went meanwhile */
+    struct mca_pml_epml_ep_t *next, *prev;
+} mca_pml_epml_ep_list_t;
+
+/** An endpoint.  Its lock, matching table and numbers are written by their own functions only. */
+typedef struct mca_pml_epml_ep_t {
+    _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
+    mca_pml_epml_ep_signs_t signs;
+
+    /* What each turn and each short message needs comes first. */
+    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
+    epml_match_table_t match;
+    mca_pml_epml_ep_requests_t requests;
+    mca_pml_epml_ep_wire_t wire;
+    epml_numbers_t numbers;
+    mca_pml_epml_ep_comms_t comms;
+    mca_pml_epml_ep_flow_t flow;
+    mca_pml_epml_ep_engine_t engine;
+    mca_pml_epml_ep_fetch_t fetch;
+    mca_pml_epml_ep_loss_t loss;
+    mca_pml_epml_ep_life_t life;
+    mca_pml_epml_ep_list_t list;
 } mca_pml_epml_ep_t;
+
+/** Are the first bytes of two fields on one cache line? */
+#define EPML_SAME_LINE(a, b) \
+    (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
+     == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
+_Static_assert(EPML_SAME_LINE(ways, match.recent), "whom to send to, and where to look first");
+_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first), "what each call and turn looks at");
+_Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
 /** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
  * of the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
@@ -255,24 +315,27 @@ typedef struct mca_pml_epml_comm_t {
     /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use
      * beside it; of that one, the intercommunicator's.  Or NULL; likewise. */
     struct mca_pml_epml_comm_t *inner, *outer;
-    int32_t lost_peer; /**< a rank in peers whose endpoint is lost, or -1; likewise */
-    bool lost_member;  /**< there is such a one in peers or in local, or in outer, or left is set;
-                        * likewise */
-    bool left;         /**< a member has said that it has lost another one; likewise */
-    bool left_told;    /**< this one has told others of either; likewise */
-    uint32_t left_count; /**< so many of them so far; likewise */
-    bool lost;         /**< a message was lost for lack of memory: receives fail */
-    bool agree_lost;   /**< the same of EPML_AGREE_CONTEXT */
+    /** Members that are lost: written by the layer loss, under the ep's lock. */
+    struct {
+        int32_t rank;          /**< one in peers whose endpoint is lost, or -1 */
+        bool member;           /**< some member is lost, of peers, of local or of outer; or left is
+                                * set */
+        bool left;             /**< a member has said that it has lost another one */
+        bool passed_on;        /**< this one has told others of either */
+        uint32_t passed_count; /**< so many of them so far */
+        uint32_t ask_next;     /**< with whom to go on where all members are looked at */
+    } loss;
+    bool message_lost;       /**< one was lost for lack of memory: receives fail */
+    bool agree_message_lost; /**< the same of EPML_AGREE_CONTEXT */
     bool agree_over;   /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
-    uint32_t ask_next; /**< with whom to go on where all members are looked at; likewise */
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */
 static inline bool mca_pml_epml_ep_has_links(const mca_pml_epml_ep_t *ep)
 {
-    return NULL != ep->link[EPML_LINK_NODE] || NULL != ep->link[EPML_LINK_NET];
+    return NULL != ep->ways.module[EPML_LINK_NODE] || NULL != ep->ways.module[EPML_LINK_NET];
 }
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */

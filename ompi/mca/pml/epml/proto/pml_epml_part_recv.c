@@ -122,7 +122,7 @@ static void end(mca_pml_epml_part_t *part, int error)
 /** Ends the round with an error if the sender is lost. */
 static void end_if_lost(mca_pml_epml_part_t *part)
 {
-    if (part->super.comm->lost_member && MPI_PROC_NULL != part->super.peer && !is_done(part)
+    if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.peer && !is_done(part)
         && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
         end(part, MPI_ERR_PROC_FAILED);
     }
@@ -224,7 +224,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (NULL == found) {
-        if (OPAL_UNLIKELY(request->comm->lost)) {
+        if (OPAL_UNLIKELY(request->comm->message_lost)) {
             return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
         }
         epml_match_post(table, queue, &request->posted);
@@ -347,7 +347,7 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     }
     if (NULL == part || !is_open(part)
         || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
@@ -525,7 +525,7 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     end(part, MPI_ERR_OTHER);
@@ -538,7 +538,9 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
                      bool is_neighbour)
 {
     const mca_pml_epml_ep_t *ep = part->super.ep;
-    const mca_btl_ep_module_t *module = is_neighbour ? ep->shm : ep->link[part->super.source->link];
+    const mca_btl_ep_module_t *module = is_neighbour
+                                            ? ep->ways.shm
+                                            : ep->ways.module[part->super.source->link];
     const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
                                    ? module->super.btl_registration_handle_size
                                    : 0;
@@ -562,14 +564,14 @@ static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
 static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_part_rndv_t *hdr = message->hdr;
-    const bool is_neighbour = message->module == ep->shm;
+    const bool is_neighbour = message->module == ep->ways.shm;
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
     if (NULL != part && !is_piece(part, hdr, is_neighbour)) {
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     if (hdr->length > part->missing) {

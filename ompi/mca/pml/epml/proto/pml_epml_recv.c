@@ -48,12 +48,12 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
     epml_match_queue_t *queue;
     epml_match_unexpected_t *found;
 
-    if (request->comm->lost) {
+    if (request->comm->message_lost) {
         return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
         /* Who receives from any source in a loop gets to see what the others send. */
-        (void) ep->turn(ep);
+        (void) ep->engine.turn(ep);
     }
     found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
     if (NULL != found) {
@@ -186,7 +186,7 @@ static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
 {
     const size_t size = request->wanted;
 
-    return &request->ep->fetches[(size_t) 64 << 10 >= size    ? 0
+    return &request->ep->fetch.pace[(size_t) 64 << 10 >= size    ? 0
                                  : (size_t) 256 << 10 >= size ? 1
                                  : (size_t) 1 << 20 >= size   ? 2
                                                               : 3];
@@ -211,11 +211,11 @@ static void note_fetch(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_ep_t *ep = request->ep;
     const uint64_t now = ep_pace_clock();
-    const uint64_t start = request->fetch_start > ep->fetch_last ? request->fetch_start
-                                                                 : ep->fetch_last;
+    const uint64_t start = request->fetch_start > ep->fetch.last ? request->fetch_start
+                                                                 : ep->fetch.last;
 
     request->paced = false;
-    ep->fetch_last = now;
+    ep->fetch.last = now;
     ep_pace_note(pace_of(request), request->in_frags, now - start, request->wanted);
 }
 
@@ -290,7 +290,7 @@ static int get_more(mca_pml_epml_request_t *request)
         }
         rc = OMPI_SUCCESS;
         request->sent += size;
-        request->ep->fetched[NULL != request->source->shm ? EPML_LINKS : request->source->link]
+        request->ep->fetch.bytes[NULL != request->source->shm ? EPML_LINKS : request->source->link]
             += size;
     }
     request->get_starting = false;
@@ -463,7 +463,7 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
                                                   &connection)
                      && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
                      && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
-                            == (module == request->ep->link[EPML_LINK_NODE])
+                            == (module == request->ep->ways.module[EPML_LINK_NODE])
                      && handle_size
                             == (NULL != module->super.btl_register_mem
                                     ? module->super.btl_registration_handle_size
@@ -476,7 +476,7 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
     if (0 == request->wanted) {
         fetched(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
-               && !(module == request->ep->link[EPML_LINK_NODE] && wants_frags(request))
+               && !(module == request->ep->ways.module[EPML_LINK_NODE] && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
     } else if (get && !request->contiguous && NULL != request->source->shm) {
@@ -524,7 +524,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     int rc;
 
     if (NULL == request) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     if (&mca_pml_epml_recv_ops != request->ops || 0 < request->gets || request->in_backlog

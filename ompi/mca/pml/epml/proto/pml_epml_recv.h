@@ -43,7 +43,7 @@ static inline int mca_pml_epml_recv_start(mca_pml_epml_request_t *request, mca_p
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (OPAL_LIKELY(NULL == found)) {
-        if (OPAL_UNLIKELY(comm->lost || comm->lost_member)) {
+        if (OPAL_UNLIKELY(comm->message_lost || comm->loss.member)) {
             return mca_pml_epml_recv_start_in_doubt(request, src, tag);
         }
         epml_match_post(&ep->match, queue, &request->posted);

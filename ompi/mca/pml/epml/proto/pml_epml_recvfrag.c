@@ -35,7 +35,7 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
 {
     static _Atomic bool said = false;
 
-    ++ep->dropped;
+    ++ep->flow.dropped;
     /* Relaxed: two messages instead of one would do no harm. */
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
         EPML_SHOW_HELP("message dropped", true, reason, (unsigned int) OMPI_PROC_MY_NAME->vpid,
@@ -64,11 +64,11 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
     const bool fin = EPML_HDR_EAGER != match->common.kind; /* what the data wait for */
     static _Atomic bool said = false;
 
-    ++ep->dropped;
+    ++ep->flow.dropped;
     if (0 == (match->context & EPML_AGREE_CONTEXT)) {
-        comm->lost = true;
+        comm->message_lost = true;
     } else {
-        comm->agree_lost = true;
+        comm->agree_message_lost = true;
     }
     if (fin || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
         const mca_pml_epml_hdr_done_t hdr = {
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
         EPML_SHOW_HELP("message lost", true, comm->rank, comm->comm->c_name, match->source,
                        (unsigned long long) ep->match.unexpected_count,
-                       (unsigned long long) ep->unexpected_bytes);
+                       (unsigned long long) ep->flow.bytes);
     }
 }
 
@@ -118,7 +118,7 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
     if (NULL == comm) {
         /* From a neighbour (others are checked before): sent, never received, and the communicator
          * has been freed since.  Open MPI says nothing of such messages either. */
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return;
     }
     sender = comm->peers->peer[match->source];
@@ -334,7 +334,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
                                                     const unsigned char *bytes, size_t size)
 {
     _Alignas(uint64_t) unsigned char copy[EPML_HDR_SIZE_MOST];
-    const bool is_foreign = btl != &ep->shm->super;
+    const bool is_foreign = btl != &ep->ways.shm->super;
     const mca_pml_epml_hdr_common_t *common;
     const mca_pml_epml_kind_t *kind;
     mca_pml_epml_message_t message = {.hdr = bytes, .module = (mca_btl_ep_module_t *) btl};
@@ -396,7 +396,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
         }
         /* A neighbour's header is our own code's, and a context without communicator
          * matches nothing. */
-        if (OPAL_LIKELY(btl == &ep->shm->super)) {
+        if (OPAL_LIKELY(btl == &ep->ways.shm->super)) {
             match_message(ep, (const mca_pml_epml_hdr_rndv_t *) message,
                           message + sizeof(mca_pml_epml_hdr_match_t),
                           size - sizeof(mca_pml_epml_hdr_match_t));
@@ -472,7 +472,7 @@ void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *d
     mca_pml_epml_hdr_bare_t bare;
 
     copy_once(&bare, rest, sizeof(bare));
-    if (is_sound(ep, &ep->link[EPML_LINK_NODE]->super,
+    if (is_sound(ep, &ep->ways.module[EPML_LINK_NODE]->super,
                  &(const mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
                                                    .context = bare.context,
                                                    .source = bare.source,

@@ -35,7 +35,7 @@
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return (NULL != peer->shm ? ep->shm : ep->link[peer->link])->super.btl_eager_limit;
+    return (NULL != peer->shm ? ep->ways.shm : ep->ways.module[peer->link])->super.btl_eager_limit;
 }
 
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
@@ -73,7 +73,7 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 static int lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
                 const mca_pml_epml_hdr_match_t *hdr)
 {
-    mca_btl_ep_module_t *shm = request->ep->shm;
+    mca_btl_ep_module_t *shm = request->ep->ways.shm;
 
     if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
         || shm->ep_lend_min > request->size || mca_pml_epml_is_crowded()) {
@@ -94,12 +94,12 @@ static void sent(mca_pml_epml_request_t *request)
 
 void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep)
 {
-    const mca_btl_ep_module_t *shm = ep->shm;
+    const mca_btl_ep_module_t *shm = ep->ways.shm;
     const size_t header = sizeof(mca_pml_epml_hdr_match_t);
 
-    ep->immediate_limit = shm->super.btl_eager_limit;
-    if (NULL != shm->ep_lend && ep->immediate_limit - header >= shm->ep_lend_min) {
-        ep->immediate_limit = header + shm->ep_lend_min - 1;
+    ep->ways.immediate_limit = shm->super.btl_eager_limit;
+    if (NULL != shm->ep_lend && ep->ways.immediate_limit - header >= shm->ep_lend_min) {
+        ep->ways.immediate_limit = header + shm->ep_lend_min - 1;
     }
 }
 
@@ -183,7 +183,7 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
-    if (module == request->ep->link[EPML_LINK_NODE]) {
+    if (module == request->ep->ways.module[EPML_LINK_NODE]) {
         hdr->match.common.flags |= EPML_HDR_FLAG_NODE;
     }
     hdr->address = (uint64_t) (uintptr_t) request->base;
@@ -361,7 +361,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
     int rc;
 
     if (NULL == request) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     if (&mca_pml_epml_send_ops != request->ops || !mca_pml_epml_send_is_offered(request)
@@ -396,7 +396,7 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     if (NULL == request
         || !(EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC == request->state
                                               : mca_pml_epml_send_is_offered(request))) {
-        ++ep->dropped;
+        ++ep->flow.dropped;
         return true;
     }
     if (OMPI_ERR_UNREACH == hdr->status

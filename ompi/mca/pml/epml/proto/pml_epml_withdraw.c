@@ -58,7 +58,7 @@ static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer
 /** Ask the receiver.  @return as mca_pml_epml_send_control */
 static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
 {
-    const mca_btl_ep_module_t *module = request->ep->link[EPML_LINK_NET];
+    const mca_btl_ep_module_t *module = request->ep->ways.module[EPML_LINK_NET];
     const bool by_net = NULL == receiver->shm && EPML_LINK_NET == receiver->link;
     struct {
         mca_pml_epml_hdr_withdraw_t hdr;
@@ -70,7 +70,7 @@ static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *
                                                            .handle_size = (uint16_t) length,
                                                            .request = request->number},
                                                 .context = request->comm->context,
-                                                .uid = request->ep->uid};
+                                                .uid = request->ep->life.uid};
     if (0 < length) {
         memcpy(message.address, module->ep_address, length);
     }
@@ -87,7 +87,7 @@ void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_WITHDRAWN;
     } else if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        request->ep->lost_seen = EPML_LOST_LOOK; /* no memory to ask: again at the next turn */
+        request->ep->wire.lost_seen = EPML_LOST_LOOK; /* no memory to ask: again at the next turn */
     } else {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED); /* the peer has gone, too */
     }
@@ -175,13 +175,13 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
     const mca_pml_epml_hdr_withdraw_t *hdr = message->hdr;
     mca_btl_ep_module_t *module = message->module;
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
-    const bool is_neighbour = module == ep->shm;
+    const bool is_neighbour = module == ep->ways.shm;
 
-    if (NULL == sender && module == ep->link[EPML_LINK_NET]) {
+    if (NULL == sender && module == ep->ways.module[EPML_LINK_NET]) {
         /* For one who had this module before. */
-        ep->dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
+        ep->flow.dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
-        ++ep->dropped; /* off the network it must not pass for a neighbour's */
+        ++ep->flow.dropped; /* off the network it must not pass for a neighbour's */
     } else if (throw_away(ep, sender, hdr)) {
         mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
     }

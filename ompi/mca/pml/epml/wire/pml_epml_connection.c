@@ -36,7 +36,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     mca_pml_epml_lost_set_anybody();
     connection->lost_id = connection->peer_id;
     connection->peer_id = 0; /* whoever wants to send must look first */
-    ep->lost_seen = EPML_LOST_LOOK;
+    ep->wire.lost_seen = EPML_LOST_LOOK;
 }
 
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
@@ -46,7 +46,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if (ep->broken[peer->link]
+    if (ep->wire.broken[peer->link]
         || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
         return true;
     }
@@ -69,13 +69,13 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG) {
         /* Of a collective, which cannot succeed any more, whoever is next in it. */
-        if (!comm->lost_member) {
+        if (!comm->loss.member) {
             return -1;
         }
-        return 0 <= src ? src : 0 <= comm->lost_peer ? comm->lost_peer : 0;
+        return 0 <= src ? src : 0 <= comm->loss.rank ? comm->loss.rank : 0;
     }
     if (MPI_ANY_SOURCE == src) {
-        return comm->lost_peer;
+        return comm->loss.rank;
     }
     return 0 <= src && src < comm->peers->count
                    && mca_pml_epml_lost_is(comm->ep, comm->peers->peer[src])
@@ -88,15 +88,15 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 /** The entry of a slot, or the free one where it belongs.  The table is never full. */
 static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *ep, uint32_t slot)
 {
-    const uint32_t mask = ep->connection_size - 1;
+    const uint32_t mask = ep->wire.connection_size - 1;
     /* Slots are given out one after the other, and who talks to every 2^k-th peer shall not meet
      * the same place each time: multiply, by 2^32 over the golden ratio, and take high bits. */
     uint32_t at = (slot * UINT32_C(2654435769)) >> 8;
 
-    while (ep->connections[at & mask].used && slot != ep->connections[at & mask].slot) {
+    while (ep->wire.connections[at & mask].used && slot != ep->wire.connections[at & mask].slot) {
         ++at;
     }
-    return &ep->connections[at & mask];
+    return &ep->wire.connections[at & mask];
 }
 
 mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t *ep,
@@ -104,7 +104,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_entry(const mca_pml_epml_ep_t
 {
     mca_pml_epml_connection_t *connection;
 
-    if (NULL == ep->connections) {
+    if (NULL == ep->wire.connections) {
         return NULL;
     }
     connection = connection_of(ep, peer->slot);
@@ -116,7 +116,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
 {
     mca_pml_epml_connection_t *connection;
 
-    if (OPAL_UNLIKELY(NULL == ep->connections)) {
+    if (OPAL_UNLIKELY(NULL == ep->wire.connections)) {
         return NULL;
     }
     connection = connection_of(ep, peer->slot);
@@ -128,20 +128,20 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
 /** Make sure that the endpoint's table has room for one more, with a quarter of it free. */
 static int connections_grow(mca_pml_epml_ep_t *ep)
 {
-    mca_pml_epml_connection_t *old = ep->connections;
-    const uint32_t old_size = ep->connection_size;
+    mca_pml_epml_connection_t *old = ep->wire.connections;
+    const uint32_t old_size = ep->wire.connection_size;
     const uint32_t size = 0 < old_size ? 2 * old_size : EPML_CONNECTIONS_MIN;
     mca_pml_epml_connection_t *grown;
 
-    if (ep->connections_used + 1 + old_size / 4 <= old_size) {
+    if (ep->wire.connections_used + 1 + old_size / 4 <= old_size) {
         return OMPI_SUCCESS;
     }
     grown = calloc(size, sizeof(*grown));
     if (NULL == grown) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    ep->connections = grown;
-    ep->connection_size = size;
+    ep->wire.connections = grown;
+    ep->wire.connection_size = size;
     for (uint32_t i = 0; i < old_size; ++i) {
         if (old[i].used) {
             *connection_of(ep, old[i].slot) = old[i];
@@ -162,7 +162,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
     connection = connection_of(ep, peer->slot);
     if (!connection->used) {
         *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
-        ++ep->connections_used;
+        ++ep->wire.connections_used;
     }
     if (NULL != connection->endpoint) { /* of one who had the slot before */
         connection->module->ep_disconnect(connection->module, connection->endpoint);
@@ -186,9 +186,9 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     if (NULL != connection) {
         connection->lost_id = peer->id;
     } else {
-        ep->broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
+        ep->wire.broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
     }
-    ep->lost_seen = EPML_LOST_LOOK;
+    ep->wire.lost_seen = EPML_LOST_LOOK;
 }
 
 /** First use of a peer by this endpoint. */
@@ -197,7 +197,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
                                                    mca_pml_epml_connection_t **connection_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    mca_btl_ep_module_t *module = ep->link[peer->link];
+    mca_btl_ep_module_t *module = ep->ways.module[peer->link];
     mca_pml_epml_connection_t *connection;
     int rc;
 
@@ -211,9 +211,9 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
     if (NULL == connection) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    ep->connecting = peer;
+    ep->wire.connecting = peer;
     rc = module->ep_connect(module, peer->address, peer->address_length, &connection->endpoint);
-    ep->connecting = NULL;
+    ep->wire.connecting = NULL;
     if (OMPI_SUCCESS == rc) {
         connection->peer_id = peer->id;
         connection->name = peer->proc->super.proc_name;

@@ -49,14 +49,15 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p);
 
-/** Of mca_pml_epml_ep_t.lost_seen: look at the next turn. */
+/** Of mca_pml_epml_ep_t.wire.lost_seen: look at the next turn. */
 #define EPML_LOST_LOOK UINT32_MAX
 
 /** Is there something that this endpoint has not taken note of?  Under its lock. */
 static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: a hint; what it stands for is read under lost.lock. */
-    return ep->lost_seen != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
+    return ep->wire.lost_seen
+           != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
 }
 
 /** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */

@@ -46,26 +46,26 @@ mca_pml_epml_unexpected_t *mca_pml_epml_unexpected_new(mca_pml_epml_ep_t *ep,
     message->size = (uint32_t) (rest + size);
     memcpy(message->data, &hdr->length, rest);
     memcpy(message->data + rest, data, size);
-    ep->unexpected_bytes += mca_pml_epml_unexpected_cost(rest + size);
+    ep->flow.bytes += mca_pml_epml_unexpected_cost(rest + size);
     return message;
 }
 
 /** Let the neighbours know; the others are told when they send. */
 static void set_full(mca_pml_epml_ep_t *ep, bool full)
 {
-    if (NULL == ep->self) {
+    if (NULL == ep->life.self) {
         return; /* nobody knows it yet */
     }
-    ep->times_full += full && !ep->full;
-    ep->full = full;
+    ep->flow.times_full += full && !ep->flow.full;
+    ep->flow.full = full;
     /* Relaxed: see mca_pml_epml_flow_is_held. */
-    atomic_store_explicit(&ep->self->full, full, memory_order_relaxed);
+    atomic_store_explicit(&ep->life.self->full, full, memory_order_relaxed);
 }
 
 static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                      mca_pml_epml_hdr_kind_t kind)
 {
-    const mca_pml_epml_hdr_flow_t hdr = {.common = {.kind = kind}, .uid = ep->uid};
+    const mca_pml_epml_hdr_flow_t hdr = {.common = {.kind = kind}, .uid = ep->life.uid};
 
     return mca_pml_epml_send_control(ep, peer, &hdr, sizeof(hdr));
 }
@@ -84,24 +84,24 @@ static void tell(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
     if (OMPI_SUCCESS != send_flow(ep, sender, EPML_HDR_HOLD)) {
         return; /* the next message of that sender brings another try */
     }
-    ++ep->holds_sent;
+    ++ep->flow.holds_sent;
     connection->kept_since_told = 0;
     if (NULL == connection->told) {
         /* The reference keeps address and slot until it has been told to go on. */
         mca_pml_epml_peer_retain(sender);
         connection->told = sender;
-        ++ep->told_count;
+        ++ep->flow.told_count;
     }
 }
 
 void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
                             const mca_pml_epml_unexpected_t *message)
 {
-    if (ep->unexpected_bytes > ep->unexpected_most) {
-        ep->unexpected_most = ep->unexpected_bytes;
+    if (ep->flow.bytes > ep->flow.most) {
+        ep->flow.most = ep->flow.bytes;
     }
-    if (OPAL_LIKELY(!ep->full)) {
-        if (OPAL_LIKELY(ep->unexpected_bytes <= ep->unexpected_limit)) {
+    if (OPAL_LIKELY(!ep->flow.full)) {
+        if (OPAL_LIKELY(ep->flow.bytes <= ep->flow.limit)) {
             return;
         }
         set_full(ep, true);
@@ -114,13 +114,13 @@ void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
 
 void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
 {
-    while (NULL != ep->free_requests) {
-        mca_pml_epml_request_t *request = ep->free_requests;
+    while (NULL != ep->requests.unused) {
+        mca_pml_epml_request_t *request = ep->requests.unused;
 
-        ep->free_requests = request->next;
+        ep->requests.unused = request->next;
         OBJ_RELEASE(request);
     }
-    ep->exhausted = true;
+    ep->flow.exhausted = true;
     set_full(ep, true);
     if (NULL == sender->shm) {
         tell(ep, sender);
@@ -129,11 +129,11 @@ void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sen
 
 void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
 {
-    if (ep->full) {
+    if (ep->flow.full) {
         set_full(ep, false);
     }
-    for (uint32_t i = 0; 0 < ep->told_count && i < ep->connection_size; ++i) {
-        mca_pml_epml_peer_t *peer = ep->connections[i].told;
+    for (uint32_t i = 0; 0 < ep->flow.told_count && i < ep->wire.connection_size; ++i) {
+        mca_pml_epml_peer_t *peer = ep->wire.connections[i].told;
 
         if (NULL == peer) {
             continue;
@@ -143,25 +143,25 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
         if (OMPI_ERR_OUT_OF_RESOURCE == send_flow(ep, peer, EPML_HDR_GO)) {
             continue;
         }
-        ++ep->gos_sent;
-        if (i >= ep->connection_size || peer != ep->connections[i].told) {
+        ++ep->flow.gos_sent;
+        if (i >= ep->wire.connection_size || peer != ep->wire.connections[i].told) {
             return; /* it had to be connected anew, and the table has grown: later */
         }
-        ep->connections[i].told = NULL;
-        --ep->told_count;
+        ep->wire.connections[i].told = NULL;
+        --ep->flow.told_count;
         mca_pml_epml_peer_release(peer);
     }
 }
 
 void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep)
 {
-    for (uint32_t i = 0; i < ep->connection_size; ++i) {
-        if (NULL != ep->connections[i].told) {
-            mca_pml_epml_peer_release(ep->connections[i].told);
-            ep->connections[i].told = NULL;
+    for (uint32_t i = 0; i < ep->wire.connection_size; ++i) {
+        if (NULL != ep->wire.connections[i].told) {
+            mca_pml_epml_peer_release(ep->wire.connections[i].told);
+            ep->wire.connections[i].told = NULL;
         }
     }
-    ep->told_count = 0;
+    ep->flow.told_count = 0;
 }
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static void set_held(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connectio
 {
     if (held != connection->held) {
         connection->held = held;
-        ep->held_count += held ? 1 : -1;
+        ep->flow.held_count += held ? 1 : -1;
     }
 }
 
@@ -197,10 +197,10 @@ static bool flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     }
     if (NULL != connection) {
         set_held(ep, connection, EPML_HDR_HOLD == hdr->common.kind);
-        ep->holds_received += EPML_HDR_HOLD == hdr->common.kind;
+        ep->flow.holds_received += EPML_HDR_HOLD == hdr->common.kind;
     } else {
         /* We have nothing to do with that endpoint any more: the communicator is gone. */
-        ++ep->dropped;
+        ++ep->flow.dropped;
     }
     if (NULL != peer) {
         mca_pml_epml_peer_release(peer);

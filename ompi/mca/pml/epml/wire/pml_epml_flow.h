@@ -74,8 +74,8 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep);
  * has come: a GO for which there was no memory is sent then. */
 static inline void mca_pml_epml_flow_check(mca_pml_epml_ep_t *ep)
 {
-    if (OPAL_UNLIKELY(ep->full || 0 < ep->told_count)
-        && ep->unexpected_bytes <= ep->unexpected_limit / 2 && !ep->exhausted) {
+    if (OPAL_UNLIKELY(ep->flow.full || 0 < ep->flow.told_count)
+        && ep->flow.bytes <= ep->flow.limit / 2 && !ep->flow.exhausted) {
         mca_pml_epml_flow_go(ep);
     }
 }
@@ -84,7 +84,7 @@ static inline void mca_pml_epml_flow_check(mca_pml_epml_ep_t *ep)
 static inline void mca_pml_epml_unexpected_free(mca_pml_epml_ep_t *ep,
                                                 mca_pml_epml_unexpected_t *message)
 {
-    ep->unexpected_bytes -= mca_pml_epml_unexpected_cost(message->size);
+    ep->flow.bytes -= mca_pml_epml_unexpected_cost(message->size);
     free(message);
     mca_pml_epml_flow_check(ep);
 }
@@ -141,9 +141,9 @@ static inline bool mca_pml_epml_flow_is_held(const mca_pml_epml_ep_t *ep,
     if (NULL != peer->shm) {
         /* Relaxed, as is the store in set_full: a hint, nothing is ordered by it. */
         return OPAL_UNLIKELY(atomic_load_explicit(&peer->full, memory_order_relaxed))
-               && peer != ep->self;
+               && peer != ep->life.self;
     }
-    return OPAL_UNLIKELY(0 < ep->held_count) && mca_pml_epml_flow_was_told(ep, peer);
+    return OPAL_UNLIKELY(0 < ep->flow.held_count) && mca_pml_epml_flow_was_told(ep, peer);
 }
 
 END_C_DECLS

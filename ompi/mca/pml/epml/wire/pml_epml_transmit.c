@@ -46,18 +46,18 @@ static inline mca_pml_epml_pending_t *pending_of(epml_backlog_thing_t *thing)
 
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return OPAL_UNLIKELY(NULL != ep->backlogs.first)
-           && NULL != epml_backlog_find(&ep->backlogs, peer->slot);
+    return OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)
+           && NULL != epml_backlog_find(&ep->wire.backlogs, peer->slot);
 }
 
 static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                    mca_pml_epml_pending_t *pending)
 {
-    ++ep->backlogged;
-    if (epml_backlog_append(&ep->backlogs, peer, peer->slot, &pending->thing)) {
+    ++ep->wire.backlogged;
+    if (epml_backlog_append(&ep->wire.backlogs, peer, peer->slot, &pending->thing)) {
         mca_pml_epml_peer_retain(peer);
         /* Relaxed: a hint to the threads that turn the endpoint. */
-        atomic_store_explicit(&ep->busy, true, memory_order_relaxed);
+        atomic_store_explicit(&ep->signs.busy, true, memory_order_relaxed);
     }
 }
 
@@ -80,7 +80,7 @@ static uint64_t now_ns(void)
 
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    mca_btl_ep_module_t *module = ep->link[peer->link];
+    mca_btl_ep_module_t *module = ep->ways.module[peer->link];
 
     if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
         return; /* its inbox is always there; or that has been said */
@@ -180,18 +180,18 @@ static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     int sent = 0;
 
     while (sent < EPML_BACKLOG_THINGS
-           && NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))) {
+           && NULL != (first = epml_backlog_find(&ep->wire.backlogs, peer->slot))) {
         uint64_t since = first->since;
         /* Out of the queue before it goes on: a request that is through may go back to its user, or
          * wait for something else. */
-        const bool over = epml_backlog_take(&ep->backlogs, first);
+        const bool over = epml_backlog_take(&ep->wire.backlogs, first);
         const bool gone = send_one(ep, peer, pending_of(first), &since);
         bool again = false;
 
         if (gone) {
             ++sent;
         } else {
-            again = epml_backlog_put_back(&ep->backlogs, peer, peer->slot, first);
+            again = epml_backlog_put_back(&ep->wire.backlogs, peer, peer->slot, first);
             first->since = since;
         }
         if (over && !again) {
@@ -208,22 +208,22 @@ static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 {
-    uint32_t peers = ep->backlogs.count < EPML_BACKLOG_PEERS ? ep->backlogs.count
+    uint32_t peers = ep->wire.backlogs.count < EPML_BACKLOG_PEERS ? ep->wire.backlogs.count
                                                              : EPML_BACKLOG_PEERS;
     int events = 0;
 
-    for (; 0 < peers && NULL != ep->backlogs.first; --peers) {
-        epml_backlog_thing_t *first = ep->backlogs.first;
+    for (; 0 < peers && NULL != ep->wire.backlogs.first; --peers) {
+        epml_backlog_thing_t *first = ep->wire.backlogs.first;
         mca_pml_epml_peer_t *peer = first->peer;
 
-        epml_backlog_rotate(&ep->backlogs, first);
+        epml_backlog_rotate(&ep->wire.backlogs, first);
         mca_pml_epml_peer_retain(peer); /* the queue may be over, and its reference gone */
         events += progress_queue(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
     /* Relaxed: as in append. */
-    atomic_store_explicit(&ep->busy,
-                          mca_pml_epml_ep_has_links(ep) || NULL != ep->backlogs.first,
+    atomic_store_explicit(&ep->signs.busy,
+                          mca_pml_epml_ep_has_links(ep) || NULL != ep->wire.backlogs.first,
                           memory_order_relaxed);
     return events;
 }
@@ -233,12 +233,12 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 /** The first thing for a peer, out of its queue.  @return NULL: there is none */
 static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    epml_backlog_thing_t *first = epml_backlog_find(&ep->backlogs, peer->slot);
+    epml_backlog_thing_t *first = epml_backlog_find(&ep->wire.backlogs, peer->slot);
 
     if (NULL == first) {
         return NULL;
     }
-    if (epml_backlog_take(&ep->backlogs, first)) {
+    if (epml_backlog_take(&ep->wire.backlogs, first)) {
         mca_pml_epml_peer_release(peer);
     }
     return pending_of(first);
@@ -284,7 +284,7 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     epml_backlog_thing_t *first;
 
-    while (NULL != (first = epml_backlog_find(&ep->backlogs, peer->slot))
+    while (NULL != (first = epml_backlog_find(&ep->wire.backlogs, peer->slot))
            && is_unheard_in_vain(first)) {
         cut(take_first(ep, peer)->request);
     }
@@ -304,11 +304,12 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 
 void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
 {
-    for (uint32_t peers = ep->backlogs.count; 0 < peers && NULL != ep->backlogs.first; --peers) {
-        epml_backlog_thing_t *first = ep->backlogs.first;
+    for (uint32_t peers = ep->wire.backlogs.count; 0 < peers && NULL != ep->wire.backlogs.first;
+         --peers) {
+        epml_backlog_thing_t *first = ep->wire.backlogs.first;
         mca_pml_epml_peer_t *peer = first->peer;
 
-        epml_backlog_rotate(&ep->backlogs, first);
+        epml_backlog_rotate(&ep->wire.backlogs, first);
         mca_pml_epml_peer_retain(peer); /* as in mca_pml_epml_backlog_progress */
         end_in_vain(ep, peer);
         mca_pml_epml_peer_release(peer);
@@ -317,8 +318,8 @@ void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
 
 void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep)
 {
-    while (NULL != ep->backlogs.first) {
-        mca_pml_epml_pending_t *pending = take_first(ep, ep->backlogs.first->peer);
+    while (NULL != ep->wire.backlogs.first) {
+        mca_pml_epml_pending_t *pending = take_first(ep, ep->wire.backlogs.first->peer);
 
         if (NULL == pending->request) {
             free(pending);

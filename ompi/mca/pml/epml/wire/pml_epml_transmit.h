@@ -76,8 +76,8 @@ static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer
     int rc;
 
     if (NULL != peer->shm) {
-        return ep->shm->ep_send(ep->shm, peer->shm, header, header_size, payload, payload_size,
-                                MCA_BTL_EP_TAG);
+        return ep->ways.shm->ep_send(ep->ways.shm, peer->shm, header, header_size, payload,
+                                     payload_size, MCA_BTL_EP_TAG);
     }
     rc = mca_pml_epml_peer_connect(ep, peer, &connection);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -96,7 +96,7 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     int rc;
 
     if (NULL != peer->shm) {
-        *module_p = ep->shm;
+        *module_p = ep->ways.shm;
         *connection_p = peer->shm;
         return OMPI_SUCCESS;
     }
