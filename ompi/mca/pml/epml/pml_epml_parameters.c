@@ -1,0 +1,107 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The table of pml/epml's MCA parameters, which docs/parameters.md is made from.
+ *
+ * Tests: install/files.
+ */
+
+#include "ompi_config.h"
+
+#include "base/base.h"
+#include "pml_epml_parameters.h"
+
+#include "opal/mca/btl/btl_ep_parameters.h"
+
+/** More would not fit in Open MPI's table of communicators anyway. */
+#define EPML_MAX_ENDPOINTS 1000000
+
+static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto"},
+                                                         {EPML_YIELD_ALWAYS, "always"},
+                                                         {EPML_YIELD_NEVER, "never"},
+                                                         {0, NULL}};
+
+#define STORAGE(member) EP_PARAMETER_STORAGE(mca_pml_epml_component.member)
+
+/* After MPI_Init, by MPI_T, or not. */
+#define SETTABLE .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_LOCAL
+#define FIXED    .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
+
+static const ep_parameter_t parameters[] = {
+    {.name = "base", STORAGE(base_name), FIXED, .level = OPAL_INFO_LVL_3,
+     .help = "Name of the PML that serves ordinary communicators, or a list as pml's, also "
+             "\"^a,b\" (default: the one that Open MPI would select if epml were not there, by the "
+             "parameter files' pml)"},
+    {.name = "max_endpoints", STORAGE(max_endpoints), .preset = 4096,
+     .high = EPML_MAX_ENDPOINTS, .unit = "endpoints", SETTABLE, .level = OPAL_INFO_LVL_3,
+     .help = "Number of endpoints that may live in one process at a time"},
+    {.name = "progress_others", STORAGE(progress_others), .preset = true, SETTABLE,
+     .level = OPAL_INFO_LVL_4,
+     .help = "Should a thread that is in MPI progress the endpoints of its process that no thread "
+             "is driving at the moment, so that messages sent before a thread left for other work "
+             "still arrive?  If not, only endpoints with unfinished requests are progressed that "
+             "way"},
+    {.name = "unexpected_limit", STORAGE(unexpected_limit), .preset = (size_t) 1 << 30,
+     .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_4,
+     .help = "Bytes, headers included, of messages without a receive that one endpoint keeps.  "
+             "While it keeps more, until it keeps half of that, senders keep the data of their "
+             "messages until these are received, so that a blocking send waits for its receive"},
+    {.name = "yield", STORAGE(yield), .preset = EPML_YIELD_AUTO, .values = yield_values, SETTABLE,
+     .level = OPAL_INFO_LVL_4,
+     .help = "When does a thread that waits on an endpoint give its core to others?  auto: when "
+             "the node has more endpoints, or the process more waiting threads, than there are "
+             "cores"},
+    {.name = "ask", STORAGE(ask), .preset = 2000, .unit = "ms", SETTABLE,
+     .level = OPAL_INFO_LVL_5,
+     .help = "Milliseconds that an endpoint waits for other processes without hearing anything "
+             "from the network before it looks whether they are still there, again and again, and "
+             "MPI_Finalize whether all are (0: never)"},
+    {.name = "launcher_wait", STORAGE(launcher_wait), .preset = 1000, .unit = "ms", SETTABLE,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Milliseconds that the launcher is given to say that a process has died, or to end "
+             "the job, before a peer that the network cannot reach is reported as such, and before "
+             "the base PML hears that a connection of its own is over"},
+    {.name = "way_wait", STORAGE(way_wait), .preset = 3000, .unit = "ms", SETTABLE,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Milliseconds that an answer to another process waits for a way to it, where there is "
+             "no memory for one, before the two endpoints give each other up"},
+    {.name = "finalize_wait", STORAGE(finalize_wait), .preset = 10000, .unit = "ms", SETTABLE,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Milliseconds that MPI_Finalize waits for the other processes where this one has lost "
+             "an endpoint of another process"},
+    {.name = "coll", STORAGE(coll_components), .preset_text = "tuned,basic,libnbc,inter,self",
+     FIXED, .level = OPAL_INFO_LVL_6,
+     .help = "Comma separated list of the collective components that may serve endpoint "
+             "communicators (those that use nothing but point-to-point messages)"},
+    {.name = "verbose", STORAGE(verbose), .preset = 0, SETTABLE, .level = OPAL_INFO_LVL_3,
+     .help = "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: "
+             "one process of each node; 2: every process)"},
+    {.name = NULL}};
+
+void mca_pml_epml_parameters_register(void)
+{
+    /* What Open MPI cannot read it has reported; the default stays. */
+    (void) ep_parameters_register(&mca_pml_epml_component.super.pmlm_version, parameters);
+}
+
+bool mca_pml_epml_parameters_right(void)
+{
+    ep_parameter_fault_t fault;
+
+    if (ep_parameters_right(parameters, &fault)) {
+        return true;
+    }
+    EPML_SHOW_HELP("out of range", true, fault.name, (int) fault.value, (int) fault.low,
+                   (int) fault.high);
+    return false;
+}
