@@ -38,7 +38,7 @@
 
 BEGIN_C_DECLS
 
-/** Parameters; defaults and ranges in btl_epshm_component.c. */
+/** Parameters; defaults and ranges in btl_epshm_parameters.c. */
 typedef struct mca_btl_epshm_component_t {
     mca_btl_ep_component_t super;
 
