@@ -31,7 +31,7 @@
 
 BEGIN_C_DECLS
 
-/** Parameters; meaning, defaults and ranges in btl_epofi_component.c. */
+/** Parameters; meaning, defaults and ranges in btl_epofi_parameters.c. */
 typedef struct mca_btl_epofi_component_t {
     mca_btl_ep_component_t super;
 

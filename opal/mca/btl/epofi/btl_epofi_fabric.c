@@ -21,6 +21,7 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_parameters.h"
 #include "btl_epofi_types.h"
 
 #include "btl_epofi_net.h"
@@ -415,10 +416,10 @@ static int fabric_open(void)
     mca_btl_epofi_fabric_t *fabric = &shared.fabric;
     bool rma = true;
     struct fi_info *info;
-    int result = mca_btl_epofi_check_parameters();
+    int result = OPAL_SUCCESS;
 
-    if (OPAL_SUCCESS != result) {
-        return result;
+    if (!mca_btl_epofi_parameters_right()) {
+        return OPAL_ERR_NOT_AVAILABLE;
     }
     mca_btl_epofi_net_choose(&shared.net);
     info = choose(true, &result);

@@ -429,14 +429,6 @@ typedef struct mca_btl_epofi_module_t {
  * on any path of a message. */
 extern opal_mutex_t mca_btl_epofi_lock;
 
-/**
- * Are the parameters within their ranges?  Asked when the fabric is opened, so that a mistake is
- * reported to those who use endpoints and to nobody else.
- *
- * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying what is wrong
- */
-int mca_btl_epofi_check_parameters(void);
-
 /** True the first time it is called with a flag; for messages that are said once per process. */
 static inline bool mca_btl_epofi_first_time(atomic_flag *said)
 {
