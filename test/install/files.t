@@ -10,7 +10,8 @@
 #
 # files.t BUILD-FOLDER: what is installed: one version everywhere, nothing twice, nothing left open.
 #
-# Guards: docs/parameters.md, configure.ac
+# Guards: docs/parameters.md, configure.ac, btl_ep_parameters.h, pml_epml_parameters.c,
+# btl_epofi_parameters.c, btl_epshm_parameters.c
 
 use strict;
 use warnings;

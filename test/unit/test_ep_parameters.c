@@ -13,6 +13,8 @@
  *
  * Tables of MCA parameters (btl_ep_parameters.h): defaults, the user's values, what is said of the
  * ranges and what is found wrong.
+ *
+ * Guards: btl_ep_parameters.h
  */
 
 #include "opal/mca/btl/btl_ep_parameters.h"

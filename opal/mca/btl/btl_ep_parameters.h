@@ -15,7 +15,7 @@
  * *_parameters.c.  From there come what Open MPI knows of them, what is checked before endpoints
  * are made, and, by ompi_info, docs/parameters.md (docs/make-pages).
  *
- * Tests: test/unit/test_ep_parameters.c; install/files.
+ * Tests: unit/test_ep_parameters, install/files
  */
 
 #ifndef BTL_EP_PARAMETERS_H

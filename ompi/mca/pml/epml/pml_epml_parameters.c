@@ -13,7 +13,7 @@
  *
  * The table of pml/epml's MCA parameters, which docs/parameters.md is made from.
  *
- * Tests: install/files.
+ * Tests: install/files
  */
 
 #include "ompi_config.h"

@@ -13,7 +13,7 @@
  *
  * The table of btl/epofi's MCA parameters, which docs/parameters.md is made from.
  *
- * Tests: install/files.
+ * Tests: install/files
  */
 
 #include "opal_config.h"
