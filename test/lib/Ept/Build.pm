@@ -89,7 +89,8 @@ sub ompi_series
     return `epmpicc --showme:version 2>/dev/null` =~ /Open MPI (\d+)\.\d/ ? $1 : 0;
 }
 
-# Words after "EPT-CFLAGS:" or "EPT-LIBS:" in a source's comment.
+# Words after "EPT-CFLAGS:", "EPT-LIBS:", "EPT-PARTS:" (further sources beside it) or "EPT-WITH:"
+# (sources from elsewhere in the project, TOP/PATH) in a source's comment.
 sub _declared
 {
     my ($source, $what) = @_;
@@ -169,14 +170,18 @@ sub _mpi_tasks
     # What MPI 4.1, or OpenMP 5.1, advises against is tested all the same, as long as it is there.
     my @cc = (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
               '-Wno-deprecated-openmp');
-    my @own = (@cc, _declared($source, 'CFLAGS'));
-    my @objects = ("$build/$way/$program.o");
-    my @tasks = (compile_task($objects[0], $source, @own));
+    my @with = map { s{^TOP/}{$top/}r } _declared($source, 'WITH');
+    my @own = (@cc, @with ? "-I$top" : (), _declared($source, 'CFLAGS'));
+    my (@objects, @tasks);
 
     # A program without the harness has a main() of its own.
     for my $part (read_file($source) =~ /^int main\(/m ? () : @HARNESS) {
         push @objects, "$build/$way/$part.o";
-        unshift @tasks, compile_task("$build/$way/$part.o", "$folder/$part.c", @cc);
+        push @tasks, compile_task($objects[-1], "$folder/$part.c", @cc);
+    }
+    for my $file ($source, (map { "$folder/$_" } _declared($source, 'PARTS')), @with) {
+        push @objects, "$build/$way/" . $file =~ s{.*/}{}r =~ s{c$}{o}r;
+        push @tasks, compile_task($objects[-1], $file, @own);
     }
     return (@tasks,
             link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
