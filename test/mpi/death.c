@@ -35,243 +35,34 @@
  * A survivor prints one line, "rank R: CLASS after MS ms", and another one for what comes later:
  * sends and receives towards the dead must fail at once, those among survivors must go on.
  *
+ * EPT-PARTS: death_p2p.c death_after.c
+ *
  * Guards: pml_epml_base_error.c, pml_epml_finalize.c, pml_epml_lost_launcher.c, pml_epml_lost.c,
  * pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c, btl_epofi_sockets.c,
  * btl_epshm_node_lost.c
  */
 
-#include <mpi.h>
-#if defined(HAVE_EP)
-#include <mpi-ext.h>
-#endif
+#include "death.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define MOST_EP 16
-#define LARGE (1 << 20)
-#define TAG 7
-#define MARK 0x5a
-
-typedef struct survivor_t {
-    MPI_Comm comm;
-    int rank, size;
-    int partner;      /**< endpoint of the process that dies */
-    bool is_partner;  /**< is in that process itself */
-    int bystander;    /**< the other bystander's rank, or -1 */
-    char *buffer;     /**< LARGE bytes */
-} survivor_t;
 
 extern char **environ;
 
-static int endpoints = 1;
+int endpoints = 1;
 static int processes, process;
 static const char *way = "recv";
 static const char *errors = "return";
 static const char *end = "finalize";
-static int after_ms = 500;
+int after_ms = 500;
 static const char *child = "";
 static atomic_int started; /**< endpoints of this process whose traffic has begun */
 
-static int exchange(survivor_t *s, int count)
-{
-    int rc = s->is_partner ? MPI_SUCCESS
-                           : MPI_Send(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm);
-
-    if (MPI_SUCCESS == rc) {
-        rc = MPI_Recv(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
-    }
-    if (MPI_SUCCESS == rc && s->is_partner) {
-        rc = MPI_Send(s->buffer, count, MPI_CHAR, s->partner, TAG, s->comm);
-    }
-    return rc;
-}
-
-/* ---- what the endpoints are at --------------------------------------------------------------- */
-
-/** A receive that nothing answers. */
-static int way_recv(survivor_t *s)
-{
-    return MPI_Recv(s->buffer, 8, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
-}
-
-static int way_irecv(survivor_t *s)
-{
-    MPI_Request requests[3];
-    MPI_Status statuses[3];
-    int rc, class = MPI_SUCCESS;
-
-    /* The first one is from somebody who lives, and arrives. */
-    MPI_Irecv(s->buffer, 1, MPI_CHAR, s->rank, TAG + 1, s->comm, &requests[0]);
-    MPI_Irecv(s->buffer + 8, 8, MPI_CHAR, s->partner, TAG, s->comm, &requests[1]);
-    MPI_Irecv(s->buffer + 16, 8, MPI_CHAR, s->partner, MPI_ANY_TAG, s->comm, &requests[2]);
-    MPI_Send(s->buffer + 32, 1, MPI_CHAR, s->rank, TAG + 1, s->comm);
-    rc = MPI_Waitall(3, requests, statuses);
-    MPI_Error_class(rc, &class);
-    if (MPI_ERR_IN_STATUS != class) {
-        return rc;
-    }
-    if (MPI_SUCCESS != statuses[0].MPI_ERROR) {
-        printf("rank %d: a receive among survivors failed\n", s->rank);
-    }
-    return statuses[1].MPI_ERROR == statuses[2].MPI_ERROR ? statuses[1].MPI_ERROR : MPI_ERR_INTERN;
-}
-
-static int way_probe(survivor_t *s)
-{
-    return MPI_Probe(s->partner, TAG, s->comm, MPI_STATUS_IGNORE);
-}
-
-static int way_iprobe(survivor_t *s)
-{
-    int flag, rc;
-
-    do {
-        rc = MPI_Iprobe(s->partner, TAG, s->comm, &flag, MPI_STATUS_IGNORE);
-    } while (MPI_SUCCESS == rc && !flag);
-    return rc;
-}
-
-/** The dead leaves a message behind, which is received, and then a wait that nothing answers. */
-static int way_any(survivor_t *s)
-{
-    MPI_Status status;
-    int rc;
-
-    if (s->is_partner) {
-        for (int i = 0; i + endpoints < s->size; i += endpoints) {
-            MPI_Send(s->buffer, 8, MPI_CHAR, i + s->rank % endpoints, TAG, s->comm);
-        }
-    }
-    do {
-        rc = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG, s->comm, &status);
-    } while (MPI_SUCCESS == rc);
-    return rc;
-}
-
-static int way_pingpong(survivor_t *s)
-{
-    int rc;
-
-    do {
-        rc = exchange(s, 8);
-    } while (MPI_SUCCESS == rc);
-    return rc;
-}
-
-static int way_stream(survivor_t *s)
-{
-    int rc;
-
-    do {
-        rc = exchange(s, LARGE);
-    } while (MPI_SUCCESS == rc);
-    return rc;
-}
-
-/** Messages that the one who dies receives. */
-static int way_flood(survivor_t *s)
-{
-    int rc;
-
-    do {
-        rc = s->is_partner
-                 ? MPI_Recv(s->buffer, 64, MPI_CHAR, s->partner, TAG, s->comm, MPI_STATUS_IGNORE)
-                 : MPI_Send(s->buffer, 64, MPI_CHAR, s->partner, TAG, s->comm);
-    } while (MPI_SUCCESS == rc);
-    return rc;
-}
-
-/** Messages that nobody takes: the sender is held up when the other one dies. */
-static int way_stuck(survivor_t *s)
-{
-    int rc;
-
-    if (s->is_partner) {
-        for (;;) {
-            (void) pause();
-        }
-    }
-    do {
-        rc = MPI_Send(s->buffer, 1000, MPI_CHAR, s->partner, TAG, s->comm);
-    } while (MPI_SUCCESS == rc);
-    return rc;
-}
-
-/** A large message, a synchronous one and a buffered one that are never received. */
-static int way_unmatched(survivor_t *s)
-{
-    MPI_Request requests[3];
-    MPI_Status statuses[3];
-    MPI_Datatype pieces;
-    int rc, class = MPI_SUCCESS;
-
-    if (s->is_partner) {
-        return way_recv(s);
-    }
-    MPI_Type_vector(LARGE / 16, 8, 16, MPI_CHAR, &pieces);
-    MPI_Type_commit(&pieces);
-    MPI_Isend(s->buffer, LARGE, MPI_CHAR, s->partner, TAG + 2, s->comm, &requests[0]);
-    MPI_Issend(s->buffer, 8, MPI_CHAR, s->partner, TAG + 2, s->comm, &requests[1]);
-    MPI_Isend(s->buffer, 1, pieces, s->partner, TAG + 2, s->comm, &requests[2]);
-    rc = MPI_Waitall(3, requests, statuses);
-    MPI_Type_free(&pieces);
-    MPI_Error_class(rc, &class);
-    if (MPI_ERR_IN_STATUS != class) {
-        return rc;
-    }
-    return statuses[0].MPI_ERROR == statuses[1].MPI_ERROR
-                   && statuses[1].MPI_ERROR == statuses[2].MPI_ERROR
-               ? statuses[0].MPI_ERROR
-               : MPI_ERR_INTERN;
-}
-
-/** Partitioned: a receive of which a half is being fetched, in pieces that the dead does not answer
- * any more, and a send that it never starts to receive. */
-static int way_part(survivor_t *s)
-{
-    enum { PARTITIONS = 4 };
-    MPI_Request requests[MOST_EP] = {MPI_REQUEST_NULL};
-    char small[8] = "";
-    int count = 0, rc, flag;
-
-    if (s->is_partner) {
-        for (int i = s->rank % endpoints; i + endpoints < s->size; i += endpoints) {
-            MPI_Psend_init(s->buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, i, TAG, s->comm,
-                           MPI_INFO_NULL, &requests[count]);
-            MPI_Start(&requests[count++]);
-        }
-        /* Their starts arrive in the meantime. */
-        for (double stop = MPI_Wtime() + 3e-4 * after_ms; MPI_Wtime() < stop;) {
-            MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
-        }
-        for (int i = 0; i < count; ++i) {
-            MPI_Pready(0, requests[i]);
-            MPI_Pready(1, requests[i]);
-        }
-        for (;;) {
-            (void) pause();
-        }
-    }
-    MPI_Precv_init(s->buffer, PARTITIONS, LARGE / PARTITIONS, MPI_CHAR, s->partner, TAG, s->comm,
-                   MPI_INFO_NULL, &requests[0]);
-    MPI_Psend_init(small, 1, sizeof(small), MPI_CHAR, s->partner, TAG, s->comm, MPI_INFO_NULL,
-                   &requests[1]);
-    MPI_Startall(2, requests);
-    MPI_Pready(0, requests[1]);
-    rc = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    return rc == MPI_Wait(&requests[1], MPI_STATUS_IGNORE) ? rc : MPI_ERR_INTERN;
-}
+/* ---- what the endpoints are at: all of them, or nothing -------------------------------------- */
 
 static int way_barrier(survivor_t *s)
 {
@@ -486,136 +277,7 @@ static const struct {
 
 static int chosen = -1;
 
-/* ---- after it -------------------------------------------------------------------------------- */
-
-static const char *class_name(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MPI_Error_class(rc, &class);
-    return MPI_SUCCESS == class           ? "MPI_SUCCESS"
-           : MPI_ERR_PROC_FAILED == class ? "MPI_ERR_PROC_FAILED"
-           : MPI_ERR_OTHER == class       ? "MPI_ERR_OTHER"
-           : MPI_ERR_IN_STATUS == class   ? "MPI_ERR_IN_STATUS"
-                                          : "another class";
-}
-
-/** Everything towards the dead fails at once. */
-static void try_again(survivor_t *s)
-{
-    double start = MPI_Wtime();
-    int flag;
-    int send = MPI_Send(s->buffer, 8, MPI_CHAR, s->partner, TAG, s->comm);
-    int large = MPI_Send(s->buffer, LARGE, MPI_CHAR, s->partner, TAG, s->comm);
-    int recv = MPI_Recv(s->buffer, 8, MPI_CHAR, s->partner, TAG + 5, s->comm, MPI_STATUS_IGNORE);
-    int any = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG + 5, s->comm,
-                       MPI_STATUS_IGNORE);
-    int probe = MPI_Iprobe(s->partner, TAG + 5, s->comm, &flag, MPI_STATUS_IGNORE);
-
-    printf("rank %d: later send %s, large %s, recv %s, any %s, probe %s, %s\n", s->rank,
-           class_name(send), class_name(large), class_name(recv), class_name(any),
-           class_name(probe), 2 > MPI_Wtime() - start ? "at once" : "late");
-}
-
-/** A collective that has failed leaves its buffer alone: the user may have freed it. */
-static void mark_buffer(survivor_t *s)
-{
-    memset(s->buffer, MARK, LARGE);
-}
-
-static void check_buffer(const survivor_t *s)
-{
-    int written = 0, flag;
-
-    for (double start = MPI_Wtime(); 0.7 > MPI_Wtime() - start;) {
-        MPI_Iprobe(s->rank, TAG, s->comm, &flag, MPI_STATUS_IGNORE); /* what is under way goes on */
-    }
-    for (int i = 0; i < LARGE; ++i) {
-        written += MARK != s->buffer[i];
-    }
-    if (0 < written) {
-        printf("rank %d: %d bytes written after the collective had failed\n", s->rank, written);
-    }
-}
-
-/** @return of a constructor, whose communicator is not kept */
-static int made(int rc, MPI_Comm *comm)
-{
-    if (MPI_SUCCESS == rc) {
-        MPI_Comm_free(comm);
-    }
-    return rc;
-}
-
-/** What takes all members of the communicator fails at once. */
-static void create_again(survivor_t *s)
-{
-    MPI_Comm comm = MPI_COMM_NULL;
-    const double start = MPI_Wtime();
-    int dup, split, more = MPI_ERR_PROC_FAILED;
-
-    dup = made(MPI_Comm_dup(s->comm, &comm), &comm);
-    split = made(MPI_Comm_split(s->comm, 0, s->rank, &comm), &comm);
-#if defined(HAVE_EP)
-    more = made(MPIX_Comm_create_endpoints(s->comm, 1, MPI_INFO_NULL, &comm), &comm);
-#endif
-    printf("rank %d: creations dup %s, split %s, endpoints %s, %s\n", s->rank,
-           class_name(dup), class_name(split), class_name(more),
-           2 > MPI_Wtime() - start ? "at once" : "late");
-}
-
-/** The survivors make a communicator of their own and use it. */
-static void go_on(survivor_t *s)
-{
-    MPI_Group all, group;
-    MPI_Comm comm = MPI_COMM_NULL;
-    int range[1][3] = {{0, s->size - endpoints - 1, 1}};
-    int one = 1, sum = 0, rc;
-
-    MPI_Comm_group(s->comm, &all);
-    MPI_Group_range_incl(all, 1, range, &group);
-    rc = MPI_Comm_create_group(s->comm, group, 99, &comm);
-    if (MPI_SUCCESS == rc) {
-        rc = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-    }
-    printf("rank %d: survivors %s, sum %s\n", s->rank, class_name(rc),
-           s->size - endpoints == sum ? "right" : "wrong");
-    if (MPI_COMM_NULL != comm) {
-        MPI_Comm_free(&comm);
-    }
-    MPI_Group_free(&group);
-    MPI_Group_free(&all);
-}
-
-/** Two who have nothing to do with the dead: every byte is checked, until well after the death. */
-static void stand_by(survivor_t *s)
-{
-    const double stop = MPI_Wtime() + 1e-3 * after_ms + 1.5;
-    int wrong = 0, rc = MPI_SUCCESS;
-    unsigned int round = 0;
-    char more = 1;
-
-    while (more && MPI_SUCCESS == rc) {
-        const int size = 0 == round % 16 ? LARGE : 100;
-        const char byte = (char) (round * 37 + 11);
-
-        more = MPI_Wtime() < stop;
-        if (s->rank < s->bystander) {
-            memset(s->buffer, byte, (size_t) size);
-            s->buffer[0] = more;
-            rc = MPI_Send(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm);
-        } else {
-            rc = MPI_Recv(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm,
-                          MPI_STATUS_IGNORE);
-            more = s->buffer[0];
-            for (int i = 1; i < size; ++i) {
-                wrong += byte != s->buffer[i];
-            }
-        }
-        ++round;
-    }
-    printf("rank %d: bystander %s, %d wrong\n", s->rank, class_name(rc), wrong);
-}
+/* ---- one endpoint ---------------------------------------------------------------------------- */
 
 static void *endpoint(void *context)
 {
