@@ -102,12 +102,12 @@ static void connect_network(void)
     remote_inbox = fuzz_remote->shm;
     fuzz_net_init();
     fuzz_remote->shm = NULL;
-    fuzz_remote->link = fuzz_net.link;
+    fuzz_remote->way = fuzz_net.way;
     fuzz_remote->address_length = sizeof(source);
     memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
-    FUZZ_CHECK(!mca_pml_epml_ep_has_links(fuzz_ep), "there is a network already");
-    fuzz_ep->ways.module[fuzz_net.link] = &fuzz_net.module;
+    FUZZ_CHECK(!mca_pml_epml_ep_has_ways(fuzz_ep), "there is a network already");
+    fuzz_ep->ways.module[fuzz_net.way] = &fuzz_net.module;
     fuzz_ep->flow.limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->signs.busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -154,7 +154,7 @@ static void forget_loss(void)
 static void end(void)
 {
     forget_connections();
-    fuzz_ep->ways.module[fuzz_net.link] = NULL;
+    fuzz_ep->ways.module[fuzz_net.way] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);

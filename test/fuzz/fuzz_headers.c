@@ -286,7 +286,7 @@ static uint64_t flags(fuzz_input_t *input)
     if (128 <= choice) {
         return fuzz_byte(input);
     }
-    return EPML_LINK_NODE == fuzz_net.link && 0 != (sound & EPML_HDR_FLAG_GET)
+    return EPML_WAY_NODE == fuzz_net.way && 0 != (sound & EPML_HDR_FLAG_GET)
                ? sound | EPML_HDR_FLAG_NODE
                : sound;
 }
@@ -625,7 +625,7 @@ void fuzz_header_deliver(fuzz_input_t *input)
     const uint8_t choice = fuzz_byte(input);
     const struct kind_t *kind = &kinds[224 <= choice ? OLD_KINDS + choice % (KINDS - OLD_KINDS)
                                                      : choice % OLD_KINDS];
-    const bool lie = EPML_LINK_NET == fuzz_net.link
+    const bool lie = EPML_WAY_NET == fuzz_net.way
                      && (224 <= choice ? 244 <= choice : 9 == choice / OLD_KINDS);
     size_t size;
 

@@ -68,7 +68,7 @@ void fuzz_part_data(const mca_pml_epml_part_t *part, uint64_t offset, size_t pay
 
 uint8_t fuzz_can_get(void)
 {
-    return EPML_LINK_NODE == fuzz_net.link ? EPML_HDR_FLAG_GET | EPML_HDR_FLAG_NODE
+    return EPML_WAY_NODE == fuzz_net.way ? EPML_HDR_FLAG_GET | EPML_HDR_FLAG_NODE
                                            : EPML_HDR_FLAG_GET;
 }
 

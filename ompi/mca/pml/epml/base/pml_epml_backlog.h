@@ -115,13 +115,13 @@ static inline void epml_backlog_grow(epml_backlogs_t *backlogs)
 static inline epml_backlog_thing_t **epml_backlog_chain_to(const epml_backlogs_t *backlogs,
                                                            const epml_backlog_thing_t *thing)
 {
-    epml_backlog_thing_t **link = epml_backlog_place(backlogs, thing->number);
+    epml_backlog_thing_t **next = epml_backlog_place(backlogs, thing->number);
 
-    while (thing != *link) {
+    while (thing != *next) {
         EPML_BACKLOG_STEP();
-        link = &(*link)->chain;
+        next = &(*next)->chain;
     }
-    return link;
+    return next;
 }
 
 /** A queue of one thing, whose peer and number are set, at the end of the list. */

@@ -52,7 +52,7 @@ enum {
     EPML_HDR_FLAG_GET = 0x02,  /**< rendezvous: the data may be fetched from address; start of a
                                 * partitioned receive: it can fetch data */
     EPML_HDR_FLAG_NODE = 0x04, /**< with GET: of the node side; each direction of a pair has its own
-                                * link */
+                                * way */
     EPML_HDR_FLAG_FAIL = 0x08  /**< fragment: without data, the rest cannot be packed */
 };
 

@@ -276,12 +276,12 @@ static inline void epml_match_set_hand(epml_match_entry_t *hand, epml_match_unex
 /** Take a hand off the message at which it stands. */
 static inline void epml_match_lift_hand(epml_match_entry_t *hand)
 {
-    uintptr_t *link = &hand->message->place;
+    uintptr_t *next = &hand->message->place;
 
-    while (hand != epml_match_entry(*link)) {
-        link = &epml_match_entry(*link)->rest;
+    while (hand != epml_match_entry(*next)) {
+        next = &epml_match_entry(*next)->rest;
     }
-    *link = hand->rest;
+    *next = hand->rest;
     hand->message = NULL;
 }
 

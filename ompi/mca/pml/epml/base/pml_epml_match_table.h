@@ -302,18 +302,18 @@ static inline void epml_match_leave_ring(epml_match_queue_t *queue)
 /** Take the queues that have run empty out of a bucket. */
 static inline void epml_match_sweep(epml_match_table_t *table, uint64_t number)
 {
-    epml_match_queue_t **link = epml_match_bucket(table, number);
+    epml_match_queue_t **next = epml_match_bucket(table, number);
 
     EPML_MATCH_VISIT();
-    while (NULL != *link) {
-        epml_match_queue_t *queue = *link;
+    while (NULL != *next) {
+        epml_match_queue_t *queue = *next;
 
         EPML_MATCH_VISIT();
         if (!epml_match_is_empty(queue)) {
-            link = &queue->chain;
+            next = &queue->chain;
             continue;
         }
-        *link = queue->chain;
+        *next = queue->chain;
         if (NULL != queue->ring_next) {
             epml_match_leave_ring(queue);
         }
@@ -366,7 +366,7 @@ static inline bool epml_match_extend(epml_match_table_t *table)
 static inline void epml_match_split(epml_match_table_t *table)
 {
     const uint64_t number = table->buckets;
-    epml_match_queue_t **link, *moved = NULL;
+    epml_match_queue_t **next, *moved = NULL;
 
     if (!epml_match_extend(table)) {
         return;
@@ -375,18 +375,18 @@ static inline void epml_match_split(epml_match_table_t *table)
         table->mask = 2 * table->mask + 1;
     }
     EPML_MATCH_VISIT();
-    link = epml_match_bucket(table, number & (table->mask >> 1));
+    next = epml_match_bucket(table, number & (table->mask >> 1));
     ++table->buckets;
     table->flat += table->flat < EPML_MATCH_SEGMENT ? 1 : 0;
-    while (NULL != *link) {
-        epml_match_queue_t *queue = *link;
+    while (NULL != *next) {
+        epml_match_queue_t *queue = *next;
 
         EPML_MATCH_VISIT();
         if (number != epml_match_place(table, queue->context, queue->source, queue->tag)) {
-            link = &queue->chain;
+            next = &queue->chain;
             continue;
         }
-        *link = queue->chain;
+        *next = queue->chain;
         queue->chain = moved;
         moved = queue;
     }

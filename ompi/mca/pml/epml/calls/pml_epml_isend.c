@@ -35,7 +35,7 @@
 static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm ? ep->ways.immediate_limit
-                             : ep->ways.module[peer->link]->super.btl_eager_limit;
+                             : ep->ways.module[peer->way]->super.btl_eager_limit;
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static void look_for_net(mca_pml_epml_ep_t *ep, void *context)
 {
     bool *has_net = context;
 
-    *has_net = *has_net || NULL != ep->ways.module[EPML_LINK_NET];
+    *has_net = *has_net || NULL != ep->ways.module[EPML_WAY_NET];
 }
 
 static void report_ways(report_t *report)

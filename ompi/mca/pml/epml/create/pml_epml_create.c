@@ -78,7 +78,7 @@ typedef struct creation_t {
     opal_info_t *info;       /**< the user's, or NULL */
     mca_pml_epml_level_t level;
     bool promise;
-    unsigned int links;      /**< that our endpoints need, set of EPML_WITH_* */
+    unsigned int ways;       /**< that our endpoints need, set of EPML_WITH_* */
     mpix_endpoints_error_t error;
 
     mca_pml_epml_ep_t **eps; /**< num_ep, those made so far */
@@ -141,7 +141,7 @@ static void read_parent(creation_t *creation)
 
     creation->meeting = (mca_pml_epml_meeting_t){.comm = parent};
     creation->local.group = parent->c_local_group;
-    creation->links = mca_pml_epml_group_links(parent->c_local_group);
+    creation->ways = mca_pml_epml_group_ways(parent->c_local_group);
     if (OMPI_COMM_IS_INTER(parent)) {
         creation->meeting.comm = parent->c_local_comm;
         creation->meeting.two_sided = true;
@@ -151,7 +151,7 @@ static void read_parent(creation_t *creation)
          * is one. */
         creation->meeting.tag = OMPI_COMM_BARRIER_TAG;
         creation->remote.group = parent->c_remote_group;
-        creation->links |= mca_pml_epml_group_links(parent->c_remote_group);
+        creation->ways |= mca_pml_epml_group_ways(parent->c_remote_group);
     }
 }
 
@@ -178,13 +178,13 @@ static int make_reserved(creation_t *creation)
         return 0;
     }
     for (int i = 0; i < creation->num_ep; ++i) {
-        rc = mca_pml_epml_ep_create(creation->level, creation->links, &creation->eps[i]);
+        rc = mca_pml_epml_ep_create(creation->level, creation->ways, &creation->eps[i]);
         if (OMPI_SUCCESS != rc) {
             /* What cannot be had at all, and why, the transport has said; else say how far it
              * went. */
             if (0 < i || (OMPI_ERR_BAD_PARAM != rc && OMPI_ERR_NOT_AVAILABLE != rc)) {
                 EPML_SHOW_HELP("no resources", true, i + 1, creation->num_ep,
-                               0 != creation->links ? "epshm, epofi" : "epshm",
+                               0 != creation->ways ? "epshm, epofi" : "epshm",
                                opal_strerror(rc));
             }
             creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
@@ -217,10 +217,10 @@ static int agree(creation_t *creation)
     for (int i = 0; NULL != creation->eps && i < creation->num_ep && NULL != creation->eps[i];
          ++i) {
         const int64_t size = (int64_t) mca_pml_epml_card_size(
-            creation->eps[i], 0 != (creation->links & EPML_WITH_NODE));
+            creation->eps[i], 0 != (creation->ways & EPML_WITH_NODE));
 
         agreed->card_size = agreed->card_size < size ? size : agreed->card_size;
-        mca_pml_epml_node_state_add(&agreed->node, creation->eps[i], creation->links);
+        mca_pml_epml_node_state_add(&agreed->node, creation->eps[i], creation->ways);
     }
     if (0 == ompi_comm_rank(creation->parent)) {
         agreed->context = (int64_t) mca_pml_epml_context_ids(2);
@@ -244,19 +244,19 @@ static int agree(creation_t *creation)
  * reached by the network. */
 static void give_up_node(creation_t *creation)
 {
-    if (0 != (creation->links & EPML_WITH_NODE)) {
-        creation->links = EPML_WITH_NET;
+    if (0 != (creation->ways & EPML_WITH_NODE)) {
+        creation->ways = EPML_WITH_NET;
     }
     for (int i = 0; i < creation->num_ep; ++i) {
         mca_pml_epml_ep_drop_node(creation->eps[i]);
-        if (OMPI_SUCCESS != mca_pml_epml_ep_need(creation->eps[i], creation->links)) {
+        if (OMPI_SUCCESS != mca_pml_epml_ep_need(creation->eps[i], creation->ways)) {
             creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
         }
     }
 }
 
 /** Agree, and once more if some have the node side and others have not. */
-static int agree_on_links(creation_t *creation)
+static int agree_on_ways(creation_t *creation)
 {
     int rc = agree(creation);
 
@@ -348,7 +348,7 @@ static int prepare_cards(creation_t *creation)
         opal_process_name_t name = 0 == i ? own : mca_pml_epml_name_new();
 
         mca_pml_epml_card_write(card_of(creation, &creation->local, creation->first + i),
-                                creation->eps[i], 0 != (creation->links & EPML_WITH_NODE), &name);
+                                creation->eps[i], 0 != (creation->ways & EPML_WITH_NODE), &name);
     }
     return OMPI_SUCCESS;
 }
@@ -674,7 +674,7 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
             make_endpoints(&creation);
         }
     }
-    rc = agree_on_links(&creation);
+    rc = agree_on_ways(&creation);
     if (OMPI_SUCCESS == rc) {
         rc = build(&creation, handles, &again);
     }

@@ -69,7 +69,7 @@ typedef struct bridging_t {
     mca_pml_epml_ep_t *ep;      /**< a reference of ours */
     mpix_endpoints_error_t error;
     bool without_node;          /**< somebody cannot use the node side: nobody does */
-    unsigned int links;         /**< that our endpoint needs */
+    unsigned int ways;          /**< that our endpoint needs */
     size_t card_size;
     unsigned char *cards;       /**< of own side, then of theirs */
     mca_pml_epml_peers_t *local, *remote;
@@ -104,7 +104,7 @@ static uint32_t common_node(ompi_group_t *group)
 {
     uint32_t hash = UINT32_C(2166136261); /* Fowler, Noll, Vo */
 
-    if (0 != (mca_pml_epml_group_links(group) & EPML_WITH_NET)) {
+    if (0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET)) {
         return HELLO_SEVERAL_NODES;
     }
     for (const char *name = ompi_process_info.nodename; '\0' != *name; ++name) {
@@ -167,8 +167,8 @@ static int say_hello(bridging_t *bridging)
 
 /* ---- own endpoint ---------------------------------------------------------------------------- */
 
-/** By which links everybody is reached. */
-static unsigned int links_needed(const bridging_t *bridging)
+/** By which ways everybody is reached. */
+static unsigned int ways_needed(const bridging_t *bridging)
 {
     const hello_t *mine = &bridging->mine, *theirs = &bridging->theirs;
 
@@ -193,16 +193,16 @@ static mpix_endpoints_error_t prepare_endpoint(bridging_t *bridging)
     if (MPIX_ENDPOINTS_OK != error) {
         return error;
     }
-    bridging->links = links_needed(bridging);
+    bridging->ways = ways_needed(bridging);
     rc = mca_pml_epml_serve();
     if (OMPI_SUCCESS == rc && is_new) {
-        rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, bridging->links, &bridging->ep);
+        rc = mca_pml_epml_ep_create(EPML_LEVEL_MULTIPLE, bridging->ways, &bridging->ep);
     } else if (OMPI_SUCCESS == rc) {
         if (NULL == bridging->ep) {
             bridging->ep = mca_pml_epml_comm(bridging->comm)->ep;
             mca_pml_epml_ep_retain(bridging->ep);
         }
-        rc = mca_pml_epml_ep_need(bridging->ep, bridging->links);
+        rc = mca_pml_epml_ep_need(bridging->ep, bridging->ways);
     }
     if (is_new && NULL == bridging->ep) {
         mca_pml_epml_ep_unreserve(1);
@@ -232,7 +232,7 @@ static int agree(bridging_t *bridging)
     if (MPIX_ENDPOINTS_OK == values.error) {
         values.card_size = (int64_t) mca_pml_epml_card_size(bridging->ep,
                                                             !bridging->without_node);
-        mca_pml_epml_node_state_add(&values.node, bridging->ep, bridging->links);
+        mca_pml_epml_node_state_add(&values.node, bridging->ep, bridging->ways);
     }
     rc = mca_pml_epml_meeting_max(&bridging->meeting, (int64_t *) &values,
                                   sizeof(values) / sizeof(int64_t), NULL);

@@ -104,18 +104,18 @@ int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *val
 
 /* ---- cards ----------------------------------------------------------------------------------- */
 
-/** The module of a link, if others may use it. */
-static const mca_btl_ep_module_t *link_of(const mca_pml_epml_ep_t *ep, bool with_node, int link)
+/** The module of a way, if others may use it. */
+static const mca_btl_ep_module_t *way_of(const mca_pml_epml_ep_t *ep, bool with_node, int way)
 {
-    return with_node || EPML_LINK_NODE != link ? ep->ways.module[link] : NULL;
+    return with_node || EPML_WAY_NODE != way ? ep->ways.module[way] : NULL;
 }
 
 size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
 {
     size_t size = sizeof(mca_pml_epml_card_t) + ep->ways.shm->ep_address_length;
 
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
 
         size += NULL != module ? module->ep_address_length : 0;
     }
@@ -131,12 +131,12 @@ void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t 
     card->uid = ep->life.uid;
     card->shm_length = (uint16_t) ep->ways.shm->ep_address_length;
     memcpy(card->addresses, ep->ways.shm->ep_address, card->shm_length);
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        const mca_btl_ep_module_t *module = link_of(ep, with_node, link);
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
 
-        card->link_length[link] = 0;
+        card->way_length[way] = 0;
         if (NULL != module) {
-            card->link_length[link] = (uint16_t) module->ep_address_length;
+            card->way_length[way] = (uint16_t) module->ep_address_length;
             memcpy(address, module->ep_address, module->ep_address_length);
             address += module->ep_address_length;
         }
@@ -147,9 +147,9 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
 {
     size_t length = card->shm_length;
 
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        length += card->link_length[link];
-        if (MCA_BTL_EP_ADDRESS_MAX < card->link_length[link]) {
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        length += card->way_length[way];
+        if (MCA_BTL_EP_ADDRESS_MAX < card->way_length[way]) {
             return false;
         }
     }
@@ -158,25 +158,25 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
 }
 
 /** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
-static int set_link(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
-                    const mca_pml_epml_ep_t *any)
+static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
+                   const mca_pml_epml_ep_t *any)
 {
     const unsigned char *address = card->addresses + card->shm_length;
-    mca_btl_ep_module_t *node = any->ways.module[EPML_LINK_NODE];
+    mca_btl_ep_module_t *node = any->ways.module[EPML_WAY_NODE];
     int rc = OMPI_SUCCESS;
 
-    peer->link = EPML_LINK_NET;
-    if (NULL != node && 0 < card->link_length[EPML_LINK_NODE]
+    peer->way = EPML_WAY_NET;
+    if (NULL != node && 0 < card->way_length[EPML_WAY_NODE]
         && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags)) {
-        peer->link = EPML_LINK_NODE;
-        rc = node->ep_reach(node, address, card->link_length[EPML_LINK_NODE]);
+        peer->way = EPML_WAY_NODE;
+        rc = node->ep_reach(node, address, card->way_length[EPML_WAY_NODE]);
     } else {
-        address += card->link_length[EPML_LINK_NODE];
+        address += card->way_length[EPML_WAY_NODE];
     }
-    peer->address_length = card->link_length[peer->link];
+    peer->address_length = card->way_length[peer->way];
     memcpy(peer->address, address, peer->address_length);
     /* No address where one is needed: the two do not agree on who is on which node. */
-    return NULL != any->ways.module[peer->link] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
+    return NULL != any->ways.module[peer->way] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
 }
 
 /** A peer of which this process has not heard. */
@@ -204,7 +204,7 @@ static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *an
         }
         peer->shm_disconnect = any->ways.shm->ep_disconnect;
     } else {
-        rc = set_link(peer, card, any);
+        rc = set_way(peer, card, any);
         if (OMPI_SUCCESS != rc) {
             mca_pml_epml_peer_release(peer);
             return rc;
@@ -226,10 +226,10 @@ int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *a
         mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
         return OMPI_ERR_BAD_PARAM;
     }
-    /* Others of this process may have met it by a link that this one has not needed so far. */
+    /* Others of this process may have met it by a way that this one has not needed so far. */
     if (NULL == peer->shm
-        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->link)
-            || NULL == any->ways.module[peer->link])) {
+        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->way)
+            || NULL == any->ways.module[peer->way])) {
         mca_pml_epml_peer_release(peer);
         return OMPI_ERR_NOT_AVAILABLE;
     }

@@ -43,9 +43,9 @@ typedef struct mca_pml_epml_card_t {
     opal_process_name_t name;
     uint64_t uid;
     uint16_t shm_length;
-    uint16_t link_length[EPML_LINKS]; /**< 0: not to be reached that way */
+    uint16_t way_length[EPML_WAYS]; /**< 0: not to be reached that way */
     uint16_t unused;
-    unsigned char addresses[]; /**< shm_length bytes, then those of the links, in their order */
+    unsigned char addresses[]; /**< shm_length bytes, then those of the ways, in their order */
 } mca_pml_epml_card_t;
 
 /**
@@ -104,12 +104,12 @@ typedef struct mca_pml_epml_node_state_t {
     int64_t having;  /**< somebody has it */
 } mca_pml_epml_node_state_t;
 
-/** Of one endpoint that needs links. */
+/** Of one endpoint that needs ways. */
 static inline void mca_pml_epml_node_state_add(mca_pml_epml_node_state_t *state,
-                                               const mca_pml_epml_ep_t *ep, unsigned int links)
+                                               const mca_pml_epml_ep_t *ep, unsigned int ways)
 {
-    if (0 != (links & EPML_WITH_NODE)) {
-        if (NULL == ep->ways.module[EPML_LINK_NODE]) {
+    if (0 != (ways & EPML_WITH_NODE)) {
+        if (NULL == ep->ways.module[EPML_WAY_NODE]) {
             state->lacking = 1;
         } else {
             state->having = 1;

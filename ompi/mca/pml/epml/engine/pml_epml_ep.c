@@ -34,25 +34,25 @@
  * so that the creating thread, which takes it once, does not get it. */
 #define EPML_LOCK_BIAS_FUNNELED 2
 
-static void put_links(mca_pml_epml_ep_t *ep)
+static void put_ways(mca_pml_epml_ep_t *ep)
 {
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->ways.module[link];
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        mca_btl_ep_module_t *module = ep->ways.module[way];
 
         if (NULL == module) {
             continue;
         }
-        if (EPML_LINK_NET == link && ep->wire.broken[link]) {
+        if (EPML_WAY_NET == way && ep->wire.broken[way]) {
             (void) module->super.btl_finalize(&module->super);
         } else {
-            mca_pml_epml_link_put((mca_pml_epml_link_t) link, module);
+            mca_pml_epml_way_put((mca_pml_epml_way_t) way, module);
         }
     }
 }
 
-/** Have one link.  Under the lock if others can see the endpoint, but not while one is made.
+/** Have one way.  Under the lock if others can see the endpoint, but not while one is made.
  * @return OMPI_SUCCESS or an error */
-static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool published)
+static int need_way(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way, bool published)
 {
     mca_btl_ep_module_t *module;
     int rc;
@@ -60,14 +60,14 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     if (published) {
         mca_pml_epml_lock(ep);
     }
-    module = ep->ways.module[link];
+    module = ep->ways.module[way];
     if (published) {
         mca_pml_epml_unlock(ep);
     }
     if (NULL != module) {
         return OMPI_SUCCESS;
     }
-    rc = mca_pml_epml_link_get(link, ep, &module); /* may take milliseconds */
+    rc = mca_pml_epml_way_get(way, ep, &module); /* may take milliseconds */
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -75,9 +75,9 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
     if (published) {
         mca_pml_epml_lock(ep);
     }
-    if (NULL == ep->ways.module[link]) {
-        ep->ways.module[link] = module;
-        if (EPML_LINK_NET == link) {
+    if (NULL == ep->ways.module[way]) {
+        ep->ways.module[way] = module;
+        if (EPML_WAY_NET == way) {
             mca_pml_epml_counts_begin(ep, module);
         }
         module = NULL;
@@ -88,23 +88,23 @@ static int need_link(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link, bool publi
         mca_pml_epml_unlock(ep);
     }
     if (NULL != module) {
-        mca_pml_epml_link_put(link, module); /* another thread of the endpoint was faster */
+        mca_pml_epml_way_put(way, module); /* another thread of the endpoint was faster */
     }
     return OMPI_SUCCESS;
 }
 
-static int need_links(mca_pml_epml_ep_t *ep, unsigned int links, bool published)
+static int need_ways(mca_pml_epml_ep_t *ep, unsigned int ways, bool published)
 {
-    if (0 != (links & EPML_WITH_NODE)
-        && OMPI_SUCCESS != need_link(ep, EPML_LINK_NODE, published)) {
-        links |= EPML_WITH_NET;
+    if (0 != (ways & EPML_WITH_NODE)
+        && OMPI_SUCCESS != need_way(ep, EPML_WAY_NODE, published)) {
+        ways |= EPML_WITH_NET;
     }
-    return 0 != (links & EPML_WITH_NET) ? need_link(ep, EPML_LINK_NET, published) : OMPI_SUCCESS;
+    return 0 != (ways & EPML_WITH_NET) ? need_way(ep, EPML_WAY_NET, published) : OMPI_SUCCESS;
 }
 
-int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links)
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways)
 {
-    return need_links(ep, links, true);
+    return need_ways(ep, ways, true);
 }
 
 void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
@@ -112,15 +112,15 @@ void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
     mca_btl_ep_module_t *module;
 
     mca_pml_epml_lock(ep);
-    module = ep->ways.module[EPML_LINK_NODE];
-    ep->ways.module[EPML_LINK_NODE] = NULL;
+    module = ep->ways.module[EPML_WAY_NODE];
+    ep->ways.module[EPML_WAY_NODE] = NULL;
     mca_pml_epml_unlock(ep);
     if (NULL != module) {
-        mca_pml_epml_link_put(EPML_LINK_NODE, module);
+        mca_pml_epml_way_put(EPML_WAY_NODE, module);
     }
 }
 
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
                            mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
@@ -154,16 +154,16 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
     }
     mca_pml_epml_send_set_limit(ep);
     /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
-    rc = need_links(ep, links, false);
+    rc = need_ways(ep, ways, false);
     if (OMPI_SUCCESS != rc) {
-        goto err_put_links;
+        goto err_put_ways;
     }
     mca_pml_epml_registry_add(ep);
     *ep_p = ep;
     return OMPI_SUCCESS;
 
-err_put_links:
-    put_links(ep);
+err_put_ways:
+    put_ways(ep);
     (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
 err_fini_match:
     OBJ_DESTRUCT(&ep->comms.table);
@@ -197,7 +197,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
         }
     }
     free(ep->wire.connections);
-    put_links(ep);
+    put_ways(ep);
     (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;

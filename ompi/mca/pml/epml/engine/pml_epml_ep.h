@@ -26,11 +26,11 @@ BEGIN_C_DECLS
 /**
  * Create an endpoint with its transports.
  *
- * @param[in] level     decides how soon a thread that uses it alone gets its lock for itself
- * @param[in] links     by which it will talk to other processes, see mca_pml_epml_ep_need
+ * @param[in] level  decides how soon a thread that uses it alone gets its lock for itself
+ * @param[in] ways   by which it will talk to other processes, see mca_pml_epml_ep_need
  * @return OMPI_SUCCESS or an error; then *ep_p is untouched
  */
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int links,
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
                            mca_pml_epml_ep_t **ep_p);
 
 /** Tell an endpoint who it is. */
@@ -39,11 +39,11 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
 /**
  * Make sure that an endpoint reaches beyond its process.
  *
- * @param[in] links  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
- *                   its place, and ep->ways.module[EPML_LINK_NODE] stays NULL.
+ * @param[in] ways  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
+ *                  its place, and ep->ways.module[EPML_WAY_NODE] stays NULL.
  * @return OMPI_SUCCESS or an error
  */
-int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int links);
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways);
 
 /** A new endpoint that nobody has sent to does without the node side after all. */
 void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);

@@ -32,11 +32,11 @@
 /** Tests or probes of a thread between looks at the rest of Open MPI. */
 #define EPML_TESTED_LONG 16
 
-/** The module of a link has given up, which it has said. */
-static void link_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_link_t link)
+/** The module of a way has given up, which it has said. */
+static void way_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
 {
-    if (!ep->wire.broken[link]) {
-        ep->wire.broken[link] = true;
+    if (!ep->wire.broken[way]) {
+        ep->wire.broken[way] = true;
         ep->wire.lost_seen = EPML_LOST_LOOK;
     }
 }
@@ -57,8 +57,8 @@ static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
 
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
-    mca_btl_ep_module_t *node = ep->ways.module[EPML_LINK_NODE];
-    mca_btl_ep_module_t *net = ep->ways.module[EPML_LINK_NET];
+    mca_btl_ep_module_t *node = ep->ways.module[EPML_WAY_NODE];
+    mca_btl_ep_module_t *net = ep->ways.module[EPML_WAY_NET];
     int events = ep->ways.shm->ep_progress(ep->ways.shm);
     bool heard = false;
 
@@ -68,7 +68,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         events += 0 < rc ? rc : 0;
         heard = 0 < rc;
         if (OPAL_UNLIKELY(0 > rc)) {
-            link_failed(ep, EPML_LINK_NODE);
+            way_failed(ep, EPML_WAY_NODE);
         }
     }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
@@ -89,7 +89,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         }
         ep->engine.net_countdown = ep->engine.net_interval;
         if (OPAL_UNLIKELY(0 > rc)) {
-            link_failed(ep, EPML_LINK_NET);
+            way_failed(ep, EPML_WAY_NET);
         }
     }
     if (NULL != node || NULL != net) {

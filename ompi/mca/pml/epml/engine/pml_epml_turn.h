@@ -61,7 +61,7 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
- * calls all of what an inbox or a pipe can hold, and each link, is looked at (32 messages a turn;
+ * calls all of what an inbox or a pipe can hold, and each way, is looked at (32 messages a turn;
  * the network every 16th turn). */
 #define EPML_TEST_TURNS 4
 

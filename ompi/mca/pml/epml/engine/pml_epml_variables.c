@@ -118,20 +118,20 @@ void mca_pml_epml_counts_begin(mca_pml_epml_ep_t *ep, const mca_btl_ep_module_t 
 static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
 {
     const mca_btl_ep_counts_t inside = count_module(ep->ways.shm);
-    const mca_btl_ep_counts_t node = count_module(ep->ways.module[EPML_LINK_NODE]);
-    const mca_btl_ep_counts_t net = count_module(ep->ways.module[EPML_LINK_NET]);
+    const mca_btl_ep_counts_t node = count_module(ep->ways.module[EPML_WAY_NODE]);
+    const mca_btl_ep_counts_t net = count_module(ep->ways.module[EPML_WAY_NET]);
     const mca_btl_ep_counts_t *before = &ep->wire.net_before; /* zeros as long as there is no net */
 
     *counts = (mca_pml_epml_counts_t){{
         [EPML_COUNT_INSIDE_MESSAGES] = inside.messages,
         [EPML_COUNT_INSIDE_BYTES] = inside.bytes,
-        [EPML_COUNT_INSIDE_FETCHED] = ep->fetch.bytes[EPML_LINKS],
+        [EPML_COUNT_INSIDE_FETCHED] = ep->fetch.bytes[EPML_WAYS],
         [EPML_COUNT_NODE_MESSAGES] = node.messages,
         [EPML_COUNT_NODE_BYTES] = node.bytes,
-        [EPML_COUNT_NODE_FETCHED] = ep->fetch.bytes[EPML_LINK_NODE],
+        [EPML_COUNT_NODE_FETCHED] = ep->fetch.bytes[EPML_WAY_NODE],
         [EPML_COUNT_NET_MESSAGES] = net.messages - before->messages,
         [EPML_COUNT_NET_BYTES] = net.bytes - before->bytes,
-        [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_LINK_NET],
+        [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_WAY_NET],
         [EPML_COUNT_DROPPED] = ep->flow.dropped + inside.dropped + node.dropped + net.dropped
                                - before->dropped,
         [EPML_COUNT_DEFERRED] = ep->wire.backlogged,

@@ -151,7 +151,7 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
         mca_pml_epml_lost_note(ep, connection);
     } else {
         /* Without memory to note the one: better all than somebody who waits for ever. */
-        ep->wire.broken[peer->link] = true;
+        ep->wire.broken[peer->way] = true;
         ep->wire.lost_seen = EPML_LOST_LOOK;
     }
     return true;
@@ -187,7 +187,7 @@ static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, 
     for (int32_t i = 0; i < peers->count; ++i) {
         mca_pml_epml_peer_t *peer = peers->peer[i];
 
-        if (EPML_LINK_NET == peer->link && sizeof(source) <= peer->address_length
+        if (EPML_WAY_NET == peer->way && sizeof(source) <= peer->address_length
             && 0 == memcmp(&source, peer->address, sizeof(source))) {
             return peer;
         }
@@ -241,10 +241,10 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 
 static void drain(mca_pml_epml_ep_t *ep)
 {
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->ways.module[link];
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        mca_btl_ep_module_t *module = ep->ways.module[way];
 
-        if (NULL == module || ep->wire.broken[link]) {
+        if (NULL == module || ep->wire.broken[way]) {
             continue;
         }
         if (NULL != module->ep_drain) {
@@ -257,14 +257,14 @@ static void drain(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** Those beyond a link that has failed learn that this endpoint is lost to them, be it that it has
+/** Those beyond a way that has failed learn that this endpoint is lost to them, be it that it has
  * never sent them anything, or that they come later. */
 static void refuse_beyond(mca_pml_epml_ep_t *ep)
 {
-    for (int link = 0; link < EPML_LINKS; ++link) {
-        mca_btl_ep_module_t *module = ep->ways.module[link];
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        mca_btl_ep_module_t *module = ep->ways.module[way];
 
-        if (ep->wire.broken[link] && NULL != module && NULL != module->ep_refuse) {
+        if (ep->wire.broken[way] && NULL != module && NULL != module->ep_refuse) {
             module->ep_refuse(module, NULL, 0);
         }
     }

@@ -41,7 +41,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
  * Under its lock. */
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
 
-/** What a module of a link calls: see btl_ep.h. */
+/** What a module of a way calls: see btl_ep.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,

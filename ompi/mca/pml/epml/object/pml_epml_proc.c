@@ -87,9 +87,9 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name)
     return mca_pml_epml_same_process(name, OMPI_PROC_MY_NAME);
 }
 
-unsigned int mca_pml_epml_group_links(ompi_group_t *group)
+unsigned int mca_pml_epml_group_ways(ompi_group_t *group)
 {
-    unsigned int links = 0;
+    unsigned int ways = 0;
 
     for (int i = 0; i < group->grp_proc_count; ++i) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
@@ -97,11 +97,11 @@ unsigned int mca_pml_epml_group_links(ompi_group_t *group)
         if (!mca_pml_epml_name_is_here(&name)) {
             const ompi_proc_t *proc = ompi_group_peer_lookup(group, i);
 
-            links |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
-                                                                     : EPML_WITH_NET;
+            ways |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
+                                                                    : EPML_WITH_NET;
         }
     }
-    return links;
+    return ways;
 }
 
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)

@@ -35,8 +35,8 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 /** The rank in the job of the process that it lives in. */
 opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name);
 
-/** By which links are the members of a group reached?  @return set of EPML_WITH_* */
-unsigned int mca_pml_epml_group_links(ompi_group_t *group);
+/** By which ways are the members of a group reached?  @return set of EPML_WITH_* */
+unsigned int mca_pml_epml_group_ways(ompi_group_t *group);
 
 /** Are all members of a group of this process's job?  Endpoints are known in their job only. */
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);

@@ -58,14 +58,14 @@ typedef enum mca_pml_epml_level_t {
 
 /** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
  * for good; both sides agree on it when they make each other's acquaintance. */
-typedef enum mca_pml_epml_link_t {
-    EPML_LINK_NODE = 0, /**< processes of this node: epshm, through shared memory */
-    EPML_LINK_NET = 1,  /**< any: epofi */
-    EPML_LINKS = 2
-} mca_pml_epml_link_t;
+typedef enum mca_pml_epml_way_t {
+    EPML_WAY_NODE = 0, /**< processes of this node: epshm, through shared memory */
+    EPML_WAY_NET = 1,  /**< any: epofi */
+    EPML_WAYS = 2
+} mca_pml_epml_way_t;
 
-/** Sets of links. */
-enum { EPML_WITH_NODE = 1 << EPML_LINK_NODE, EPML_WITH_NET = 1 << EPML_LINK_NET };
+/** Sets of ways. */
+enum { EPML_WITH_NODE = 1 << EPML_WAY_NODE, EPML_WITH_NET = 1 << EPML_WAY_NET };
 
 /**
  * An endpoint as others see it: identity and address.  One per endpoint known to this process,
@@ -80,7 +80,7 @@ typedef struct mca_pml_epml_peer_t {
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;                         /**< unique in this process for ever */
     uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
-    mca_pml_epml_link_t link;            /**< by which it is reached, if it has no inbox here */
+    mca_pml_epml_way_t way;              /**< by which it is reached, if it has no inbox here */
     uint16_t address_length;             /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
@@ -163,7 +163,7 @@ typedef struct mca_pml_epml_ep_signs_t {
 typedef struct mca_pml_epml_ep_ways_t {
     mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    mca_btl_ep_module_t *module[EPML_LINKS]; /**< NULL: nobody is to be reached that way */
+    mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: nobody is to be reached that way */
 } mca_pml_epml_ep_ways_t;
 
 /** Lists of requests, and how much this turn may do for them.  object. */
@@ -182,7 +182,7 @@ typedef struct mca_pml_epml_ep_wire_t {
     uint32_t connection_size;
     uint32_t connections_used;
     uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool broken[EPML_LINKS]; /**< the way's module has failed: everybody beyond it is lost */
+    bool broken[EPML_WAYS]; /**< the way's module has failed: everybody beyond it is lost */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
     uint64_t backlogged;            /**< counts things put in a backlog */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
@@ -228,7 +228,7 @@ typedef struct mca_pml_epml_ep_fetch_t {
     /** From other processes of the node: fetched, or second way in fragments. */
     ep_pace_t pace[EPML_FETCH_CLASSES];
     uint64_t last; /**< when the last of them was complete, by ep_pace_clock */
-    uint64_t bytes[EPML_LINKS + 1]; /**< read from senders' memory, by way; last: inside */
+    uint64_t bytes[EPML_WAYS + 1]; /**< read from senders' memory, by way; last: inside */
 } mca_pml_epml_ep_fetch_t;
 
 /** What is known of losses, and asking for them.  loss. */
@@ -333,9 +333,9 @@ typedef struct mca_pml_epml_comm_t {
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */
-static inline bool mca_pml_epml_ep_has_links(const mca_pml_epml_ep_t *ep)
+static inline bool mca_pml_epml_ep_has_ways(const mca_pml_epml_ep_t *ep)
 {
-    return NULL != ep->ways.module[EPML_LINK_NODE] || NULL != ep->ways.module[EPML_LINK_NET];
+    return NULL != ep->ways.module[EPML_WAY_NODE] || NULL != ep->ways.module[EPML_WAY_NET];
 }
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */

@@ -100,9 +100,9 @@ typedef struct mca_pml_epml_part_t {
 OBJ_CLASS_DECLARATION(mca_pml_epml_part_t);
 
 /** The bit by which one says that addresses and handles of a peer are the node side's. */
-static inline uint8_t mca_pml_epml_part_link_flag(const mca_pml_epml_peer_t *peer)
+static inline uint8_t mca_pml_epml_part_way_flag(const mca_pml_epml_peer_t *peer)
 {
-    return NULL == peer->shm && EPML_LINK_NODE == peer->link ? EPML_HDR_FLAG_NODE : 0;
+    return NULL == peer->shm && EPML_WAY_NODE == peer->way ? EPML_HDR_FLAG_NODE : 0;
 }
 
 extern const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops, mca_pml_epml_precv_ops;

@@ -135,7 +135,7 @@ static void send_start(mca_pml_epml_part_t *part)
         = {.common = {.kind = EPML_HDR_PART_START,
                       .flags = part->may_fetch
                                    ? EPML_HDR_FLAG_GET
-                                         | mca_pml_epml_part_link_flag(part->super.source)
+                                         | mca_pml_epml_part_way_flag(part->super.source)
                                    : 0,
                       .request = part->super.sender_request},
            .receiver = part->super.number,
@@ -182,12 +182,12 @@ static void matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hd
     request->posted.queue = NULL;
     if (request->free_called && is_done(part)) {
         /* The user freed it before its send came: it was kept to take this one. */
-        mca_pml_epml_part_t **link = &request->comm->ghosts;
+        mca_pml_epml_part_t **next = &request->comm->ghosts;
 
-        while (part != *link) {
-            link = &(*link)->next_ghost;
+        while (part != *next) {
+            next = &(*next)->next_ghost;
         }
-        *link = part->next_ghost;
+        *next = part->next_ghost;
         mca_pml_epml_part_destroy(part);
         return;
     }
@@ -540,14 +540,14 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
     const mca_pml_epml_ep_t *ep = part->super.ep;
     const mca_btl_ep_module_t *module = is_neighbour
                                             ? ep->ways.shm
-                                            : ep->ways.module[part->super.source->link];
+                                            : ep->ways.module[part->super.source->way];
     const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
                                    ? module->super.btl_registration_handle_size
                                    : 0;
 
     return part->may_fetch && hdr->common.handle_size == handle_size
            && (hdr->common.flags & EPML_HDR_FLAG_NODE)
-                  == mca_pml_epml_part_link_flag(part->super.source)
+                  == mca_pml_epml_part_way_flag(part->super.source)
            && (part->super.contiguous || is_neighbour);
 }
 

@@ -91,7 +91,7 @@ static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *modul
     const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
     const mca_pml_epml_hdr_part_rndv_t hdr
         = {.common = {.kind = EPML_HDR_PART_RNDV,
-                      .flags = mca_pml_epml_part_link_flag(receiver(part)),
+                      .flags = mca_pml_epml_part_way_flag(receiver(part)),
                       .handle_size = NULL != handle ? module->super.btl_registration_handle_size
                                                     : 0,
                       .request = request->receiver_request},
@@ -459,7 +459,7 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
     part->granted = hdr->round;
     /* By the way that leads back from there; what goes there may take another one. */
     part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET)
-                      && mca_pml_epml_part_link_flag(receiver(part))
+                      && mca_pml_epml_part_way_flag(receiver(part))
                              == (hdr->common.flags & EPML_HDR_FLAG_NODE);
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;

@@ -290,7 +290,7 @@ static int get_more(mca_pml_epml_request_t *request)
         }
         rc = OMPI_SUCCESS;
         request->sent += size;
-        request->ep->fetch.bytes[NULL != request->source->shm ? EPML_LINKS : request->source->link]
+        request->ep->fetch.bytes[NULL != request->source->shm ? EPML_WAYS : request->source->way]
             += size;
     }
     request->get_starting = false;
@@ -463,7 +463,7 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
                                                   &connection)
                      && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
                      && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
-                            == (module == request->ep->ways.module[EPML_LINK_NODE])
+                            == (module == request->ep->ways.module[EPML_WAY_NODE])
                      && handle_size
                             == (NULL != module->super.btl_register_mem
                                     ? module->super.btl_registration_handle_size
@@ -476,7 +476,7 @@ static __attribute__((noinline)) void matched_rndv(mca_pml_epml_request_t *reque
     if (0 == request->wanted) {
         fetched(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
-               && !(module == request->ep->ways.module[EPML_LINK_NODE] && wants_frags(request))
+               && !(module == request->ep->ways.module[EPML_WAY_NODE] && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
     } else if (get && !request->contiguous && NULL != request->source->shm) {

@@ -143,7 +143,7 @@ static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_
 {
     const uint64_t source = ((const mca_btl_ep_module_t *) btl)->ep_source;
 
-    return 0 == source || EPML_LINK_NET != peer->link
+    return 0 == source || EPML_WAY_NET != peer->way
            || (sizeof(source) <= peer->address_length
                && 0 == memcmp(&source, peer->address, sizeof(source)));
 }
@@ -472,7 +472,7 @@ void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *d
     mca_pml_epml_hdr_bare_t bare;
 
     copy_once(&bare, rest, sizeof(bare));
-    if (is_sound(ep, &ep->ways.module[EPML_LINK_NODE]->super,
+    if (is_sound(ep, &ep->ways.module[EPML_WAY_NODE]->super,
                  &(const mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
                                                    .context = bare.context,
                                                    .source = bare.source,

@@ -35,7 +35,7 @@
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return (NULL != peer->shm ? ep->ways.shm : ep->ways.module[peer->link])->super.btl_eager_limit;
+    return (NULL != peer->shm ? ep->ways.shm : ep->ways.module[peer->way])->super.btl_eager_limit;
 }
 
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
@@ -115,7 +115,7 @@ void mca_pml_epml_send_returned(void *context, void *token)
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm
-           || (EPML_LINK_NODE == peer->link && NULL != mca_pml_epml_connection_find(ep, peer)
+           || (EPML_WAY_NODE == peer->way && NULL != mca_pml_epml_connection_find(ep, peer)
                && !mca_pml_epml_lost_is(ep, peer));
 }
 
@@ -183,7 +183,7 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
-    if (module == request->ep->ways.module[EPML_LINK_NODE]) {
+    if (module == request->ep->ways.module[EPML_WAY_NODE]) {
         hdr->match.common.flags |= EPML_HDR_FLAG_NODE;
     }
     hdr->address = (uint64_t) (uintptr_t) request->base;

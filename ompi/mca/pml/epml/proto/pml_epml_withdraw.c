@@ -58,8 +58,8 @@ static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer
 /** Ask the receiver.  @return as mca_pml_epml_send_control */
 static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
 {
-    const mca_btl_ep_module_t *module = request->ep->ways.module[EPML_LINK_NET];
-    const bool by_net = NULL == receiver->shm && EPML_LINK_NET == receiver->link;
+    const mca_btl_ep_module_t *module = request->ep->ways.module[EPML_WAY_NET];
+    const bool by_net = NULL == receiver->shm && EPML_WAY_NET == receiver->way;
     struct {
         mca_pml_epml_hdr_withdraw_t hdr;
         unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
@@ -177,7 +177,7 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
     const bool is_neighbour = module == ep->ways.shm;
 
-    if (NULL == sender && module == ep->ways.module[EPML_LINK_NET]) {
+    if (NULL == sender && module == ep->ways.module[EPML_WAY_NET]) {
         /* For one who had this module before. */
         ep->flow.dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {

@@ -46,7 +46,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if (ep->wire.broken[peer->link]
+    if (ep->wire.broken[peer->way]
         || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
         return true;
     }
@@ -186,7 +186,7 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     if (NULL != connection) {
         connection->lost_id = peer->id;
     } else {
-        ep->wire.broken[peer->link] = true; /* as in mca_pml_epml_lost_sender */
+        ep->wire.broken[peer->way] = true; /* as in mca_pml_epml_lost_sender */
     }
     ep->wire.lost_seen = EPML_LOST_LOOK;
 }
@@ -197,7 +197,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
                                                    mca_pml_epml_connection_t **connection_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    mca_btl_ep_module_t *module = ep->ways.module[peer->link];
+    mca_btl_ep_module_t *module = ep->ways.module[peer->way];
     mca_pml_epml_connection_t *connection;
     int rc;
 

@@ -37,7 +37,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_find(const mca_pml_epml_ep_t 
 
 /** The endpoint cannot reach a peer, and will not try again: from now on it is lost, which the next
  * mca_pml_epml_lost_look sees.  Under ep's lock; without memory all are that are reached by the
- * same link. */
+ * same way. */
 void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
 /** An entry for a peer, without a connection.  Under ep's lock.

@@ -80,7 +80,7 @@ static uint64_t now_ns(void)
 
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    mca_btl_ep_module_t *module = ep->ways.module[peer->link];
+    mca_btl_ep_module_t *module = ep->ways.module[peer->way];
 
     if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
         return; /* its inbox is always there; or that has been said */
@@ -223,7 +223,7 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
     }
     /* Relaxed: as in append. */
     atomic_store_explicit(&ep->signs.busy,
-                          mca_pml_epml_ep_has_links(ep) || NULL != ep->wire.backlogs.first,
+                          mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first,
                           memory_order_relaxed);
     return events;
 }

@@ -219,18 +219,18 @@ int mca_pml_epml_shm_create(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_
 /** A module of the network. */
 static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
 {
-    kept_module_t **link = &transports.kept;
+    kept_module_t **next = &transports.kept;
     kept_module_t *kept;
     int rc;
 
     opal_mutex_lock(&transports.lock);
     rc = transport_open(&transports.net);
-    while (NULL != *link && (*link)->module->ep_worn) {
-        link = &(*link)->next;
+    while (NULL != *next && (*next)->module->ep_worn) {
+        next = &(*next)->next;
     }
-    kept = *link;
+    kept = *next;
     if (NULL != kept) {
-        *link = kept->next;
+        *next = kept->next;
         atomic_fetch_sub_explicit(&transports.kept_count, 1, memory_order_relaxed);
     }
     opal_mutex_unlock(&transports.lock);
@@ -246,20 +246,20 @@ static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
-                          mca_btl_ep_module_t **module_p)
+int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
+                         mca_btl_ep_module_t **module_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
 
-    return EPML_LINK_NET == link
+    return EPML_WAY_NET == way
                ? net_get(ep, module_p)
                : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 }
 
-void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module)
+void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    kept_module_t *kept = EPML_LINK_NET == link ? malloc(sizeof(*kept)) : NULL;
+    kept_module_t *kept = EPML_WAY_NET == way ? malloc(sizeof(*kept)) : NULL;
 
     if (NULL == kept) {
         (void) module->super.btl_finalize(&module->super);

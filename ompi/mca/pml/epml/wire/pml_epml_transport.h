@@ -49,14 +49,14 @@ void mca_pml_epml_transports_close(void);
 void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn_t tell,
                                     void *context);
 
-/** A module of a link, new or, of the network, left by an endpoint that is gone.
- * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the link cannot be used */
-int mca_pml_epml_link_get(mca_pml_epml_link_t link, mca_pml_epml_ep_t *ep,
-                          mca_btl_ep_module_t **module_p);
+/** A module of a way, new or, of the network, left by an endpoint that is gone.
+ * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the way cannot be used */
+int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
+                         mca_btl_ep_module_t **module_p);
 
 /** The endpoint needs it no longer.  One of the network is kept for the next endpoint: it may still
  * be delivering, and costs time to make. */
-void mca_pml_epml_link_put(mca_pml_epml_link_t link, mca_btl_ep_module_t *module);
+void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module);
 
 /** Progress the kept modules.  @return number of events */
 int mca_pml_epml_net_progress_kept(void);
