@@ -9,7 +9,8 @@
 # $HEADER$
 #
 # layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
-# by their one header, and no function of ours has more than 80 lines.
+# by their one header; a part of an object is written by one layer; and no function of ours has more
+# than 80 lines.
 #
 # Guards: ompi, opal
 
@@ -18,6 +19,7 @@ use warnings;
 
 use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
+use List::Util qw(uniq);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
@@ -26,6 +28,14 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 # what each is for.  Files beside the folders are on top of all.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],
+);
+# Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
+my %PARTS = (
+    'ompi/mca/pml/epml' => {
+        signs => 'object', requests => 'object', comms => 'object',
+        ways => 'wire', wire => 'wire', flow => 'wire', fetch => 'proto', loss => 'loss',
+        engine => 'engine', life => 'engine', list => 'engine',
+    },
 );
 my $LINES = 80;
 
@@ -68,6 +78,23 @@ sub wrong_includes
     return @wrong;
 }
 
+# ---- parts ---------------------------------------------------------------------------------------
+
+# Where a file of a layer writes parts that are another layer's.
+sub wrong_writes
+{
+    my ($component, $layer, $path) = @_;
+    my $of = $PARTS{$component} // {};
+    my $part = '->(' . join('|', sort keys %$of) . ')\.\w+(?:\[[^]]*\]|\.\w+)*+';
+    my $text = text($path);
+    my @written = ($text =~ m{(?:\+\+|--)[\w>-]*?$part(?!->)}g,
+        $text =~ m{$part\s*(?:\+\+|--|(?:[-+*/|&^]|<<|>>)?=(?!=))}g,
+        $text =~ m{\batomic_(?!load)\w+\(\s*&[\w>-]*?$part,}g);
+
+    return map { "$component/$layer/" . basename($path) . " writes $_, which is for $of->{$_}/: call"
+        . " a function of that layer" } uniq(grep { $of->{$_} ne $layer } @written);
+}
+
 my $files = 0;
 for my $component (sort keys %LAYERS) {
     my @layers = @{$LAYERS{$component}};
@@ -82,6 +109,8 @@ for my $component (sort keys %LAYERS) {
         $files += @paths;
         is(join("\n", map { wrong_includes($component, $layer, $_, \%height) } @paths), '',
             "$component/$layer includes only what is below it");
+        is(join("\n", map { wrong_writes($component, $layer, $_) } @paths), '',
+            "$component/$layer writes only what is its own");
     }
 }
 cmp_ok($files, '>', 80, "$files files");

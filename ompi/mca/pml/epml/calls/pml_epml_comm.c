@@ -100,7 +100,6 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     comm->peers = peers;
     comm->local = local;
     comm->comm = newcomm;
-    comm->loss.rank = -1;
 
     mca_pml_epml_lock(ep);
     mca_pml_epml_lost_attach(comm);

@@ -19,6 +19,7 @@
 #include "ompi_config.h"
 
 #include "../engine/engine.h"
+#include "../loss/loss.h"
 #include "../proto/proto.h"
 #include "../wire/wire.h"
 #include "../object/object.h"
@@ -52,10 +53,7 @@ static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int t
 /** There is no message: can there be one?  Under the lock. */
 static inline int in_vain(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
-    /* No request says whom a thread waits for that probes in a loop; mca_pml_epml_lost_ask asks. */
-    comm->ep->loss.probed.context = comm->context;
-    comm->ep->loss.probed.source = src;
-    comm->ep->loss.probed.tag = tag;
+    mca_pml_epml_lost_note_probe(comm, src, tag);
     if (OPAL_UNLIKELY(comm->message_lost)) {
         return MPI_ERR_NO_MEM; /* it might be the one that was lost */
     }
@@ -160,7 +158,7 @@ static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t 
         rc = wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
             take(epml_comm->ep, unexpected);
-            ++epml_comm->ep->flow.taken_out;
+            mca_pml_epml_unexpected_take_out(epml_comm->ep);
             /* The message keeps the communicator until it is received. */
             mca_pml_epml_comm_hold(epml_comm);
         }
@@ -229,7 +227,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     request->req_ompi.req_status._cancelled = 0;
     mca_pml_epml_request_count(request);
-    --comm->ep->flow.taken_out;
+    mca_pml_epml_unexpected_received(comm->ep);
     --comm->active; /* the message's hold; the request has its own */
     mca_pml_epml_unexpected_view(unexpected, request->peer, request->tag, &view);
     mca_pml_epml_recv_matched(request, &view.hdr, view.data, view.size);

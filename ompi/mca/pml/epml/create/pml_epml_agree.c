@@ -94,10 +94,7 @@ static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
         mca_pml_epml_unexpected_free(ep, message);
         return is_sound ? OMPI_SUCCESS : OMPI_ERROR;
     }
-    /* No request says whom this thread waits for; mca_pml_epml_lost_ask asks. */
-    ep->loss.probed.context = comm->context;
-    ep->loss.probed.source = rank;
-    ep->loss.probed.tag = tag;
+    mca_pml_epml_lost_note_probe(comm, rank, tag);
     return comm->loss.member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;

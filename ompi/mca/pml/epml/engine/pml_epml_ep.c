@@ -34,92 +34,6 @@
  * so that the creating thread, which takes it once, does not get it. */
 #define EPML_LOCK_BIAS_FUNNELED 2
 
-static void put_ways(mca_pml_epml_ep_t *ep)
-{
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        mca_btl_ep_module_t *module = ep->ways.module[way];
-
-        if (NULL == module) {
-            continue;
-        }
-        if (EPML_WAY_NET == way && ep->wire.broken[way]) {
-            (void) module->super.btl_finalize(&module->super);
-        } else {
-            mca_pml_epml_way_put((mca_pml_epml_way_t) way, module);
-        }
-    }
-}
-
-/** Have one way.  Under the lock if others can see the endpoint, but not while one is made.
- * @return OMPI_SUCCESS or an error */
-static int need_way(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way, bool published)
-{
-    mca_btl_ep_module_t *module;
-    int rc;
-
-    if (published) {
-        mca_pml_epml_lock(ep);
-    }
-    module = ep->ways.module[way];
-    if (published) {
-        mca_pml_epml_unlock(ep);
-    }
-    if (NULL != module) {
-        return OMPI_SUCCESS;
-    }
-    rc = mca_pml_epml_way_get(way, ep, &module); /* may take milliseconds */
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    mca_pml_epml_lost_start();
-    if (published) {
-        mca_pml_epml_lock(ep);
-    }
-    if (NULL == ep->ways.module[way]) {
-        ep->ways.module[way] = module;
-        if (EPML_WAY_NET == way) {
-            mca_pml_epml_counts_begin(ep, module);
-        }
-        module = NULL;
-        /* Relaxed: a hint to those who progress it. */
-        atomic_store_explicit(&ep->signs.busy, true, memory_order_relaxed);
-    }
-    if (published) {
-        mca_pml_epml_unlock(ep);
-    }
-    if (NULL != module) {
-        mca_pml_epml_way_put(way, module); /* another thread of the endpoint was faster */
-    }
-    return OMPI_SUCCESS;
-}
-
-static int need_ways(mca_pml_epml_ep_t *ep, unsigned int ways, bool published)
-{
-    if (0 != (ways & EPML_WITH_NODE)
-        && OMPI_SUCCESS != need_way(ep, EPML_WAY_NODE, published)) {
-        ways |= EPML_WITH_NET;
-    }
-    return 0 != (ways & EPML_WITH_NET) ? need_way(ep, EPML_WAY_NET, published) : OMPI_SUCCESS;
-}
-
-int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways)
-{
-    return need_ways(ep, ways, true);
-}
-
-void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep)
-{
-    mca_btl_ep_module_t *module;
-
-    mca_pml_epml_lock(ep);
-    module = ep->ways.module[EPML_WAY_NODE];
-    ep->ways.module[EPML_WAY_NODE] = NULL;
-    mca_pml_epml_unlock(ep);
-    if (NULL != module) {
-        mca_pml_epml_way_put(EPML_WAY_NODE, module);
-    }
-}
-
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
                            mca_pml_epml_ep_t **ep_p)
 {
@@ -137,36 +51,26 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
     ep->engine.turn = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
     ep->engine.net_countdown = 1;
-    ep->flow.limit = mca_pml_epml_component.unexpected_limit;
-    ep->requests.slice = EPML_SLICE_NONE;
+    mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
+    mca_pml_epml_flow_init(ep);
     epml_numbers_init(&ep->numbers);
 
     if (0 != epml_match_init(&ep->match)) {
         goto err_free;
     }
-    OBJ_CONSTRUCT(&ep->comms.table, opal_hash_table_t);
-    if (OPAL_SUCCESS != opal_hash_table_init(&ep->comms.table, 8)) {
+    if (OMPI_SUCCESS != mca_pml_epml_comms_init(ep)) {
         goto err_fini_match;
     }
-    rc = mca_pml_epml_shm_create(ep, &ep->ways.shm);
+    rc = mca_pml_epml_ways_open(ep, ways);
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
-    }
-    mca_pml_epml_send_set_limit(ep);
-    /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
-    rc = need_ways(ep, ways, false);
-    if (OMPI_SUCCESS != rc) {
-        goto err_put_ways;
     }
     mca_pml_epml_registry_add(ep);
     *ep_p = ep;
     return OMPI_SUCCESS;
 
-err_put_ways:
-    put_ways(ep);
-    (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
 err_fini_match:
-    OBJ_DESTRUCT(&ep->comms.table);
+    mca_pml_epml_comms_fini(ep);
     epml_match_fini(&ep->match);
 err_free:
     free(ep);
@@ -189,16 +93,8 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     mca_pml_epml_counts_account(ep);
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
-    for (uint32_t i = 0; i < ep->wire.connection_size; ++i) {
-        mca_pml_epml_connection_t *connection = &ep->wire.connections[i];
-
-        if (NULL != connection->endpoint) {
-            connection->module->ep_disconnect(connection->module, connection->endpoint);
-        }
-    }
-    free(ep->wire.connections);
-    put_ways(ep);
-    (void) ep->ways.shm->super.btl_finalize(&ep->ways.shm->super);
+    mca_pml_epml_connections_close(ep);
+    mca_pml_epml_ways_close(ep);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;
 
@@ -207,16 +103,11 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     }
     epml_match_fini(&ep->match);
     epml_numbers_fini(&ep->numbers);
-    while (NULL != ep->requests.unused) {
-        mca_pml_epml_request_t *request = ep->requests.unused;
-
-        ep->requests.unused = request->next;
-        OBJ_RELEASE(request);
-    }
+    mca_pml_epml_requests_trim(ep);
     if (NULL != ep->life.self) {
         mca_pml_epml_peer_release(ep->life.self);
     }
-    OBJ_DESTRUCT(&ep->comms.table);
+    mca_pml_epml_comms_fini(ep);
     free(ep);
 }
 

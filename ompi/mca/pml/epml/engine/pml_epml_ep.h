@@ -19,6 +19,7 @@
 
 #include "ompi_config.h"
 
+#include "../wire/wire.h"
 #include "../object/object.h"
 
 BEGIN_C_DECLS
@@ -35,18 +36,6 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
 
 /** Tell an endpoint who it is. */
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);
-
-/**
- * Make sure that an endpoint reaches beyond its process.
- *
- * @param[in] ways  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
- *                  its place, and ep->ways.module[EPML_WAY_NODE] stays NULL.
- * @return OMPI_SUCCESS or an error
- */
-int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways);
-
-/** A new endpoint that nobody has sent to does without the node side after all. */
-void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
 
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);
 

@@ -379,10 +379,10 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
         return -1;
     }
     ++ep->engine.helps;
-    ep->requests.slice = scan->slice;
+    mca_pml_epml_slice_set(ep, scan->slice);
     events = mca_pml_epml_ep_progress_locked(ep);
     scan->slice = ep->requests.slice;
-    ep->requests.slice = EPML_SLICE_NONE;
+    mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
     mca_pml_epml_unlock(ep);
     return events;
 }
@@ -464,7 +464,7 @@ static int push_dying(mca_pml_epml_ep_t *list)
         mca_pml_epml_ep_t *ep = list;
 
         list = ep->list.next;
-        ep->requests.slice = EPML_SLICE;
+        mca_pml_epml_slice_set(ep, EPML_SLICE);
         events += mca_pml_epml_ep_progress_locked(ep);
         if (NULL == ep->wire.backlogs.first) {
             mca_pml_epml_ep_destroy(ep);

@@ -36,8 +36,7 @@
 static void way_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
 {
     if (!ep->wire.broken[way]) {
-        ep->wire.broken[way] = true;
-        ep->wire.lost_seen = EPML_LOST_LOOK;
+        mca_pml_epml_way_break(ep, way);
     }
 }
 

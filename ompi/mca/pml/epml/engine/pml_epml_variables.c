@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 
+#include "../wire/wire.h"
 #include "../object/object.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_variables.h"
@@ -99,27 +100,12 @@ static struct {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static mca_btl_ep_counts_t count_module(const mca_btl_ep_module_t *module)
-{
-    mca_btl_ep_counts_t counts = {0, 0, 0};
-
-    if (NULL != module && NULL != module->ep_count) {
-        module->ep_count(module, &counts);
-    }
-    return counts;
-}
-
-void mca_pml_epml_counts_begin(mca_pml_epml_ep_t *ep, const mca_btl_ep_module_t *module)
-{
-    ep->wire.net_before = count_module(module);
-}
-
 /** All of an endpoint.  Under its lock. */
 static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
 {
-    const mca_btl_ep_counts_t inside = count_module(ep->ways.shm);
-    const mca_btl_ep_counts_t node = count_module(ep->ways.module[EPML_WAY_NODE]);
-    const mca_btl_ep_counts_t net = count_module(ep->ways.module[EPML_WAY_NET]);
+    const mca_btl_ep_counts_t inside = mca_pml_epml_way_count(ep->ways.shm);
+    const mca_btl_ep_counts_t node = mca_pml_epml_way_count(ep->ways.module[EPML_WAY_NODE]);
+    const mca_btl_ep_counts_t net = mca_pml_epml_way_count(ep->ways.module[EPML_WAY_NET]);
     const mca_btl_ep_counts_t *before = &ep->wire.net_before; /* zeros as long as there is no net */
 
     *counts = (mca_pml_epml_counts_t){{

@@ -23,10 +23,6 @@
 
 BEGIN_C_DECLS
 
-/** The endpoint gets a module of the network, which may have been another one's: what it has sent
- * for that one is not this one's.  Under the lock, or before anybody knows the endpoint. */
-void mca_pml_epml_counts_begin(mca_pml_epml_ep_t *ep, const mca_btl_ep_module_t *module);
-
 /** Let the counts of an endpoint that comes to its end be in the process's, those already there
  * left out.  By its last owner. */
 void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep);

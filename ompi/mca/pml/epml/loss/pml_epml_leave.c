@@ -108,7 +108,7 @@ static void hear(mca_pml_epml_comm_t *comm)
 {
     if (!comm->loss.left) {
         comm->loss.left = true;
-        comm->ep->wire.lost_seen = EPML_LOST_LOOK;
+        mca_pml_epml_lost_look_soon(comm->ep);
         /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
          * pass for a sign that all is well. */
         comm->ep->loss.ask_soon = true;
@@ -140,10 +140,10 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
 
     if (NULL == comm) {
-        ++ep->flow.dropped; /* it has been freed here, most likely */
+        mca_pml_epml_ep_drop(ep); /* it has been freed here, most likely */
         keep(ep, hdr); /* no id comes twice, so it does no harm */
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
     } else {
         hear(comm);
     }

@@ -150,9 +150,7 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
         connection->peer_id = peer->id; /* which it is to lose at once */
         mca_pml_epml_lost_note(ep, connection);
     } else {
-        /* Without memory to note the one: better all than somebody who waits for ever. */
-        ep->wire.broken[peer->way] = true;
-        ep->wire.lost_seen = EPML_LOST_LOOK;
+        mca_pml_epml_way_break(ep, peer->way); /* as in mca_pml_epml_connection_give_up */
     }
     return true;
 }
@@ -226,8 +224,9 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
 
+    comm->loss.rank = -1;
     if (ep->loss.any) { /* be it nobody whom the endpoint has known so far */
-        ep->wire.lost_seen = EPML_LOST_LOOK;
+        mca_pml_epml_lost_look_soon(ep);
     }
     mca_pml_epml_leave_attach(comm);
 }
@@ -325,7 +324,9 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
         }
         if (untold) {
             mca_pml_epml_leave_tell(comm);
-            ep->wire.lost_seen = comm->loss.passed_on ? ep->wire.lost_seen : EPML_LOST_LOOK;
+            if (!comm->loss.passed_on) {
+                mca_pml_epml_lost_look_soon(ep);
+            }
         }
         any = any || comm->loss.member;
     }
@@ -394,7 +395,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     /* Acquire: orders the news before the bits; partner: the release in
      * mca_pml_epml_lost_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
-    ep->wire.lost_seen = news;
+    mca_pml_epml_lost_saw(ep, news);
     for (epml_backlog_thing_t *backlog = ep->wire.backlogs.first, *next; NULL != backlog;
          backlog = next) {
         next = backlog->next_queue; /* this one goes */

@@ -41,6 +41,16 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
  * Under its lock. */
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
 
+/** A thread has probed in vain: no request says whom it waits for, so mca_pml_epml_lost_ask asks
+ * them.  Under the lock. */
+static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm, int source,
+                                                int tag)
+{
+    comm->ep->loss.probed.context = comm->context;
+    comm->ep->loss.probed.source = source;
+    comm->ep->loss.probed.tag = tag;
+}
+
 /** What a module of a way calls: see btl_ep.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);

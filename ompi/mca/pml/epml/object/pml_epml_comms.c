@@ -23,6 +23,17 @@
 
 #include "ompi/constants.h"
 
+int mca_pml_epml_comms_init(mca_pml_epml_ep_t *ep)
+{
+    OBJ_CONSTRUCT(&ep->comms.table, opal_hash_table_t);
+    return opal_hash_table_init(&ep->comms.table, 8);
+}
+
+void mca_pml_epml_comms_fini(mca_pml_epml_ep_t *ep)
+{
+    OBJ_DESTRUCT(&ep->comms.table);
+}
+
 int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm)
 {
     return opal_hash_table_set_value_uint64(&comm->ep->comms.table, comm->context, comm);

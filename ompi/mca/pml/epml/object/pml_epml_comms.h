@@ -23,6 +23,10 @@
 
 BEGIN_C_DECLS
 
+/** Of a new endpoint.  @return OMPI_SUCCESS, or an error; to be ended all the same */
+int mca_pml_epml_comms_init(mca_pml_epml_ep_t *ep);
+void mca_pml_epml_comms_fini(mca_pml_epml_ep_t *ep);
+
 /** @return OPAL_SUCCESS, OPAL_ERR_OUT_OF_RESOURCE */
 int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm);
 void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm);

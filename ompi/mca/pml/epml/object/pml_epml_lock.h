@@ -46,6 +46,13 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
                           memory_order_relaxed);
 }
 
+/** Shall the endpoint be turned even if its inbox is empty?  Under the lock. */
+static inline void mca_pml_epml_ep_set_busy(mca_pml_epml_ep_t *ep, bool busy)
+{
+    /* Relaxed: a hint to the threads that turn the endpoint. */
+    atomic_store_explicit(&ep->signs.busy, busy, memory_order_relaxed);
+}
+
 /* In builds for tests (CPPFLAGS=-DEPML_CHECK_LOCKS=1, test/lib/Ept/Tsan.pm) each thread counts the
  * endpoints' locks that it holds: one at most, and none where the user's code may be called.  So a
  * callback that calls MPI under a lock ends the program, instead of hanging it now and then.  So
@@ -117,6 +124,13 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
     if (OPAL_UNLIKELY(NULL != deferred)) {
         mca_pml_epml_run_deferred(deferred);
     }
+}
+
+/** A turn begins in which no more bytes than this may be copied, or has ended (EPML_SLICE_NONE).
+ * Under the lock. */
+static inline void mca_pml_epml_slice_set(mca_pml_epml_ep_t *ep, size_t size)
+{
+    ep->requests.slice = size;
 }
 
 /** How much of size bytes may be copied in this turn?  They count as copied.  Under the lock.

@@ -75,6 +75,16 @@ int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
+void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep)
+{
+    while (NULL != ep->requests.unused) {
+        mca_pml_epml_request_t *request = ep->requests.unused;
+
+        ep->requests.unused = request->next;
+        OBJ_RELEASE(request);
+    }
+}
+
 mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
                                                    mca_pml_epml_request_t *second)
 {

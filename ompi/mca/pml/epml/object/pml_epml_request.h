@@ -230,6 +230,9 @@ bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request);
 /** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
 
+/** Free the requests that are kept for later.  Under the lock. */
+void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep);
+
 /** An error below the engine as MPI knows it. */
 int mca_pml_epml_mpi_error(int rc);
 

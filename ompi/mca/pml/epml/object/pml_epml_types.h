@@ -149,8 +149,8 @@ typedef struct mca_pml_epml_unexpected_t {
 
 /* ---- an endpoint, and its parts -------------------------------------------------------------- */
 
-/* Each part is written by the layer that is said there, or by functions of that, under the
- * endpoint's lock if nothing else is said, and read by others. */
+/* Each part is written by the layer that it names, under the endpoint's lock if nothing else is
+ * said, and read by others; test/self/layers.t sees to that. */
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {

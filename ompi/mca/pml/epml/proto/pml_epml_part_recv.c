@@ -347,7 +347,7 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     }
     if (NULL == part || !is_open(part)
         || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
@@ -525,7 +525,7 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     end(part, MPI_ERR_OTHER);
@@ -571,7 +571,7 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (hdr->length > part->missing) {

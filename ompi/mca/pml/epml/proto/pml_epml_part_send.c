@@ -449,7 +449,7 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
         = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
 
     if (NULL == part || (&mca_pml_epml_psend_ops == part->super.ops && part->refused)) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (&mca_pml_epml_psend_ops != part->super.ops || is_to_nobody(part)
@@ -497,7 +497,7 @@ static bool part_again_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
     }
     if (NULL == part || atomic_load_explicit(&part->super.done, memory_order_relaxed)
         || mca_pml_epml_part_short_round(part->round) != hdr->common.handle_size) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (!may_be_again(part, hdr->offset, hdr->length)) {
@@ -521,7 +521,7 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_ep
             return false;
         }
         if (OMPI_SUCCESS == hdr->status || 0 != hdr->round || 0 < part->granted || part->refused) {
-            ++part->super.ep->flow.dropped;
+            mca_pml_epml_ep_drop(part->super.ep);
         } else {
             part->refused = true; /* the answer to the send itself, not to a piece */
             end_if_refused(part);

@@ -524,7 +524,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     int rc;
 
     if (NULL == request) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (&mca_pml_epml_recv_ops != request->ops || 0 < request->gets || request->in_backlog

@@ -35,7 +35,7 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
 {
     static _Atomic bool said = false;
 
-    ++ep->flow.dropped;
+    mca_pml_epml_ep_drop(ep);
     /* Relaxed: two messages instead of one would do no harm. */
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
         EPML_SHOW_HELP("message dropped", true, reason, (unsigned int) OMPI_PROC_MY_NAME->vpid,
@@ -64,7 +64,7 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
     const bool fin = EPML_HDR_EAGER != match->common.kind; /* what the data wait for */
     static _Atomic bool said = false;
 
-    ++ep->flow.dropped;
+    mca_pml_epml_ep_drop(ep);
     if (0 == (match->context & EPML_AGREE_CONTEXT)) {
         comm->message_lost = true;
     } else {
@@ -118,7 +118,7 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
     if (NULL == comm) {
         /* From a neighbour (others are checked before): sent, never received, and the communicator
          * has been freed since.  Open MPI says nothing of such messages either. */
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return;
     }
     sender = comm->peers->peer[match->source];

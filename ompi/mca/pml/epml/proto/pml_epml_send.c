@@ -92,17 +92,6 @@ static void sent(mca_pml_epml_request_t *request)
     mca_pml_epml_request_done(request);
 }
 
-void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep)
-{
-    const mca_btl_ep_module_t *shm = ep->ways.shm;
-    const size_t header = sizeof(mca_pml_epml_hdr_match_t);
-
-    ep->ways.immediate_limit = shm->super.btl_eager_limit;
-    if (NULL != shm->ep_lend && ep->ways.immediate_limit - header >= shm->ep_lend_min) {
-        ep->ways.immediate_limit = header + shm->ep_lend_min - 1;
-    }
-}
-
 void mca_pml_epml_send_returned(void *context, void *token)
 {
     (void) context;
@@ -361,7 +350,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
     int rc;
 
     if (NULL == request) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (&mca_pml_epml_send_ops != request->ops || !mca_pml_epml_send_is_offered(request)
@@ -396,7 +385,7 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     if (NULL == request
         || !(EPML_HDR_ACK == hdr->common.kind ? EPML_SEND_SYNC == request->state
                                               : mca_pml_epml_send_is_offered(request))) {
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
         return true;
     }
     if (OMPI_ERR_UNREACH == hdr->status

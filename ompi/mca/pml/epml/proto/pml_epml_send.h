@@ -36,10 +36,6 @@ static inline void mca_pml_epml_match_header(mca_pml_epml_hdr_match_t *hdr,
     hdr->tag = tag;
 }
 
-/** Look up from which size on messages to neighbours are lent, which the transport finds out. 
- * Under the lock. */
-void mca_pml_epml_send_set_limit(mca_pml_epml_ep_t *ep);
-
 /** Start a send, but for a buffered one that is persistent.  Under the lock.
  * @return OMPI_SUCCESS or an error: then it has not been started */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);

@@ -87,7 +87,7 @@ void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_WITHDRAWN;
     } else if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        request->ep->wire.lost_seen = EPML_LOST_LOOK; /* no memory to ask: again at the next turn */
+        mca_pml_epml_lost_look_soon(request->ep); /* no memory to ask: again at the next turn */
     } else {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED); /* the peer has gone, too */
     }
@@ -179,9 +179,11 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
 
     if (NULL == sender && module == ep->ways.module[EPML_WAY_NET]) {
         /* For one who had this module before. */
-        ep->flow.dropped += answer_by_address(module, hdr, message->rest) ? 0 : 1;
+        if (!answer_by_address(module, hdr, message->rest)) {
+            mca_pml_epml_ep_drop(ep);
+        }
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
-        ++ep->flow.dropped; /* off the network it must not pass for a neighbour's */
+        mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a neighbour's */
     } else if (throw_away(ep, sender, hdr)) {
         mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
     }

@@ -36,7 +36,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     mca_pml_epml_lost_set_anybody();
     connection->lost_id = connection->peer_id;
     connection->peer_id = 0; /* whoever wants to send must look first */
-    ep->wire.lost_seen = EPML_LOST_LOOK;
+    mca_pml_epml_lost_look_soon(ep);
 }
 
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
@@ -185,10 +185,11 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     connection = mca_pml_epml_connection_place(ep, peer);
     if (NULL != connection) {
         connection->lost_id = peer->id;
+        mca_pml_epml_lost_look_soon(ep);
     } else {
-        ep->wire.broken[peer->way] = true; /* as in mca_pml_epml_lost_sender */
+        /* Without memory to note the one: better all than somebody who waits for ever. */
+        mca_pml_epml_way_break(ep, peer->way);
     }
-    ep->wire.lost_seen = EPML_LOST_LOOK;
 }
 
 /** First use of a peer by this endpoint. */
@@ -234,4 +235,16 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         return OMPI_SUCCESS;
     }
     return connect_first(ep, peer, connection_p);
+}
+
+void mca_pml_epml_connections_close(mca_pml_epml_ep_t *ep)
+{
+    for (uint32_t i = 0; i < ep->wire.connection_size; ++i) {
+        mca_pml_epml_connection_t *connection = &ep->wire.connections[i];
+
+        if (NULL != connection->endpoint) {
+            connection->module->ep_disconnect(connection->module, connection->endpoint);
+        }
+    }
+    free(ep->wire.connections);
 }

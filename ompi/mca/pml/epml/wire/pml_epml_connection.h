@@ -49,6 +49,9 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
 int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p);
 
+/** The endpoint goes: end its connections. */
+void mca_pml_epml_connections_close(mca_pml_epml_ep_t *ep);
+
 /** Of mca_pml_epml_ep_t.wire.lost_seen: look at the next turn. */
 #define EPML_LOST_LOOK UINT32_MAX
 
@@ -58,6 +61,25 @@ static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
     /* Relaxed: a hint; what it stands for is read under lost.lock. */
     return ep->wire.lost_seen
            != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
+}
+
+/** See at the next turn who is lost.  Under the lock. */
+static inline void mca_pml_epml_lost_look_soon(mca_pml_epml_ep_t *ep)
+{
+    ep->wire.lost_seen = EPML_LOST_LOOK;
+}
+
+/** All news up to these have been looked at.  Under the lock. */
+static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t news)
+{
+    ep->wire.lost_seen = news;
+}
+
+/** Whoever is reached by this way is lost.  Under the lock. */
+static inline void mca_pml_epml_way_break(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
+{
+    ep->wire.broken[way] = true;
+    mca_pml_epml_lost_look_soon(ep);
 }
 
 /** Note that the endpoint has lost a peer, by the connection in its table.  Under its lock. */

@@ -50,6 +50,11 @@ mca_pml_epml_unexpected_t *mca_pml_epml_unexpected_new(mca_pml_epml_ep_t *ep,
     return message;
 }
 
+void mca_pml_epml_flow_init(mca_pml_epml_ep_t *ep)
+{
+    ep->flow.limit = mca_pml_epml_component.unexpected_limit;
+}
+
 /** Let the neighbours know; the others are told when they send. */
 static void set_full(mca_pml_epml_ep_t *ep, bool full)
 {
@@ -114,12 +119,7 @@ void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
 
 void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
 {
-    while (NULL != ep->requests.unused) {
-        mca_pml_epml_request_t *request = ep->requests.unused;
-
-        ep->requests.unused = request->next;
-        OBJ_RELEASE(request);
-    }
+    mca_pml_epml_requests_trim(ep);
     ep->flow.exhausted = true;
     set_full(ep, true);
     if (NULL == sender->shm) {
@@ -200,7 +200,7 @@ static bool flow_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         ep->flow.holds_received += EPML_HDR_HOLD == hdr->common.kind;
     } else {
         /* We have nothing to do with that endpoint any more: the communicator is gone. */
-        ++ep->flow.dropped;
+        mca_pml_epml_ep_drop(ep);
     }
     if (NULL != peer) {
         mca_pml_epml_peer_release(peer);

@@ -40,6 +40,12 @@ BEGIN_C_DECLS
 /** Bytes of a rendezvous header that its match part does not have. */
 #define EPML_RNDV_REST (sizeof(mca_pml_epml_hdr_rndv_t) - sizeof(mca_pml_epml_hdr_match_t))
 
+/** A message is thrown away: it makes no sense, comes too late, or cannot be kept. */
+static inline void mca_pml_epml_ep_drop(mca_pml_epml_ep_t *ep)
+{
+    ++ep->flow.dropped;
+}
+
 /** A kept message as it came; valid as long as the message. */
 typedef struct mca_pml_epml_view_t {
     mca_pml_epml_hdr_rndv_t hdr; /**< of an eager message only the match part */
@@ -52,6 +58,9 @@ static inline size_t mca_pml_epml_unexpected_cost(size_t size)
 {
     return offsetof(mca_pml_epml_unexpected_t, data) + size;
 }
+
+/** Of a new endpoint. */
+void mca_pml_epml_flow_init(mca_pml_epml_ep_t *ep);
 
 /** A copy of a message, to be stored in the matching table.
  * @return to be freed with mca_pml_epml_unexpected_free; NULL without memory */
@@ -87,6 +96,18 @@ static inline void mca_pml_epml_unexpected_free(mca_pml_epml_ep_t *ep,
     ep->flow.bytes -= mca_pml_epml_unexpected_cost(message->size);
     free(message);
     mca_pml_epml_flow_check(ep);
+}
+
+/** A matched probe has taken a message out of the table, which still counts as kept. */
+static inline void mca_pml_epml_unexpected_take_out(mca_pml_epml_ep_t *ep)
+{
+    ++ep->flow.taken_out;
+}
+
+/** That message has its receive. */
+static inline void mca_pml_epml_unexpected_received(mca_pml_epml_ep_t *ep)
+{
+    --ep->flow.taken_out;
 }
 
 /** @param[in] source, tag  of the message: those of its exact queue, or taken */

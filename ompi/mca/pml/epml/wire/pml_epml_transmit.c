@@ -56,8 +56,7 @@ static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
     ++ep->wire.backlogged;
     if (epml_backlog_append(&ep->wire.backlogs, peer, peer->slot, &pending->thing)) {
         mca_pml_epml_peer_retain(peer);
-        /* Relaxed: a hint to the threads that turn the endpoint. */
-        atomic_store_explicit(&ep->signs.busy, true, memory_order_relaxed);
+        mca_pml_epml_ep_set_busy(ep, true);
     }
 }
 
@@ -221,10 +220,8 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
         events += progress_queue(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
-    /* Relaxed: as in append. */
-    atomic_store_explicit(&ep->signs.busy,
-                          mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first,
-                          memory_order_relaxed);
+    mca_pml_epml_ep_set_busy(ep,
+                             mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first);
     return events;
 }
 

@@ -26,5 +26,6 @@
 #include "pml_epml_flow.h"
 #include "pml_epml_transmit.h"
 #include "pml_epml_transport.h"
+#include "pml_epml_ways.h"
 
 #endif /* MCA_PML_EPML_WIRE_LAYER_H */

@@ -1,0 +1,59 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * An endpoint's own modules of the transports: pml_epml_ways.c.
+ */
+
+#ifndef MCA_PML_EPML_WAYS_H
+#define MCA_PML_EPML_WAYS_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** A new endpoint, which nobody else knows yet, gets its inbox, and ways out as by
+ * mca_pml_epml_ep_need.
+ * @return OMPI_SUCCESS or an error; then it has none */
+int mca_pml_epml_ways_open(mca_pml_epml_ep_t *ep, unsigned int ways);
+
+/** The endpoint goes. */
+void mca_pml_epml_ways_close(mca_pml_epml_ep_t *ep);
+
+/**
+ * Make sure that an endpoint reaches beyond its process.
+ *
+ * @param[in] ways  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
+ *                  its place, and ep->ways.module[EPML_WAY_NODE] stays NULL.
+ * @return OMPI_SUCCESS or an error
+ */
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways);
+
+/** A new endpoint that nobody has sent to does without the node side after all. */
+void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
+
+/** What a module has counted; zeros for NULL. */
+static inline mca_btl_ep_counts_t mca_pml_epml_way_count(const mca_btl_ep_module_t *module)
+{
+    mca_btl_ep_counts_t counts = {0, 0, 0};
+
+    if (NULL != module && NULL != module->ep_count) {
+        module->ep_count(module, &counts);
+    }
+    return counts;
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_WAYS_H */
