@@ -98,7 +98,7 @@ static void connect_network(void)
 {
     const uint64_t source = FUZZ_SOURCE;
 
-    fuzz_remote = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->peers->peer[FUZZ_REMOTE];
+    fuzz_remote = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->peers->member[FUZZ_REMOTE];
     remote_inbox = fuzz_remote->shm;
     fuzz_net_init();
     fuzz_remote->shm = NULL;

@@ -179,11 +179,11 @@ int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epml_leave", 60);
     for (int i = 0; i < 2; ++i) {
-        side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->peer[0]));
+        side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->member[0]));
         side[i]->count = MEMBERS;
         for (int j = 0; j < MEMBERS; ++j) {
             members[i * MEMBERS + j].uid = (uint64_t) (UID + i * MEMBERS + j);
-            side[i]->peer[j] = &members[i * MEMBERS + j];
+            side[i]->member[j] = &members[i * MEMBERS + j];
         }
     }
     ep.life.uid = UID + 3;

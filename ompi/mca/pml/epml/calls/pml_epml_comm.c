@@ -230,7 +230,7 @@ static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *messa
 
     if (comm->loss.member && EPML_HDR_RNDV == kept->common.kind) {
         mca_pml_epml_withdraw_answer(comm->ep,
-                                     comm->peers->peer[epml_match_queue_of(message)->source],
+                                     comm->peers->member[epml_match_queue_of(message)->source],
                                      kept->common.request);
     }
     epml_match_remove(&comm->ep->match, message);

@@ -83,7 +83,7 @@ static text_t rank_text(const mca_pml_epml_comm_t *comm, int rank)
 
     if (EPML_MATCH_ANY != rank) {
         snprintf(text.s, sizeof(text.s), "rank %d (process %u)", rank,
-                 mca_pml_epml_name_process(&comm->peers->peer[rank]->proc->super.proc_name));
+                 mca_pml_epml_name_process(&comm->peers->member[rank]->proc->super.proc_name));
     }
     return text;
 }
@@ -129,7 +129,7 @@ static void request_line(const mca_pml_epml_request_t *request, const char *more
 
     if (NULL != request->ops->describe && request->ops->describe(request, &text)) {
         line("    %s %s %s in \"%s\", %s, %s%zu bytes, %s%s", request->ops->name,
-             request->ops->sends ? "to" : "from", rank_text(request->comm, text.peer).s,
+             request->ops->sends ? "to" : "from", rank_text(request->comm, text.rank).s,
              name_of(request->comm), tag_text(text.tag).s, request->ops->sends ? "" : "up to ",
              request->size, text.state, more);
     }

@@ -90,7 +90,7 @@ static int part_init(const mca_pml_epml_request_ops_t *ops, const void *buf, siz
     request->comm = comm;
     request->ops = ops;
     request->extras = true;
-    request->peer = peer;
+    request->rank = peer;
     request->tag = tag;
     atomic_store_explicit(&request->done, true, memory_order_relaxed);
     mca_pml_epml_request_set_data(request, buf, partitions * count, datatype);

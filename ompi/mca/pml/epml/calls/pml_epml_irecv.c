@@ -38,7 +38,7 @@ static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
         return NULL;
     }
     mca_pml_epml_request_set_data(request, buf, count, datatype);
-    request->peer = src;
+    request->rank = src;
     request->tag = tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     /* Neighbours, for one store.  After an error in a list libmpi frees all requests in it that

@@ -47,7 +47,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
                                  const mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
-    mca_pml_epml_peer_t *peer = comm->peers->peer[dst];
+    mca_pml_epml_peer_t *peer = comm->peers->member[dst];
     mca_pml_epml_hdr_match_t hdr;
     unsigned char *base;
     size_t size;
@@ -86,7 +86,7 @@ static mca_pml_epml_request_t *send_request(const void *buf, size_t count,
         goto unlock;
     }
     mca_pml_epml_request_set_data(request, buf, count, datatype);
-    request->peer = dst;
+    request->rank = dst;
     request->tag = tag;
     request->mode = mode;
     request->blocking = blocking;
@@ -244,7 +244,7 @@ static int start_buffered(mca_pml_epml_request_t *request)
 {
     ompi_request_t *ompi_request = &request->req_ompi;
     const int rc = send_buffered(request->buffer, request->count, request->datatype,
-                                 request->peer, request->tag, request->comm);
+                                 request->rank, request->tag, request->comm);
 
     if (OMPI_SUCCESS == rc) {
         ompi_request->req_state = OMPI_REQUEST_ACTIVE;
@@ -273,7 +273,7 @@ int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *d
     if (NULL != request) {
         OMPI_REQUEST_INIT(&request->req_ompi, true);
         mca_pml_epml_request_set_data(request, buf, count, datatype);
-        request->peer = dst;
+        request->rank = dst;
         request->tag = tag;
         request->mode = mode;
         atomic_store_explicit(&request->done, true, memory_order_relaxed);

@@ -221,7 +221,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     mca_pml_epml_request_set_data(request, buf, count, datatype);
-    request->peer = unexpected->taken.source;
+    request->rank = unexpected->taken.source;
     request->tag = unexpected->taken.tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
@@ -229,7 +229,7 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     mca_pml_epml_request_count(request);
     mca_pml_epml_unexpected_received(comm->ep);
     --comm->active; /* the message's hold; the request has its own */
-    mca_pml_epml_unexpected_view(unexpected, request->peer, request->tag, &view);
+    mca_pml_epml_unexpected_view(unexpected, request->rank, request->tag, &view);
     mca_pml_epml_recv_matched(request, &view.hdr, view.data, view.size);
     mca_pml_epml_unexpected_free(comm->ep, unexpected);
     mca_pml_epml_unlock(comm->ep);

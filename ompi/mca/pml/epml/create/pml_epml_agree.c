@@ -43,7 +43,7 @@ int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const 
                                           .context = epml_comm->context | EPML_AGREE_CONTEXT,
                                           .source = epml_comm->rank,
                                           .tag = tag};
-    mca_pml_epml_peer_t *peer = epml_comm->peers->peer[rank];
+    mca_pml_epml_peer_t *peer = epml_comm->peers->member[rank];
     mca_pml_epml_ep_t *ep = epml_comm->ep;
     mca_pml_epml_waiter_t waiter = {0};
     uint64_t since = 0;
@@ -132,7 +132,7 @@ int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64
         mca_pml_epml_lock(ep);
         rc = take(epml_comm, rank, tag, words);
         if (OMPI_ERR_WOULD_BLOCK == rc && !has_way) {
-            rc = check_way(ep, epml_comm->peers->peer[rank], &since, &has_way);
+            rc = check_way(ep, epml_comm->peers->member[rank], &since, &has_way);
         }
         epml_comm->agree_over = epml_comm->agree_over
                                 || (MPI_ERR_PROC_FAILED == rc && MPI_ANY_TAG > tag);

@@ -428,7 +428,7 @@ static int make_peers(creation_t *creation, side_t *side)
             if (!card_belongs_to(creation, card, j, member)) {
                 return OMPI_ERR_BAD_PARAM;
             }
-            rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->peer[rank]);
+            rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->member[rank]);
             if (OMPI_SUCCESS != rc) {
                 return rc;
             }
@@ -483,7 +483,7 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_pml_epml_ep_introduce(creation->eps[index], creation->local.peers->peer[rank]);
+    mca_pml_epml_ep_introduce(creation->eps[index], creation->local.peers->member[rank]);
     if (inter) {
         rc = mca_pml_epml_handle_inter(*comm_p, (uint64_t) creation->agreed.context,
                                        creation->remote.peers, comm_p);

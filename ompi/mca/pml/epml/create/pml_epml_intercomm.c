@@ -311,7 +311,7 @@ static int make_peers(const bridging_t *bridging, int first, int count,
         const mca_pml_epml_card_t *card = card_of(bridging, first + i);
 
         rc = mca_pml_epml_card_is_sound(card, bridging->card_size)
-                 ? mca_pml_epml_card_peer(card, bridging->ep, &peers->peer[i])
+                 ? mca_pml_epml_card_peer(card, bridging->ep, &peers->member[i])
                  : OMPI_ERR_BAD_PARAM;
     }
     if (OMPI_SUCCESS == rc) {
@@ -373,7 +373,7 @@ static int make_handle(const bridging_t *bridging, ompi_communicator_t **newcomm
         return rc;
     }
     if (!bridging->mine.endpoints) {
-        mca_pml_epml_ep_introduce(bridging->ep, bridging->local->peer[rank]);
+        mca_pml_epml_ep_introduce(bridging->ep, bridging->local->member[rank]);
     }
     rc = mca_pml_epml_handle_inter(local, mine < theirs ? mine : theirs, bridging->remote,
                                    newcomm);

@@ -67,7 +67,7 @@ static bool tell_some(mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *pee
     const uint32_t count = (uint32_t) peers->count;
 
     for (uint32_t step = 1; step < count; step <<= 1) {
-        if (!tell_one(comm, peers->peer[(rank + step) % count], nth)) {
+        if (!tell_one(comm, peers->member[(rank + step) % count], nth)) {
             return false;
         }
     }
@@ -87,7 +87,7 @@ void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
     if (all && comm->local != comm->peers && 0 < comm->peers->count) {
         const uint32_t opposite = rank % (uint32_t) comm->peers->count;
 
-        all = tell_one(comm, comm->peers->peer[opposite], &nth)
+        all = tell_one(comm, comm->peers->member[opposite], &nth)
               && tell_some(comm, comm->peers, opposite, &nth);
     }
     comm->loss.passed_on = all;
@@ -96,7 +96,7 @@ void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
 static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
 {
     for (int32_t i = 0; i < peers->count; ++i) {
-        if (uid == peers->peer[i]->uid) {
+        if (uid == peers->member[i]->uid) {
             return true;
         }
     }

@@ -101,7 +101,7 @@ static mca_pml_epml_peer_t *find_by_address(const mca_pml_epml_peers_t *peers, c
                                             size_t length)
 {
     for (int32_t i = 0; i < peers->count; ++i) {
-        mca_pml_epml_peer_t *peer = peers->peer[i];
+        mca_pml_epml_peer_t *peer = peers->member[i];
 
         if (NULL == peer->shm && length == peer->address_length
             && 0 == memcmp(address, peer->address, length)) {
@@ -183,7 +183,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
 static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, uint64_t source)
 {
     for (int32_t i = 0; i < peers->count; ++i) {
-        mca_pml_epml_peer_t *peer = peers->peer[i];
+        mca_pml_epml_peer_t *peer = peers->member[i];
 
         if (EPML_WAY_NET == peer->way && sizeof(source) <= peer->address_length
             && 0 == memcmp(&source, peer->address, sizeof(source))) {
@@ -293,10 +293,10 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
     int32_t first = -1;
 
     for (int32_t i = peers->count - 1; 0 <= i; --i) {
-        if (mca_pml_epml_lost_is(ep, peers->peer[i])) {
-            cut(ep, peers->peer[i]);
+        if (mca_pml_epml_lost_is(ep, peers->member[i])) {
+            cut(ep, peers->member[i]);
             *untold = *untold
-                      || !mca_pml_epml_lost_is_dead(peers->peer[i]->proc->super.proc_name.vpid);
+                      || !mca_pml_epml_lost_is_dead(peers->member[i]->proc->super.proc_name.vpid);
             first = i;
         }
     }

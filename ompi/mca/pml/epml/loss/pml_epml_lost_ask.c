@@ -55,7 +55,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
     const mca_pml_epml_peers_t *peers = comm->peers;
 
     for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(comm->ep, peers->peer[comm->loss.ask_next++ % (uint32_t) peers->count], true);
+        ask(comm->ep, peers->member[comm->loss.ask_next++ % (uint32_t) peers->count], true);
     }
 }
 
@@ -63,7 +63,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
 static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 {
     if (0 <= rank) {
-        ask(comm->ep, comm->peers->peer[rank], false);
+        ask(comm->ep, comm->peers->member[rank], false);
     }
     if (0 > rank || MPI_ANY_TAG > tag) {
         /* It may be any of them; a collective waits for one who waits for another one. */
@@ -77,7 +77,7 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
     if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
         ask(request->ep, request->source, false);
     } else {
-        ask_for(request->comm, request->peer, request->tag);
+        ask_for(request->comm, request->rank, request->tag);
     }
 }
 

@@ -197,7 +197,7 @@ void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
 mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count)
 {
     mca_pml_epml_peers_t *peers
-        = calloc(1, sizeof(*peers) + (size_t) count * sizeof(peers->peer[0]));
+        = calloc(1, sizeof(*peers) + (size_t) count * sizeof(peers->member[0]));
 
     if (NULL == peers) {
         return NULL;
@@ -226,8 +226,8 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
         mca_pml_epml_peers_unshare(peers);
     }
     for (int i = 0; i < peers->count; ++i) {
-        if (NULL != peers->peer[i]) {
-            mca_pml_epml_peer_release(peers->peer[i]);
+        if (NULL != peers->member[i]) {
+            mca_pml_epml_peer_release(peers->member[i]);
         }
     }
     /* Relaxed: ordered by the references. */
@@ -244,8 +244,8 @@ static int index_side(opal_hash_table_t *table, mca_pml_epml_peers_t *side)
     int rc = OPAL_SUCCESS;
 
     for (int i = 0; OPAL_SUCCESS == rc && i < side->count; ++i) {
-        rc = opal_hash_table_set_value_uint64(table, (uint64_t) (uintptr_t) side->peer[i]->proc,
-                                              side->peer[i]);
+        rc = opal_hash_table_set_value_uint64(table, (uint64_t) (uintptr_t) side->member[i]->proc,
+                                              side->member[i]);
     }
     return rc;
 }
@@ -275,8 +275,8 @@ int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *firs
             rc = MPI_ERR_GROUP;
             goto err_release;
         }
-        peers->peer[i] = (mca_pml_epml_peer_t *) peer;
-        mca_pml_epml_peer_retain(peers->peer[i]);
+        peers->member[i] = (mca_pml_epml_peer_t *) peer;
+        mca_pml_epml_peer_retain(peers->member[i]);
     }
     OBJ_DESTRUCT(&table);
     *peers_p = peers;
@@ -313,7 +313,7 @@ static mca_pml_epml_procs_t *procs_create(const mca_pml_epml_peers_t *peers)
     atomic_init(&procs->references, 1);
     procs->count = peers->count;
     for (int i = 0; i < peers->count; ++i) {
-        procs->proc[i] = peers->peer[i]->proc;
+        procs->proc[i] = peers->member[i]->proc;
         OBJ_RETAIN(procs->proc[i]);
     }
     return procs;

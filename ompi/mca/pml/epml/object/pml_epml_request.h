@@ -30,7 +30,7 @@ BEGIN_C_DECLS
 
 /** What a dump says of a request. */
 typedef struct mca_pml_epml_request_text_t {
-    int32_t peer, tag; /**< as they are known so far */
+    int32_t rank, tag; /**< as they are known so far */
     char state[128];
 } mca_pml_epml_request_text_t;
 
@@ -41,7 +41,7 @@ typedef struct mca_pml_epml_request_text_t {
  */
 typedef struct mca_pml_epml_request_ops_t {
     const char *name; /**< "send", for people */
-    bool sends;       /**< its data leave, for request->peer */
+    bool sends;       /**< its data leave, for request->rank */
 
     /** A persistent request starts.  Not under the lock, and not for one that is active.
      * @return OMPI_SUCCESS, also if its completion will have an error; else it has not started */
@@ -123,7 +123,7 @@ typedef struct mca_pml_epml_request_t {
     void *buffer;
     size_t count;
     ompi_datatype_t *datatype; /**< a reference of ours while set */
-    int32_t peer; /**< destination or source rank as given */
+    int32_t rank; /**< destination or source rank as given */
     int32_t tag;
     epml_match_posted_t posted; /**< a receive's place in the matching table */
 
@@ -204,7 +204,7 @@ void mca_pml_epml_request_activate(mca_pml_epml_request_t *request);
 static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
     const mca_pml_epml_request_t *request)
 {
-    return request->ops->sends ? request->comm->peers->peer[request->peer] : request->source;
+    return request->ops->sends ? request->comm->peers->member[request->rank] : request->source;
 }
 
 /** Make the convertor ready for packing (send) or unpacking (receive) from the first byte.

@@ -85,6 +85,7 @@ static uint64_t key_of(uint64_t context, bool second)
 /** @return the list to use, in place of peers, whose reference it takes over */
 static mca_pml_epml_peers_t *share(mca_pml_epml_peers_t *peers, uint64_t key)
 {
+    const size_t size = (size_t) peers->count * sizeof(peers->member[0]);
     mca_pml_epml_peers_t *known;
 
     opal_mutex_lock(&shared.lock);
@@ -98,7 +99,7 @@ static mca_pml_epml_peers_t *share(mca_pml_epml_peers_t *peers, uint64_t key)
     }
     /* The same endpoint has one peer here, but for want of memory: compare, then, not believe. */
     if (known->count == peers->count
-        && 0 == memcmp(known->peer, peers->peer, (size_t) known->count * sizeof(known->peer[0]))) {
+        && 0 == memcmp(known->member, peers->member, size)) {
         mca_pml_epml_peers_release(peers);
         return known;
     }
@@ -113,7 +114,7 @@ void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
 
     if (NULL != remote && 0 < (*local)->count && 0 < (*remote)->count) {
         /* The one side's local list is the other side's remote list: order them the same way. */
-        swapped = (*local)->peer[0]->uid > (*remote)->peer[0]->uid;
+        swapped = (*local)->member[0]->uid > (*remote)->member[0]->uid;
     }
     *local = share(*local, key_of(context, swapped));
     if (NULL != remote) {
@@ -128,7 +129,7 @@ static bool is_of_group(const mca_pml_epml_peers_t *peers, ompi_group_t *group)
         return false;
     }
     for (int i = 0; i < peers->count; ++i) {
-        if (peers->peer[i]->proc != ompi_group_peer_lookup(group, i)) {
+        if (peers->member[i]->proc != ompi_group_peer_lookup(group, i)) {
             return false;
         }
     }

@@ -99,7 +99,7 @@ typedef struct mca_pml_epml_peers_t {
     int count;
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
     uint64_t shared_key; /**< in pml_epml_share.c; 0: not entered there */
-    mca_pml_epml_peer_t *peer[];
+    mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 
 /** An endpoint's connection to a peer in another process. */

@@ -94,7 +94,7 @@ static void finish(mca_pml_epml_part_t *part)
     mca_pml_epml_request_t *request = &part->super;
     ompi_status_public_t *status = &request->req_ompi.req_status;
 
-    status->MPI_SOURCE = request->peer;
+    status->MPI_SOURCE = request->rank;
     status->MPI_TAG = request->tag;
     status->_ucount = request->wanted;
     if (MPI_SUCCESS == part->error && request->expected > request->size) {
@@ -122,7 +122,7 @@ static void end(mca_pml_epml_part_t *part, int error)
 /** Ends the round with an error if the sender is lost. */
 static void end_if_lost(mca_pml_epml_part_t *part)
 {
-    if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.peer && !is_done(part)
+    if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.rank && !is_done(part)
         && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
         end(part, MPI_ERR_PROC_FAILED);
     }
@@ -163,7 +163,7 @@ static void begin(mca_pml_epml_part_t *part)
 {
     part->ended = false;
     expect(part);
-    if (MPI_PROC_NULL == part->super.peer) {
+    if (MPI_PROC_NULL == part->super.rank) {
         part->super.tag = MPI_ANY_TAG; /* for the status */
         finish(part);
     } else if (part->matched) {
@@ -210,15 +210,15 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     mca_pml_epml_view_t view;
     int rc;
 
-    if (MPI_PROC_NULL == request->peer) {
+    if (MPI_PROC_NULL == request->rank) {
         return OMPI_SUCCESS;
     }
     rc = mca_pml_epml_number_assign(request);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    request->source = request->comm->peers->peer[request->peer];
-    found = epml_match_first(table, request->comm->context | EPML_PART_CONTEXT, request->peer,
+    request->source = request->comm->peers->member[request->rank];
+    found = epml_match_first(table, request->comm->context | EPML_PART_CONTEXT, request->rank,
                              request->tag, &queue);
     if (NULL == queue) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -230,7 +230,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
         epml_match_post(table, queue, &request->posted);
         return OMPI_SUCCESS;
     }
-    mca_pml_epml_unexpected_view((mca_pml_epml_unexpected_t *) found, request->peer, request->tag,
+    mca_pml_epml_unexpected_view((mca_pml_epml_unexpected_t *) found, request->rank, request->tag,
                                  &view);
     epml_match_remove(table, found);
     matched(part, &view.hdr);
@@ -435,7 +435,7 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
         return;
     }
     piece->free_called = true; /* nobody waits for it */
-    piece->peer = request->peer;
+    piece->rank = request->rank;
     piece->tag = request->tag;
     piece->buffer = part;
     piece->datatype = NULL;
@@ -656,7 +656,7 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 {
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
-    text->peer = request->peer;
+    text->rank = request->rank;
     text->tag = request->tag;
     snprintf(text->state, sizeof(text->state), "%llu of them missing",
              (unsigned long long) part->missing);

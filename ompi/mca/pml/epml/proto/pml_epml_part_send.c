@@ -31,12 +31,12 @@
 
 static inline mca_pml_epml_peer_t *receiver(const mca_pml_epml_part_t *part)
 {
-    return part->super.comm->peers->peer[part->super.peer];
+    return part->super.comm->peers->member[part->super.rank];
 }
 
 static inline bool is_to_nobody(const mca_pml_epml_part_t *part)
 {
-    return MPI_PROC_NULL == part->super.peer;
+    return MPI_PROC_NULL == part->super.rank;
 }
 
 int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
@@ -568,7 +568,7 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 {
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
-    text->peer = request->peer;
+    text->rank = request->rank;
     text->tag = request->tag;
     snprintf(text->state, sizeof(text->state), "%u of %zu partitions ready, %u sent%s",
              part->ready_last, part->partitions, part->ready_first,

@@ -75,7 +75,7 @@ void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc)
     ompi_status_public_t *status = &request->req_ompi.req_status;
 
     /* Not what an earlier life of the request, or an earlier start of it, has left there. */
-    status->MPI_SOURCE = request->peer;
+    status->MPI_SOURCE = request->rank;
     status->MPI_TAG = request->tag;
     status->_ucount = 0;
     mca_pml_epml_request_fail(request, rc);
@@ -501,7 +501,7 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
         request->wanted = size <= request->size ? size : request->size;
         rc = unpack(request, data, request->wanted);
         if (OPAL_UNLIKELY(0 != (hdr->match.common.flags & EPML_HDR_FLAG_SYNC))) {
-            request->source = request->comm->peers->peer[hdr->match.source];
+            request->source = request->comm->peers->member[hdr->match.source];
             request->sender_request = hdr->match.common.request;
             tell_and_finish(request, EPML_HDR_ACK, rc);
             return;
@@ -509,7 +509,7 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
         finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
         return;
     }
-    request->source = request->comm->peers->peer[hdr->match.source];
+    request->source = request->comm->peers->member[hdr->match.source];
     request->sender_request = hdr->match.common.request;
     request->expected = hdr->length;
     request->wanted = hdr->length <= request->size ? hdr->length : request->size;
@@ -567,7 +567,7 @@ static int start_again(mca_pml_epml_request_t *request)
     mca_pml_epml_number_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
-    rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->peer,
+    rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->rank,
                                  request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_recv_refuse(request, rc);
@@ -589,7 +589,7 @@ static void lost(mca_pml_epml_request_t *request)
 
 static void lost_unmatched(mca_pml_epml_request_t *request)
 {
-    const int rank = mca_pml_epml_lost_blocks(request->comm, request->peer, request->tag);
+    const int rank = mca_pml_epml_lost_blocks(request->comm, request->rank, request->tag);
 
     if (0 <= rank) {
         epml_match_unpost(&request->ep->match, &request->posted);
@@ -602,7 +602,7 @@ static void lost_unmatched(mca_pml_epml_request_t *request)
 
 static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
 {
-    text->peer = request->req_ompi.req_status.MPI_SOURCE;
+    text->rank = request->req_ompi.req_status.MPI_SOURCE;
     text->tag = request->req_ompi.req_status.MPI_TAG;
     snprintf(text->state, sizeof(text->state), "transferring, %llu of %llu bytes%s",
              (unsigned long long) request->received, (unsigned long long) request->wanted,

@@ -77,9 +77,9 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
             .status = OMPI_ERR_OUT_OF_RESOURCE};
 
         if (OMPI_ERR_OUT_OF_RESOURCE
-            == mca_pml_epml_send_control(ep, comm->peers->peer[match->source], &hdr,
+            == mca_pml_epml_send_control(ep, comm->peers->member[match->source], &hdr,
                                          sizeof(hdr))) {
-            mca_pml_epml_backlog_give_up(ep, comm->peers->peer[match->source]);
+            mca_pml_epml_backlog_give_up(ep, comm->peers->member[match->source]);
         }
     }
     /* Relaxed: as above. */
@@ -121,7 +121,7 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
         mca_pml_epml_ep_drop(ep);
         return;
     }
-    sender = comm->peers->peer[match->source];
+    sender = comm->peers->member[match->source];
     message = store(ep, context, hdr, data, size);
     if (OPAL_UNLIKELY(NULL == message)) {
         mca_pml_epml_flow_exhausted(ep, sender);
@@ -238,11 +238,11 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
         return false;
     }
     /* It must not pass for a neighbour's, whose addresses are followed. */
-    if (OPAL_UNLIKELY(NULL != comm->peers->peer[match->source]->shm)) {
+    if (OPAL_UNLIKELY(NULL != comm->peers->member[match->source]->shm)) {
         refuse(ep, btl, "its source is not reached by the transport that it came by");
         return false;
     }
-    if (OPAL_UNLIKELY(!is_from(btl, comm->peers->peer[match->source]))) {
+    if (OPAL_UNLIKELY(!is_from(btl, comm->peers->member[match->source]))) {
         drop(ep, "it is not from the source that it names");
         return false;
     }

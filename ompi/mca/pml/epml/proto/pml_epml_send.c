@@ -206,7 +206,7 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
 
 static int send_first(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
     int rc = OMPI_ERR_NOT_AVAILABLE;
 
     if (sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
@@ -222,7 +222,7 @@ static int send_first(mca_pml_epml_request_t *request)
  * @return OMPI_ERR_OUT_OF_RESOURCE to be called again; otherwise the error of the send */
 static int end_frags(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
     const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_FRAG,
                                                     .flags = EPML_HDR_FLAG_FAIL,
                                                     .request = request->receiver_request},
@@ -247,7 +247,7 @@ static int break_frags(mca_pml_epml_request_t *request, int why)
 /** Send fragments as long as there is room. */
 static int send_frags(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
     struct mca_btl_base_endpoint_t *connection;
     mca_btl_ep_module_t *module;
     int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
@@ -319,7 +319,7 @@ static int resume(mca_pml_epml_request_t *request)
 /** Continue now, or when what waits for the peer already is through. */
 static void continue_in_order(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_peer_t *peer = request->comm->peers->peer[request->peer];
+    mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
 
     if (mca_pml_epml_backlog_has(request->ep, peer)
         || OMPI_ERR_OUT_OF_RESOURCE == resume(request)) {
@@ -442,7 +442,7 @@ static bool is_unheard(const mca_pml_epml_request_t *request)
 /** The other side has heard of it.  (If it goes on sending it is in a backlog.) */
 static void lost(mca_pml_epml_request_t *request)
 {
-    const mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+    const mca_pml_epml_peer_t *receiver = request->comm->peers->member[request->rank];
 
     if (mca_pml_epml_lost_is(request->ep, receiver)) {
         if (EPML_SEND_SYNC == request->state || mca_pml_epml_send_is_offered(request)) {
@@ -483,7 +483,7 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 {
     const char *waits;
 
-    text->peer = request->peer;
+    text->rank = request->rank;
     text->tag = request->tag;
     switch (request->state) {
     case EPML_SEND_START:

@@ -80,7 +80,7 @@ static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *
 
 void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
 {
-    mca_pml_epml_peer_t *receiver = request->comm->peers->peer[request->peer];
+    mca_pml_epml_peer_t *receiver = request->comm->peers->member[request->rank];
     const int rc = is_left(request->ep, receiver) ? MPI_ERR_PROC_FAILED
                                                   : ask_back(request, receiver);
 
@@ -106,7 +106,7 @@ static mca_pml_epml_unexpected_t *find(mca_pml_epml_ep_t *ep, const mca_pml_epml
 
         if (EPML_HDR_RNDV == kept->common.kind && number == kept->common.request
             && comm->context == queue->context
-            && sender == comm->peers->peer[queue->source]) {
+            && sender == comm->peers->member[queue->source]) {
             return kept;
         }
     }

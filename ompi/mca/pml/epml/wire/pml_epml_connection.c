@@ -78,7 +78,7 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
         return comm->loss.rank;
     }
     return 0 <= src && src < comm->peers->count
-                   && mca_pml_epml_lost_is(comm->ep, comm->peers->peer[src])
+                   && mca_pml_epml_lost_is(comm->ep, comm->peers->member[src])
                ? src
                : -1;
 }
