@@ -29,10 +29,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
-
-#include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_next.h"
 
 #include "ompi/mpi/c/abi.h"
 #include "ompi/mpi/c/abi_converters.h"
@@ -47,19 +44,6 @@ typedef MPI_Status_ABI_INTERNAL abi_status_t;
 static int error_to_abi(int code)
 {
     return ompi_convert_intern_error_abi_error(code);
-}
-
-/** The function that ours of the same name stands before: libmpi_abi's, or a tool's. */
-static void *next_function(const char *name, _Atomic(void *) *found)
-{
-    /* Relaxed: the pointer is all that is passed on. */
-    void *function = atomic_load_explicit(found, memory_order_relaxed);
-
-    if (NULL == function) {
-        function = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(found, function, memory_order_relaxed);
-    }
-    return function;
 }
 
 EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_info_t info,
@@ -99,7 +83,7 @@ EXPORT int PMPI_Comm_disconnect(abi_comm_t *comm)
     if (!mpix_endpoints_call_disconnects(own)) {
         static _Atomic(void *) found;
         int (*original)(abi_comm_t *)
-            = (int (*)(abi_comm_t *)) next_function("PMPI_Comm_disconnect", &found);
+            = (int (*)(abi_comm_t *)) mpix_endpoints_next_function("PMPI_Comm_disconnect", &found);
 
         return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
     }
@@ -112,7 +96,8 @@ EXPORT int PMPI_Request_get_status(abi_request_t request, int *flag, abi_status_
 {
     typedef int (*get_status_fn_t)(abi_request_t, int *, abi_status_t *);
     static _Atomic(void *) found;
-    get_status_fn_t original = (get_status_fn_t) next_function("PMPI_Request_get_status", &found);
+    get_status_fn_t original
+        = (get_status_fn_t) mpix_endpoints_next_function("PMPI_Request_get_status", &found);
 
     if (NULL != flag
         && mpix_endpoints_call_is_pending(ompi_convert_abi_request_intern_request(request))) {
@@ -135,7 +120,8 @@ static int split_by_libmpi(void *arguments, int split_type)
 {
     typedef int (*split_type_fn_t)(abi_comm_t, int, int, abi_info_t, abi_comm_t *);
     static _Atomic(void *) found;
-    split_type_fn_t original = (split_type_fn_t) next_function("PMPI_Comm_split_type", &found);
+    split_type_fn_t original
+        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
     split_t *call = arguments;
 
     call->by_libmpi = true;

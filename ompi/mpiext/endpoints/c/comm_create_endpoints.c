@@ -21,8 +21,10 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"

@@ -34,7 +34,8 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_function.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/constants.h"
 #include "ompi/errhandler/errhandler.h"

@@ -22,9 +22,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -177,7 +175,7 @@ int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
     return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
 }
 
-int mpix_endpoints_call_error_class(void)
+int mpix_endpoints_error_class(void)
 {
     int errclass;
 
@@ -190,9 +188,3 @@ int mpix_endpoints_call_error_class(void)
 
     return 0 != errclass ? errclass : MPI_ERR_UNKNOWN;
 }
-
-MPIX_ENDPOINTS_EXPORT int PMPIX_Endpoints_error_class(void)
-    __attribute__((alias("mpix_endpoints_call_error_class")));
-
-MPIX_ENDPOINTS_EXPORT int MPIX_Endpoints_error_class(void)
-    __attribute__((weak, alias("mpix_endpoints_call_error_class")));

@@ -33,6 +33,15 @@
 
 #include "opal/util/proc.h"
 
+/** 1: part of Open MPI's own build, and of libmpi; see docs/tree.md. */
+#if !defined(EP_IN_TREE)
+#    define EP_IN_TREE 0
+#endif
+
+/** Seen from other objects whatever the compiler's default is.  On our definitions of libmpi's
+ * functions, which libmpi's own headers do not all declare so. */
+#define MPIX_ENDPOINTS_EXPORT __attribute__((visibility("default")))
+
 /**
  * The functions that decide what a process is; endpoints cannot work if any of them is out of
  * reach.  All are exported and called through the procedure linkage table.

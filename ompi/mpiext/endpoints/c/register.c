@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The published table: pml/epml puts it here when it is selected, everything else in this library
- * finds it here.  And whom we stand before.
+ * Where pml/epml and this library meet: it registers its table, and what is said for it is asked
+ * here.
  *
  * Tests: create, create_errors (unselected)
  */
@@ -20,17 +20,12 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_function.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
-
-#if !EP_IN_TREE
-#    include <dlfcn.h>
-#endif
-#include <stdatomic.h>
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/constants.h"
-
-static _Atomic(const mpix_endpoints_pml_t *) registered_table;
 
 MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
 {
@@ -42,8 +37,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     if (NULL != table) {
         mpix_endpoints_cid_init();
     }
-    /* Release: orders the table's contents before the pointer; partner: mpix_endpoints_table. */
-    atomic_store_explicit(&registered_table, table, memory_order_release);
+    mpix_endpoints_table_set(table);
     return OMPI_SUCCESS;
 }
 
@@ -58,32 +52,11 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_report(char *text, size_t size)
     return OMPI_SUCCESS;
 }
 
-const mpix_endpoints_pml_t *mpix_endpoints_table(void)
-{
-    /* Acquire: orders the pointer before the table's contents; partner:
-     * mpix_endpoints_register_pml. */
-    return atomic_load_explicit(&registered_table, memory_order_acquire);
-}
-
 #if EP_IN_TREE
 
 /** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
 static const char *const functions[] __attribute__((used))
     = {&mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
        &mpix_endpoints_has_Request_get_status};
-
-#else
-
-void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
-{
-    /* Relaxed: the pointer is all that is passed on. */
-    void *function = atomic_load_explicit(found, memory_order_relaxed);
-
-    if (NULL == function) {
-        function = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(found, function, memory_order_relaxed);
-    }
-    return function;
-}
 
 #endif

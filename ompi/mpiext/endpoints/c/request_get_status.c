@@ -29,7 +29,8 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_function.h"
 
 #include "ompi/request/request.h"
 #include "opal/runtime/opal_progress.h"

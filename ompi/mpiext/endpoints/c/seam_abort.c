@@ -15,52 +15,19 @@
  * names are in the communicator's groups.  The launcher knows no endpoints; so that nobody is left
  * over, an endpoint takes the whole job with it, which the standard allows (MPI 4.1, section 9.4).
  *
- * And libmpi ends a job once: a second call returns, as if it had to protect itself against its
- * own.  Where ranks are threads the second call is another rank's, whose failed call would return
- * then, with results that are none, while the first is still on its way to the launcher.  So the
- * first thread ends the job, and every other one that comes stays.
+ * And the first thread that ends the job is the only one to come back from here (end.c).
  *
  * Tests: comm_abort
  */
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_end.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
-
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/runtime/mpiruntime.h"
-
-/** The thread that ends the job; 0: nobody does so far. */
-static _Atomic pid_t ender;
-
-void mpix_endpoints_end_alone(void)
-{
-    const pid_t own = (pid_t) syscall(SYS_gettid);
-    pid_t first = 0;
-
-    /* Relaxed: who is first is all that matters; nothing is passed on. */
-    if (!atomic_compare_exchange_strong_explicit(&ender, &first, own, memory_order_relaxed,
-                                                 memory_order_relaxed)
-        && own != first) {
-        for (;;) {
-            (void) pause(); /* signals are the user's; the end of the process ends it */
-        }
-    }
-}
-
-bool mpix_endpoints_is_last_word(const char *file, const char *topic)
-{
-    if (NULL == file || NULL == topic) {
-        return false;
-    }
-    return (0 == strcmp(file, "help-mpi-errors.txt") && 0 == strncmp(topic, "mpi_errors_", 11))
-           || (0 == strcmp(file, "help-mpi-api.txt") && 0 == strcmp(topic, "mpi-abort"));
-}
 
 int MPIX_ENDPOINTS_SEAM(ompi_mpi_abort)(ompi_communicator_t *comm, int errcode)
 {

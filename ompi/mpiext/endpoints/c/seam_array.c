@@ -20,7 +20,6 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
 int MPIX_ENDPOINTS_SEAM(opal_pointer_array_add)(opal_pointer_array_t *table, void *pointer)

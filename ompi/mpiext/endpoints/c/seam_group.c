@@ -27,8 +27,9 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_group.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/constants.h"
 #include "ompi/group/group.h"

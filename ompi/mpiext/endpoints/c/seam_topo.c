@@ -23,8 +23,8 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/mca/topo/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"

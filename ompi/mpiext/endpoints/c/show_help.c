@@ -23,7 +23,8 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_internal.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_end.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,0 +1,33 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPIX_Endpoints_error_class: the value of MPIX_ERR_ENDPOINTS.
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
+
+int mpix_endpoints_call_error_class(void)
+{
+    return mpix_endpoints_error_class();
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPIX_Endpoints_error_class(void)
+    __attribute__((alias("mpix_endpoints_call_error_class")));
+
+MPIX_ENDPOINTS_EXPORT int MPIX_Endpoints_error_class(void)
+    __attribute__((weak, alias("mpix_endpoints_call_error_class")));

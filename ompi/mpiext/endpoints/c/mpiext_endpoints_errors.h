@@ -1,0 +1,56 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The error class MPIX_ERR_ENDPOINTS, its error codes, and those for what the PML reports.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_ERRORS_H
+#define MPIEXT_ENDPOINTS_ERRORS_H
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+
+BEGIN_C_DECLS
+
+/** The causes of error class MPIX_ERR_ENDPOINTS; each has an error code of its own. */
+typedef enum mpix_endpoints_cause_t {
+    MPIX_ENDPOINTS_CAUSE_LIMIT,        /**< more than pml_epml_max_endpoints */
+    MPIX_ENDPOINTS_CAUSE_RESOURCE,     /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
+    MPIX_ENDPOINTS_CAUSE_NOT_SELECTED, /**< no pml/epml in this run */
+    MPIX_ENDPOINTS_CAUSE_SEAMS,        /**< libmpi cannot be reached */
+    MPIX_ENDPOINTS_CAUSE_COUNT
+} mpix_endpoints_cause_t;
+
+/** The class; made when it is first asked for.  Any thread, any time.
+ *
+ * @return MPI_ERR_UNKNOWN before MPI_Init and after MPI_Finalize, or if there is no memory for it */
+int mpix_endpoints_error_class(void);
+
+/**
+ * The MPI error code for a cause; made when it is first asked for.  Between MPI_Init and
+ * MPI_Finalize, any thread.
+ *
+ * @return a code of class MPIX_ERR_ENDPOINTS with an error string; MPI_ERR_INTERN if there is no
+ *         memory for one
+ */
+int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
+
+/** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI
+ * error code.  As mpix_endpoints_error_code. */
+int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_ERRORS_H */

@@ -1,0 +1,47 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What is said to the user: our help texts, whoever has the thread.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_HELP_H
+#define MPIEXT_ENDPOINTS_HELP_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+
+BEGIN_C_DECLS
+
+/** Stand in for opal_show_help, so that any thread may call it, and tell it where our help files
+ * are; or stop that.
+ *
+ * @param[in] in_use  pml/epml is selected */
+void mpix_endpoints_help_init(bool in_use);
+
+/**
+ * Show the user a message of our help file.  Any thread, once MPI is being initialized.
+ *
+ * @param[in] topic     which one
+ * @param[in] argument  what the message's %s stands for, or NULL if it has none
+ */
+void mpix_endpoints_show_help(const char *topic, const char *argument);
+
+/** The same for the first caller only; the others come back when it has been said.
+ *
+ * @param[in,out] said  the message's own, false at first */
+void mpix_endpoints_show_help_once(const char *topic, bool *said);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_HELP_H */
