@@ -114,14 +114,6 @@ void *mpix_endpoints_libmpi_symbol(const char *name);
 extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)
     __attribute__((visibility("hidden")));
 
-/**
- * Does libmpi call our ompi_group_incl_plist?  The question is asked by calling a function of
- * libmpi that calls it, with a group that is known by its address; nothing else sees that group.
- *
- * @return true if the call came here
- */
-bool mpix_endpoints_seam_group_probe(void);
-
 /** Tell the user why the seams are not in force, and what can be done.  After
  * mpix_endpoints_seams_in_force has said that they are not. */
 void mpix_endpoints_seams_explain(void);

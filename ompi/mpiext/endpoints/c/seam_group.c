@@ -28,16 +28,13 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_group.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_probe.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
 #include "ompi/proc/proc.h"
-
-/** Known by its address only; see mpix_endpoints_seam_group_probe. */
-static ompi_group_t probe_group;
-static atomic_int probe_count;
 
 /**
  * The member that two groups belong to.  A program may not mix groups of different members in one
@@ -69,9 +66,8 @@ int MPIX_ENDPOINTS_SEAM(ompi_group_incl_plist)(ompi_group_t *group, int n, const
 {
     int rc;
 
-    if (OPAL_UNLIKELY(&probe_group == group)) {
-        atomic_fetch_add_explicit(&probe_count, 1, memory_order_relaxed);
-        return OMPI_ERR_NOT_SUPPORTED;
+    if (OPAL_UNLIKELY(mpix_endpoints_probe_is(group))) {
+        return mpix_endpoints_probe_came();
     }
 
     rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_incl_plist)(group, n, ranks, new_group);
@@ -118,20 +114,3 @@ int MPIX_ENDPOINTS_SEAM(ompi_group_difference)(ompi_group_t *group1, ompi_group_
     return rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_difference);
-
-bool mpix_endpoints_seam_group_probe(void)
-{
-    ompi_group_t *empty = NULL;
-    int before = atomic_load_explicit(&probe_count, memory_order_relaxed);
-
-    /* A group of nobody out of a group of nobody: libmpi does not look into the source group. */
-    if (OMPI_SUCCESS != ompi_group_incl(&probe_group, 0, NULL, &empty) || NULL == empty) {
-        /* Relaxed: only this thread's own call matters, and others only add to the count. */
-        return before != atomic_load_explicit(&probe_count, memory_order_relaxed);
-    }
-
-    /* libmpi's own definition has handed out MPI_GROUP_EMPTY.  Give the reference back without
-     * OBJ_RELEASE: early in MPI_Init that object is not constructed yet. */
-    opal_obj_update(&empty->super, -1);
-    return false;
-}

@@ -25,6 +25,7 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_probe.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/seam_enter.h"
 
@@ -392,7 +393,7 @@ static bool stay(void)
 /** @return false if libmpi's calls of the seams cannot be had; seams_problem says why */
 static bool put_in_force(void)
 {
-    const bool linked = mpix_endpoints_seam_group_probe();
+    const bool linked = mpix_endpoints_probe();
     mpix_endpoints_libraries_t libraries;
 
     seams_linked = linked;
@@ -404,7 +405,7 @@ static bool put_in_force(void)
         return false;
     } else if (!slots_patch(&libraries, linked)) {
         snprintf(seams_problem, sizeof(seams_problem), "its call slots cannot be changed here");
-    } else if (!mpix_endpoints_seam_group_probe()) {
+    } else if (!mpix_endpoints_probe()) {
         snprintf(seams_problem, sizeof(seams_problem), "ompi_group_incl does not call our %s",
                  seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist].name);
     } else {

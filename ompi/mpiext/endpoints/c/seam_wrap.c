@@ -27,6 +27,7 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_probe.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
 static const char problem[] = "ompi_group_incl does not call our ompi_group_incl_plist";
@@ -37,7 +38,7 @@ MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
     int state = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (0 == state) {
-        state = mpix_endpoints_seam_group_probe() ? 1 : -1;
+        state = mpix_endpoints_probe() ? 1 : -1;
         /* Relaxed: the number is all that is passed on, and every thread finds the same. */
         atomic_store_explicit(&known, state, memory_order_relaxed);
     }
