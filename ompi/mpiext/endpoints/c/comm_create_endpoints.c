@@ -20,9 +20,9 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_notes.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What the blocking (seam_cid.c) and the nonblocking (seam_cid_nb.c) agreement on context ids, and
- * the activation after it (seam_activate.c), have in common.  Nobody but libmpi calls them.
+ * Agreement on context ids, blocking (cid.c) and nonblocking (cid_nb.c), and what it has in common
+ * with the activation after it (mpiext_endpoints_activate.h).
  *
  * Tests: comm_tree, comm_group_tag
  */
@@ -24,9 +24,22 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/coll_tags.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/request/request.h"
 
 BEGIN_C_DECLS
+
+/** ompi_comm_nextcid of an endpoint: the same arguments that matter, the same results. */
+int mpix_endpoints_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             const void *arg0, int mode);
+
+/** ompi_comm_nextcid_nb of an endpoint, likewise. */
+int mpix_endpoints_cid_agree_nb(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                                ompi_request_t **request_p);
+
+/** Is newcomm to be made out of a group with endpoints alone, which cannot be done?  Any newcomm,
+ * any comm. */
+bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
+                                const ompi_communicator_t *comm);
 
 /** What members send each other while they agree. */
 enum {
@@ -47,9 +60,6 @@ typedef enum mpix_endpoints_cid_kind_t {
 /** How many operations of a kind may be under way on one communicator. */
 #define MPIX_ENDPOINTS_CID_TAGS (1 << 24)
 
-/** Before there are threads (seam_cid_nb.c). */
-void mpix_endpoints_cid_init(void);
-
 /**
  * The tag of a message.  Open MPI has a range of tags for coll/hcoll, which is never let onto
  * communicators of endpoints.
@@ -61,51 +71,6 @@ static inline int mpix_endpoints_cid_tag(mpix_endpoints_cid_kind_t kind, uint64_
 {
     return MCA_COLL_BASE_TAG_NEIGHBOR_END - 1
            - (int) (key % MPIX_ENDPOINTS_CID_TAGS) * MPIX_ENDPOINTS_CID_KINDS - (int) kind;
-}
-
-/* ---- notes on a communicator ------------------------------------------------------------------
- *
- * libmpi has an id block in each communicator that it uses only for those made through the launcher
- * (MPI_Comm_create_from_group); in communicators of endpoints it is free for our notes. */
-
-/** Start the notes of a new communicator of endpoints. */
-static inline void mpix_endpoints_notes_init(ompi_communicator_t *comm, uint64_t context,
-                                             uint64_t number)
-{
-    comm->c_contextidb.block_cid.cid_base = context;
-    comm->c_contextidb.block_cid.cid_sub.u64 = number;
-    comm->c_contextidb.block_nexttag = 0;
-}
-
-/** Likewise of one that came about without an agreement, and of its local communicator, if any:
- * their context ids are not asked for, only those of descendants are. */
-static inline void mpix_endpoints_notes_begin(ompi_communicator_t *comm)
-{
-    if (MPI_COMM_NULL == comm) {
-        return;
-    }
-    mpix_endpoints_notes_init(comm, 0, 0);
-    if (OMPI_COMM_IS_INTER(comm)) {
-        mpix_endpoints_notes_init(comm->c_local_comm, 0, 0);
-    }
-}
-
-/** The context id that the members have agreed on. */
-static inline uint64_t mpix_endpoints_notes_context(const ompi_communicator_t *comm)
-{
-    return comm->c_contextidb.block_cid.cid_base;
-}
-
-/** Which nonblocking agreement on its parent the communicator comes from. */
-static inline uint64_t mpix_endpoints_notes_number(const ompi_communicator_t *comm)
-{
-    return comm->c_contextidb.block_cid.cid_sub.u64;
-}
-
-/** Count a nonblocking agreement on the communicator; libmpi begins them one at a time. */
-static inline uint64_t mpix_endpoints_notes_count(ompi_communicator_t *comm)
-{
-    return ++comm->c_contextidb.block_nexttag;
 }
 
 /* ---- who and which --------------------------------------------------------------------------- */
@@ -158,60 +123,6 @@ static inline ompi_communicator_t *mpix_endpoints_cid_null(void)
 /** Rank in comm of a rank of newcomm, which is a part of it. */
 int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
                                  const ompi_communicator_t *comm, int rank);
-
-/* ---- the tree (seam_tree.c) ------------------------------------------------------------------ */
-
-/** Those who agree, at one of them. */
-typedef struct mpix_endpoints_tree_t {
-    ompi_communicator_t *comm;    /**< whose members they are */
-    ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
-    int rank;                     /**< own, in newcomm or comm */
-    int size;
-    int tag;                      /**< the user's, or one of mpix_endpoints_cid_tag */
-} mpix_endpoints_tree_t;
-
-/**
- * From rank 0 to all.
- *
- * @param[in,out] words  rank 0's; MPIX_ENDPOINTS_CID_WORDS
- *
- * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, who do
- *         not know that.  All must meet, and say so
- */
-int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words);
-
-/**
- * All wait for all, up the tree and down again.
- *
- * @param[in] rc       how this member has fared
- * @param[in,out] any  something that is so here; then, whether it is at any member
- *
- * @return rc if that is an error, otherwise an error if another member had one
- */
-int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any);
-
-/**
- * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so
- * that the other members, who wait for it to put that to use, get an error as well.
- *
- * @param[in] tree  of its members
- * @param[in] rc    MPI_ERR_GROUP is an error that all members see
- *
- * @return rc
- */
-int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc);
-
-/** The tag of the activation that ends a blocking agreement in mode INTRA: one at a time, in an
- * order that all members of comm see. */
-static inline int mpix_endpoints_activation_tag(void)
-{
-    return mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, 0);
-}
-
-/** Is newcomm to be made out of a group with endpoints alone, which cannot be done?  Any newcomm,
- * any comm. */
-bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
-                                const ompi_communicator_t *comm);
 
 END_C_DECLS
 

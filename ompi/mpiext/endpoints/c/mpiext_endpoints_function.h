@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * MPI functions that ours stand before, for calls of programs: no seams, which are for those of libmpi.
+ * MPI functions that ours stand before, for calls of programs: no seams, which are for calls of
+ * libmpi.
  */
 
 #ifndef MPIEXT_ENDPOINTS_FUNCTION_H

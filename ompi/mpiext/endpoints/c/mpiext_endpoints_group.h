@@ -23,8 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** The member that a group belongs to, or NULL: the group's owner is not in it.  Procs are unique in
- * a process.  The group keeps it alive. */
+/** The member that a group belongs to, or NULL: the group's owner is not in it.  Procs are unique
+ * in a process.  The group keeps it alive. */
 static inline ompi_proc_t *mpix_endpoints_group_owner(const ompi_group_t *group)
 {
     return MPI_UNDEFINED != group->grp_my_rank

@@ -110,10 +110,6 @@ void *mpix_endpoints_libmpi_symbol(const char *name);
 
 #endif
 
-/** Our nonblocking activation, for the blocking one (seam_cid_nb.c). */
-extern __typeof__(ompi_comm_activate_nb) MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)
-    __attribute__((visibility("hidden")));
-
 /** Tell the user why the seams are not in force, and what can be done.  After
  * mpix_endpoints_seams_in_force has said that they are not. */
 void mpix_endpoints_seams_explain(void);

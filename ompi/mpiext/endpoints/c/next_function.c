@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What a function of MPI's that is ours stands before, in the library that asks: it is part of both,
- * libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
+ * What a function of MPI's that is ours stands before, in the library that asks: this is part of
+ * both, libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
  */
 
 #include "ompi_config.h"

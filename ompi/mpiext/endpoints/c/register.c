@@ -19,10 +19,10 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_function.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_steps.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/constants.h"
@@ -35,7 +35,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     mpix_endpoints_help_init(NULL != table);
     /* Not by the first threads that use it, which Open MPI does not order. */
     if (NULL != table) {
-        mpix_endpoints_cid_init();
+        mpix_endpoints_steps_init();
     }
     mpix_endpoints_table_set(table);
     return OMPI_SUCCESS;

@@ -16,17 +16,18 @@
  *
  * libmpi does that by a request, whose steps are run by process-wide progress: all waiting threads
  * of a process walk through the requests of all of them, one at a time.  Here messages along a tree
- * do it (seam_tree.c), for which a thread waits on its own endpoint alone.
+ * do it (tree.c), for which a thread waits on its own endpoint alone.
  *
  * Tests: comm_nomem, comm_tree
  */
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_activate.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_tree.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
@@ -75,29 +76,24 @@ int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
                : mpix_endpoints_tree_meet(tree, rc, &shares);
 }
 
-/** The other modes: through the nonblocking form.  libmpi's
- * own blocking one would park this thread behind the process's progress; this way of waiting can be
- * replaced, and pml/epml has replaced it. */
+/** The other modes: through the nonblocking form.  libmpi's own blocking one would park this thread
+ * behind the process's progress; this way of waiting can be replaced, and pml/epml has replaced
+ * it. */
 static int activate_by_request(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
                                ompi_communicator_t *bridgecomm, const void *arg0,
                                const void *arg1, bool send_first, int mode)
 {
     ompi_request_t *request;
-    int rc = MPIX_ENDPOINTS_OWN(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0, arg1,
-                                                       send_first, mode, &request);
+    int rc = mpix_endpoints_activate_nb(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode,
+                                        &request);
 
     return OMPI_SUCCESS == rc ? ompi_request_wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
-int MPIX_ENDPOINTS_SEAM(ompi_comm_activate)(ompi_communicator_t **newcomm,
-                                            ompi_communicator_t *comm,
-                                            ompi_communicator_t *bridgecomm, const void *arg0,
-                                            const void *arg1, bool send_first, int mode)
+int mpix_endpoints_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                            ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                            bool send_first, int mode)
 {
-    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate)(newcomm, comm, bridgecomm, arg0, arg1,
-                                                           send_first, mode);
-    }
     if (OMPI_COMM_CID_GROUP == mode) {
         return activate_intra(newcomm, comm, *(const int *) arg0);
     }
@@ -108,4 +104,3 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_activate)(ompi_communicator_t **newcomm,
     }
     return activate_by_request(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode);
 }
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate);

@@ -30,17 +30,20 @@
  * A split makes several communicators in one call.  Each takes its id from the block by the rank in
  * comm of one of its own members, which no two of them can share.
  *
- * Here is the blocking form; seam_cid_nb.c has the nonblocking one, seam_activate.c what follows.
+ * Here is the blocking form; cid_nb.c has the nonblocking one, activate.c what follows.
  *
  * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
  */
 
 #include "ompi_config.h"
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_activate.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_group.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_notes.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_tree.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
@@ -270,7 +273,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     return mpix_endpoints_activation_cancel(&tree, rc);
 }
 
-/* ---- the seam -------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /** Has this group members that no launcher knows? */
 static bool group_has_endpoints(ompi_group_t *group)
@@ -348,22 +351,11 @@ static int cid_own_group(ompi_communicator_t *newcomm, int rank)
     return OMPI_SUCCESS;
 }
 
-int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm,
-                                           ompi_communicator_t *comm,
-                                           ompi_communicator_t *bridgecomm, const void *arg0,
-                                           const void *arg1, bool send_first, int mode)
+int mpix_endpoints_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             const void *arg0, int mode)
 {
-    int rank, rc;
+    const int rank = cid_own_rank(newcomm, comm), rc = cid_own_group(newcomm, rank);
 
-    if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid)(newcomm, comm, bridgecomm, arg0, arg1,
-                                                          send_first, mode);
-    }
-    rank = cid_own_rank(newcomm, comm);
-    rc = cid_own_group(newcomm, rank);
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
         return cid_intra(newcomm, comm, rank, rc);
@@ -376,4 +368,3 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm,
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
 }
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid);

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What libmpi says to the user, where it calls a function for that (6.0; 5.0 calls through pointers,
- * for which show_help.c stands in).
+ * What libmpi says to the user, where it calls a function for that (6.0; 5.0 calls through
+ * pointers, for which show_help.c stands in).
  *
  * Tests: comm_refused, create_errors
  */

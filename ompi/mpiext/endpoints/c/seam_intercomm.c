@@ -21,8 +21,8 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_notes.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The tree along which members agree, for the blocking forms (seam_cid.c, seam_activate.c): the
- * lowest bit of a rank leads to its parent, the bits below that one to its children.
+ * The tree along which members agree, for the blocking forms (cid.c, activate.c): the lowest bit of
+ * a rank leads to its parent, the bits below that one to its children.
  *
  * Every member sends and receives all messages of the tree whatever has gone wrong, with itself or
  * with others, and says so in them.  So everybody gets an error if anybody does, nobody waits, and
@@ -26,7 +26,9 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_tree.h"
 
 #include "ompi/constants.h"
 

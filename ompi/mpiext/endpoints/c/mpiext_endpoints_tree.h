@@ -1,0 +1,59 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The tree along which members agree, each at its place (tree.c).
+ */
+
+#ifndef MPIEXT_ENDPOINTS_TREE_H
+#define MPIEXT_ENDPOINTS_TREE_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+
+#include "ompi/communicator/communicator.h"
+
+BEGIN_C_DECLS
+
+/** Those who agree, at one of them. */
+typedef struct mpix_endpoints_tree_t {
+    ompi_communicator_t *comm;    /**< whose members they are */
+    ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
+    int rank;                     /**< own, in newcomm or comm */
+    int size;
+    int tag;                      /**< the user's, or one of mpix_endpoints_cid_tag */
+} mpix_endpoints_tree_t;
+
+/**
+ * From rank 0 to all.
+ *
+ * @param[in,out] words  rank 0's; MPIX_ENDPOINTS_CID_WORDS
+ *
+ * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, who do
+ *         not know that.  All must meet, and say so
+ */
+int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words);
+
+/**
+ * All wait for all, up the tree and down again.
+ *
+ * @param[in] rc       how this member has fared
+ * @param[in,out] any  something that is so here; then, whether it is at any member
+ *
+ * @return rc if that is an error, otherwise an error if another member had one
+ */
+int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_TREE_H */
