@@ -27,8 +27,9 @@ my $tree = tempdir(CLEANUP => 1);
 
 # What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts
 # and ABI.
-my %outside = map { $_ => 1 } qw(abi.c component_path.c next_function.c seam_enter.c seam_entry.c
-    seam_entry_aarch64.c seam_entry_x86_64.c seam_help.c seam_plt.c show_help_own.c);
+my %outside = map { $_ => 1 } qw(abi.c component_path.c libraries.c next_function.c originals.c
+    seam_enter.c seam_entry.c seam_entry_aarch64.c seam_entry_x86_64.c seam_help.c seam_plt.c
+    show_help_own.c slots.c);
 
 sub put
 {

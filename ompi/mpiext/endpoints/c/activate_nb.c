@@ -23,7 +23,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_cid.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_notes.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_originals.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_steps.h"
 
 #include "ompi/communicator/communicator.h"
@@ -113,8 +113,8 @@ static int activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator_t *
                                           newcomm->c_local_group->grp_proc_count,
                                           comm->c_local_group, &steps->root);
     steps->remote = mpix_endpoints_cid_lowest_rank(newcomm->c_remote_group,
-                                                 newcomm->c_remote_group->grp_proc_count,
-                                                 comm->c_remote_group, NULL);
+                                                   newcomm->c_remote_group->grp_proc_count,
+                                                   comm->c_remote_group, NULL);
     rc = MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm_p, newcomm->c_local_comm, NULL,
                                                         &tag, NULL, false, OMPI_COMM_CID_GROUP,
                                                         &local);

@@ -20,10 +20,11 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_calls.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_errors.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_in_force.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_notes.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_table.h"
 
 #include "ompi/communicator/communicator.h"

@@ -27,39 +27,13 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/seam_enter.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_enter.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_entry.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_originals.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
-
-static const ElfW(Phdr) *segment_of(const mpix_endpoints_library_t *library, const void *pointer)
-{
-    const uintptr_t address = (uintptr_t) pointer;
-
-    for (int i = 0; i < library->header_count; ++i) {
-        const ElfW(Phdr) *header = &library->headers[i];
-
-        if (PT_LOAD == header->p_type
-            && address - (library->base + header->p_vaddr) < header->p_memsz) {
-            return header;
-        }
-    }
-    return NULL;
-}
-
-const mpix_endpoints_library_t *mpix_endpoints_library_of(
-    const mpix_endpoints_libraries_t *libraries, const void *pointer)
-{
-    for (int i = 0; i < libraries->count; ++i) {
-        if (NULL != segment_of(&libraries->items[i], pointer)) {
-            return &libraries->items[i];
-        }
-    }
-    return NULL;
-}
 
 #if MPIX_ENDPOINTS_ENTRIES
 
@@ -79,7 +53,7 @@ static size_t size_of(const void *function)
 /** @return NULL, or why the function cannot be entered */
 static const char *check(const mpix_endpoints_enter_t *wanted, mpix_endpoints_entry_t *entry)
 {
-    const ElfW(Phdr) *segment = segment_of(wanted->library, wanted->definition);
+    const ElfW(Phdr) *segment = mpix_endpoints_library_segment(wanted->library, wanted->definition);
 
     *entry = (mpix_endpoints_entry_t){
         .function = wanted->definition,

@@ -25,10 +25,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_help.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_in_force.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_originals.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_probe.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_seams.h"
 
 static const char problem[] = "ompi_group_incl does not call our ompi_group_incl_plist";
 

@@ -11,39 +11,21 @@
 /**
  * @file
  *
- * What seam_plt.c and seam_enter.c share: the libraries, and which of their functions to enter.
+ * Entering functions of libmpi, which it calls directly (enter.c).
  */
 
-#ifndef MPIEXT_ENDPOINTS_SEAM_ENTER_H
-#define MPIEXT_ENDPOINTS_SEAM_ENTER_H
+#ifndef MPIEXT_ENDPOINTS_ENTER_H
+#define MPIEXT_ENDPOINTS_ENTER_H
 
 #include "ompi_config.h"
 
-#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_libraries.h"
+
 BEGIN_C_DECLS
-
-#define MPIX_ENDPOINTS_LIBRARIES_MAX 4
-
-/** A loaded library that the seams lead into.  It stays loaded: this program's MPI runs in it. */
-typedef struct mpix_endpoints_library_t {
-    const char *path;
-    ElfW(Addr) base;
-    const ElfW(Phdr) *headers;
-    int header_count;
-} mpix_endpoints_library_t;
-
-typedef struct mpix_endpoints_libraries_t {
-    mpix_endpoints_library_t items[MPIX_ENDPOINTS_LIBRARIES_MAX];
-    int count;
-} mpix_endpoints_libraries_t;
-
-/** In which of these libraries does the address lie?  @return NULL if in none */
-const mpix_endpoints_library_t *mpix_endpoints_library_of(
-    const mpix_endpoints_libraries_t *libraries, const void *pointer);
 
 /** A function that shall be entered. */
 typedef struct mpix_endpoints_enter_t {
@@ -60,7 +42,7 @@ typedef struct mpix_endpoints_enter_t {
  * Enter functions of Open MPI's libraries, so that all calls of them come to ours.  All required
  * ones or none, as far as can be foreseen; the others if they can be.
  *
- * While MPI is being initialized, by the thread that does it: see seam_enter.c.
+ * While MPI is being initialized, by the thread that does it: see enter.c.
  *
  * @param[out] problem  why a required one was not
  *
@@ -71,4 +53,4 @@ bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char 
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_SEAM_ENTER_H */
+#endif /* MPIEXT_ENDPOINTS_ENTER_H */

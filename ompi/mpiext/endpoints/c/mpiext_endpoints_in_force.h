@@ -1,0 +1,33 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Putting the seams in force, in the way that this program's libmpi allows.  Whether they are, and
+ * how, are questions of pml/epml's, too: mpiext_endpoints_link.h.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_IN_FORCE_H
+#define MPIEXT_ENDPOINTS_IN_FORCE_H
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+
+BEGIN_C_DECLS
+
+/** Tell the user why the seams are not in force, and what can be done.  After
+ * mpix_endpoints_seams_in_force has said that they are not. */
+void mpix_endpoints_seams_explain(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_IN_FORCE_H */
