@@ -27,9 +27,10 @@ my $tree = tempdir(CLEANUP => 1);
 
 # What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts
 # and ABI.
-my %outside = map { $_ => 1 } qw(abi.c component_path.c libraries.c next_function.c originals.c
-    seam_enter.c seam_entry.c seam_entry_aarch64.c seam_entry_x86_64.c seam_help.c seam_plt.c
-    show_help_own.c slots.c);
+my %outside = map { $_ => 1 } qw(base/component_path.c base/show_help_own.c calls/abi.c
+    calls/next_function.c entry/entry.c entry/entry_aarch64.c entry/entry_x86_64.c
+    interpose/enter.c interpose/in_force.c interpose/libraries.c interpose/originals.c
+    interpose/slots.c seams/seam_help.c);
 
 sub put
 {
@@ -80,7 +81,7 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
     is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/opal/mca/btl/$_"
                             && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
-    my $header = qr{(?:\w+/)*\w*(?:epml|btl_ep|mpiext_endp)\w*\.h};
+    my $header = qr{\.\./\w+/\w+\.h|(?:\w+/)*\w*(?:epml|btl_ep|mpiext_endp)\w*\.h};
     my @missing;
     for my $file (glob "$tree/$folder/{,*/}*.[ch]") {
         my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)?$header)"/g;

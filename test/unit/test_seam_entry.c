@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Entering functions (mpiext_endpoints_entry.h), with all kinds of beginnings, those that must be
+ * Entering functions (entry/entry.h), with all kinds of beginnings, those that must be
  * refused among them.  The functions are called directly, as those of a library that was linked
  * with -Bsymbolic-functions.
  *
@@ -29,9 +29,9 @@
 #    endif
 #endif
 
-#include "ompi/mpiext/endpoints/c/seam_entry.c"
-#include "ompi/mpiext/endpoints/c/seam_entry_aarch64.c"
-#include "ompi/mpiext/endpoints/c/seam_entry_x86_64.c"
+#include "ompi/mpiext/endpoints/c/entry/entry.c"
+#include "ompi/mpiext/endpoints/c/entry/entry_aarch64.c"
+#include "ompi/mpiext/endpoints/c/entry/entry_x86_64.c"
 
 #include "tap.h"
 

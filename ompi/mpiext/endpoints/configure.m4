@@ -41,7 +41,7 @@ AC_DEFUN([_OMPI_MPIEXT_ENDPOINTS_WRAP], [
 
     # The list is that of the sources.
     mpiext_endpoints_seams=`$SED -n 's/^ *X(\(@<:@a-z_0-9@:>@*\)).*/\1/p' \
-        "$srcdir/ompi/mpiext/endpoints/c/mpiext_endpoints_compat.h"`
+        "$srcdir/ompi/mpiext/endpoints/c/base/mpiext_endpoints_compat.h"`
     AS_IF([test -z "$mpiext_endpoints_seams"], [mpiext_endpoints_happy=no])
     AS_IF([test $mpiext_endpoints_happy = yes],
         [for mpiext_endpoints_seam in $mpiext_endpoints_seams; do

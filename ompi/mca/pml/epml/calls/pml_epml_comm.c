@@ -31,7 +31,7 @@
 #include "pml_epml_hints.h"
 
 #include "ompi/constants.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_array.h"
+#include "ompi/mpiext/endpoints/c/base/mpiext_endpoints_array.h"
 
 /* ---- Open MPI's tables ----------------------------------------------------------------------- */
 

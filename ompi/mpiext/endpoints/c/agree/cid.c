@@ -1,0 +1,368 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Context ids: what tells the messages of one communicator from those of another.
+ *
+ * libmpi lets all members agree on one slot in their communicator tables.  Two endpoints of a
+ * process share that table, so for them there is no such slot.  Here each handle takes whatever
+ * slot is free (comm_assign in pml/epml does), and what the members agree on is a 64 bit id: one
+ * member draws it, the others are told.  One message to each, where libmpi needs two or more
+ * allreduces.
+ *
+ * Who draws, and how the others are told, depends on how the communicator comes about (mode):
+ *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and
+ *                 tells its beginning, along a tree
+ *   INTER         the same on an intercommunicator, and merge: rank 0 of one side, the same side
+ *                 seen from both, draws and broadcasts to both sides
+ *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
+ *                 draws; likewise, with the user's tag
+ * MPI_Intercomm_create does not come here (seam_intercomm.c).
+ * A split makes several communicators in one call.  Each takes its id from the block by the rank in
+ * comm of one of its own members, which no two of them can share.
+ *
+ * Here is the blocking form; cid_nb.c has the nonblocking one, activate.c what follows.
+ *
+ * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "mpiext_endpoints_activate.h"
+#include "mpiext_endpoints_cid.h"
+#include "mpiext_endpoints_notes.h"
+#include "mpiext_endpoints_tree.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/proc/proc.h"
+
+#define CID_ID MPIX_ENDPOINTS_CID_ID
+#define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
+#define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
+
+/* ---- who and which --------------------------------------------------------------------------- */
+
+bool mpix_endpoints_cid_local_draws(ompi_communicator_t *comm)
+{
+    opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
+    opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
+
+    return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
+}
+
+/**
+ * Is newcomm an intracommunicator of one side of comm?  MPI_Comm_split_type makes one of an
+ * intercommunicator where libmpi finds nobody on the other side: an error, of libmpi's, at that
+ * member alone.
+ */
+static bool cid_is_half(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    return OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)
+           && newcomm->c_local_group->grp_proc_count
+                  != comm->c_local_group->grp_proc_count + comm->c_remote_group->grp_proc_count;
+}
+
+/** Does newcomm have all the members of comm?  Then it is the only one that the call makes. */
+static bool cid_is_whole(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    if (OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)) {
+        return !cid_is_half(newcomm, comm); /* a merge */
+    }
+    return newcomm->c_local_group->grp_proc_count == comm->c_local_group->grp_proc_count
+           && newcomm->c_remote_group->grp_proc_count == comm->c_remote_group->grp_proc_count;
+}
+
+uint32_t mpix_endpoints_cid_block(const ompi_communicator_t *newcomm,
+                                  const ompi_communicator_t *comm)
+{
+    return cid_is_whole(newcomm, comm) ? 1 : (uint32_t) comm->c_local_group->grp_proc_count;
+}
+
+int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
+                                   int *index_p)
+{
+    int lowest = MPI_UNDEFINED;
+
+    for (int i = 0; i < count; ++i) {
+        int rank = MPI_UNDEFINED;
+
+        ompi_group_translate_ranks(new_group, 1, &i, group, &rank);
+        if (0 <= rank && (0 > lowest || rank < lowest)) {
+            lowest = rank;
+            if (NULL != index_p) {
+                *index_p = i;
+            }
+        }
+    }
+    return lowest;
+}
+
+int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
+                                 const ompi_communicator_t *comm, int rank)
+{
+    int comm_rank = rank;
+
+    if (newcomm->c_local_group != comm->c_local_group) {
+        ompi_group_translate_ranks(newcomm->c_local_group, 1, &rank, comm->c_local_group,
+                                   &comm_rank);
+    }
+    return comm_rank;
+}
+
+/** Which id of the block is newcomm's; participants only.  @return MPI_UNDEFINED if none is */
+static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode)
+{
+    if (cid_is_whole(newcomm, comm)) {
+        return 0;
+    }
+    if (OMPI_COMM_CID_INTER == mode) {
+        /* All members, not the first: the two sides need not have the same order of them
+         * (MPI_Comm_create in libmpi lists the remote side in the order of the old ranks). */
+        bool local = mpix_endpoints_cid_local_draws(comm);
+        ompi_group_t *new_group = local ? newcomm->c_local_group : newcomm->c_remote_group;
+
+        return mpix_endpoints_cid_lowest_rank(new_group, new_group->grp_proc_count,
+                                              local ? comm->c_local_group : comm->c_remote_group,
+                                              NULL);
+    }
+    return mpix_endpoints_cid_comm_rank(newcomm, comm, 0);
+}
+
+/** Finish newcomm with its own id. */
+static int cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
+                     uint64_t number)
+{
+    mpix_endpoints_notes_init(newcomm, context, number);
+    return mpix_endpoints_table()->comm_assign(newcomm, comm, context,
+                                               mpix_endpoints_cid_participates(newcomm));
+}
+
+int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                              uint64_t base, uint64_t number)
+{
+    int offset;
+
+    if (!mpix_endpoints_cid_participates(newcomm)) {
+        /* Freed again without a message sent; but until then it must look like a communicator. */
+        return cid_place(newcomm, comm, mpix_endpoints_table()->context_ids(1), number);
+    }
+    if (cid_is_half(newcomm, comm)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    offset = cid_offset(newcomm, comm, mode);
+    return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number)
+                       : MPI_ERR_GROUP;
+}
+
+/* ---- the modes ------------------------------------------------------------------------------- */
+
+static int cid_bcast(void *buf, int words, int root, ompi_communicator_t *comm)
+{
+    return comm->c_coll->coll_bcast(buf, words, MPI_UINT64_T, root, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+/** @param[in] rank, rc  of cid_own_group */
+static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int rc)
+{
+    mpix_endpoints_tree_t tree = {.comm = comm,
+                                  .rank = ompi_comm_rank(comm),
+                                  .size = ompi_comm_size(comm),
+                                  .tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE, 0)};
+    uint64_t words[CID_WORDS] = {0, 0};
+    int spread_rc;
+
+    if (0 == tree.rank) {
+        words[CID_ID]
+            = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
+    }
+    spread_rc = mpix_endpoints_tree_spread(&tree, words);
+    if (OMPI_SUCCESS == rc) {
+        rc = spread_rc;
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, words[CID_ID], 0);
+    }
+    tree.newcomm = newcomm;
+    tree.rank = rank;
+    tree.size = newcomm->c_local_group->grp_proc_count;
+    tree.tag = mpix_endpoints_activation_tag();
+    return mpix_endpoints_activation_cancel(&tree, rc);
+}
+
+/** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
+static int cid_inter_root(const ompi_communicator_t *comm, bool local_draws)
+{
+    if (!local_draws) {
+        return 0;
+    }
+    return 0 == ompi_comm_rank(comm) ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+{
+    bool local_draws = mpix_endpoints_cid_local_draws(comm);
+    uint64_t base = 0;
+    int rc;
+
+    if (local_draws && 0 == ompi_comm_rank(comm)) {
+        base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
+    }
+    rc = cid_bcast(&base, 1, cid_inter_root(comm, local_draws), comm);
+    if (OMPI_SUCCESS == rc && local_draws) {
+        rc = cid_bcast(&base, 1, 0, comm->c_local_comm);
+    }
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base, 0)
+               : rc;
+}
+
+/** Are all members of newcomm members of comm?  The same answer on all of them. */
+static bool cid_is_part(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
+{
+    for (int i = 0; i < newcomm->c_local_group->grp_proc_count; ++i) {
+        if (0 > mpix_endpoints_cid_comm_rank(newcomm, comm, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Mode GROUP.  The tag is the user's: it tells apart two calls on one communicator at a time.
+ *
+ * @param[in] rank, rc  of cid_own_group */
+static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag, int rank,
+                     int rc)
+{
+    const mpix_endpoints_tree_t tree = {.comm = comm,
+                                        .newcomm = newcomm,
+                                        .rank = rank,
+                                        .size = newcomm->c_local_group->grp_proc_count,
+                                        .tag = tag};
+    uint64_t words[CID_WORDS] = {0, 0};
+    int spread_rc;
+
+    if (MPI_UNDEFINED == rank || !cid_is_part(newcomm, comm)) {
+        return MPI_ERR_GROUP;
+    }
+    if (0 == rank) {
+        words[CID_ID] = mpix_endpoints_table()->context_ids(1);
+    }
+    spread_rc = mpix_endpoints_tree_spread(&tree, words);
+    if (OMPI_SUCCESS == rc) {
+        rc = spread_rc;
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = cid_place(newcomm, comm, words[CID_ID], 0);
+    }
+    return mpix_endpoints_activation_cancel(&tree, rc);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/** Has this group members that no launcher knows? */
+static bool group_has_endpoints(ompi_group_t *group)
+{
+    opal_jobid_t job = ompi_proc_local_proc->super.proc_name.jobid;
+
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
+
+        if (job == name.jobid && mpix_endpoints_job_size() <= name.vpid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/**
+ * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
+ * launcher, which has never heard of endpoints and would wait for them forever.
+ */
+bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
+                                const ompi_communicator_t *comm)
+{
+    return NULL == comm && NULL != mpix_endpoints_table()
+           && (group_has_endpoints(newcomm->c_local_group)
+               || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
+}
+
+/**
+ * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
+ * that another endpoint of this process made, or the process itself (MPI_COMM_WORLD's), says that
+ * one's rank.
+ *
+ * @return own rank in newcomm, or MPI_UNDEFINED
+ */
+static int cid_own_rank(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    const ompi_group_t *group = newcomm->c_local_group;
+    const ompi_proc_t *me = mpix_endpoints_group_owner(comm->c_local_group);
+
+    if (MPI_UNDEFINED == group->grp_my_rank && MPI_UNDEFINED != newcomm->c_my_rank) {
+        return MPI_UNDEFINED; /* a split's sign for who stays out; the group is newcomm's alone */
+    }
+    if (OPAL_LIKELY(group == comm->c_local_group || me == mpix_endpoints_group_owner(group))) {
+        return group->grp_my_rank;
+    }
+    return mpix_endpoints_group_rank_of(group, me);
+}
+
+/** If the group says another rank, newcomm gets a copy that says this one. */
+static int cid_own_group(ompi_communicator_t *newcomm, int rank)
+{
+    ompi_group_t *group = newcomm->c_local_group, *copy;
+
+    if (OPAL_LIKELY(rank == group->grp_my_rank)) {
+        return OMPI_SUCCESS;
+    }
+    copy = ompi_group_allocate(group, group->grp_proc_count);
+    if (NULL == copy) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        copy->grp_proc_pointers[i] = ompi_group_get_proc_ptr_raw(group, i);
+    }
+    ompi_group_increment_proc_count(copy);
+    copy->grp_my_rank = rank;
+    if (OMPI_COMM_IS_INTRA(newcomm)) {
+        OBJ_RELEASE(newcomm->c_remote_group);
+        newcomm->c_remote_group = copy;
+        OBJ_RETAIN(copy);
+    }
+    OBJ_RELEASE(newcomm->c_local_group);
+    newcomm->c_local_group = copy;
+    newcomm->c_my_rank = rank;
+    return OMPI_SUCCESS;
+}
+
+int mpix_endpoints_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             const void *arg0, int mode)
+{
+    const int rank = cid_own_rank(newcomm, comm), rc = cid_own_group(newcomm, rank);
+
+    switch (mode) {
+    case OMPI_COMM_CID_INTRA:
+        return cid_intra(newcomm, comm, rank, rc);
+    case OMPI_COMM_CID_INTER:
+        return OMPI_SUCCESS == rc ? cid_inter(newcomm, comm) : rc;
+    case OMPI_COMM_CID_GROUP:
+        return cid_group(newcomm, comm, *(const int *) arg0, rank, rc);
+    default:
+        /* Connected and spawned jobs, and what survives a failed member: not with endpoints. */
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+}

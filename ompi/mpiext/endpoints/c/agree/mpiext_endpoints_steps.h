@@ -1,0 +1,89 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Requests of libmpi's, whose steps run in whatever thread progresses it: how the nonblocking forms
+ * of agreement and activation go on.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_STEPS_H
+#define MPIEXT_ENDPOINTS_STEPS_H
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_cid.h"
+
+#include "ompi/communicator/comm_request.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/request/request.h"
+
+BEGIN_C_DECLS
+
+/** An agreement or an activation; its request owns it. */
+typedef struct mpix_endpoints_steps_t {
+    opal_object_t super;
+    ompi_communicator_t *newcomm;
+    ompi_communicator_t *comm;
+    int mode;
+    uint64_t number; /**< of an agreement */
+    int tag;
+    int root;   /**< rank in newcomm->c_local_comm that broadcasts */
+    int remote; /**< rank that the root exchanges with */
+    uint64_t words[MPIX_ENDPOINTS_CID_WORDS];    /**< own, then agreed */
+    uint64_t received[MPIX_ENDPOINTS_CID_WORDS]; /**< from the remote root */
+    ompi_comm_request_callback_fn_t last;        /**< what follows the broadcast */
+} mpix_endpoints_steps_t;
+
+/** Before there are threads. */
+void mpix_endpoints_steps_init(void);
+
+static inline mpix_endpoints_steps_t *mpix_endpoints_steps_of(ompi_comm_request_t *request)
+{
+    return (mpix_endpoints_steps_t *) request->context;
+}
+
+/** Make a request that runs its first step in libmpi's progress, or at once.
+ *
+ * @return NULL: out of memory */
+ompi_comm_request_t *mpix_endpoints_steps_request(ompi_communicator_t *newcomm,
+                                                  ompi_communicator_t *comm, int mode);
+
+/** Note the failure of a step; the other members are told in the next message. */
+void mpix_endpoints_steps_note_errors(ompi_comm_request_t *request);
+
+/**
+ * Schedule the next step for when some messages are through.
+ *
+ * @param[in] rc  what starting them has come to; if it was an error, count is how many were started
+ *
+ * @return rc, or an error
+ */
+int mpix_endpoints_steps_then(ompi_comm_request_t *request, ompi_comm_request_callback_fn_t step,
+                              ompi_request_t *requests[], int count, int rc);
+
+/** Start a request whose first step has been scheduled, or give it up.
+ *
+ * @param[in] rc  what scheduling has come to
+ *
+ * @return rc */
+int mpix_endpoints_steps_start(ompi_comm_request_t *request, int rc, ompi_request_t **request_p);
+
+/** Send the words to a rank of comm. */
+int mpix_endpoints_steps_isend(mpix_endpoints_steps_t *steps, int rank, ompi_request_t **request);
+
+/** A step on an intercommunicator: the roots exchange their words, and broadcast them on each side;
+ * then comes the last step. */
+int mpix_endpoints_steps_exchange(ompi_comm_request_t *request);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_STEPS_H */

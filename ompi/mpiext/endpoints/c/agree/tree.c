@@ -1,0 +1,144 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The tree along which members agree, for the blocking forms (cid.c, activate.c): the lowest bit of
+ * a rank leads to its parent, the bits below that one to its children.
+ *
+ * Every member sends and receives all messages of the tree whatever has gone wrong, with itself or
+ * with others, and says so in them.  So everybody gets an error if anybody does, nobody waits, and
+ * none of these messages is left over for the next agreement.  But for the last ones, to the
+ * children: whoever has lost a member of comm, be it none of newcomm's, does not wait for them.  It
+ * says then that it leaves newcomm, in which the others may believe (comm_leave).
+ *
+ * Tests: comm_ops, comm_tree
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "../base/base.h"
+#include "mpiext_endpoints_cid.h"
+#include "mpiext_endpoints_tree.h"
+
+#include "ompi/constants.h"
+
+#define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
+#define CID_ANY MPIX_ENDPOINTS_CID_ID /* where there is no id to tell of */
+#define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
+
+_Static_assert(MPIX_ENDPOINTS_AGREE_WORDS == CID_WORDS, "what agree_send sends");
+
+/** In words[CID_STATUS]: somebody has failed, and that because a member is lost. */
+enum { FAILED = 0x1, LOST = 0x2 };
+
+static uint64_t status_of(int rc)
+{
+    return OMPI_SUCCESS == rc ? 0 : MPI_ERR_PROC_FAILED == rc ? FAILED | LOST : FAILED;
+}
+
+static int error_of(uint64_t status)
+{
+    return 0 == status ? OMPI_SUCCESS : 0 != (status & LOST) ? MPI_ERR_PROC_FAILED : OMPI_ERROR;
+}
+
+/** The rank in comm of one in the tree. */
+static int comm_rank(const mpix_endpoints_tree_t *tree, int rank)
+{
+    return NULL == tree->newcomm ? rank
+                                 : mpix_endpoints_cid_comm_rank(tree->newcomm, tree->comm, rank);
+}
+
+/** Notes in the words that they could not be had. */
+static int receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
+{
+    const int rc = mpix_endpoints_table()->agree_recv(tree->comm, comm_rank(tree, rank), tree->tag,
+                                                      words);
+
+    if (OMPI_SUCCESS != rc) {
+        words[CID_STATUS] = status_of(rc);
+    }
+    return rc;
+}
+
+static int tell(const mpix_endpoints_tree_t *tree, int rank, const uint64_t *words)
+{
+    return mpix_endpoints_table()->agree_send(tree->comm, comm_rank(tree, rank), tree->tag, words);
+}
+
+/** The bit that leads to the parent; of the root, one that is above all ranks. */
+static int parent_bit(const mpix_endpoints_tree_t *tree)
+{
+    int bit = 1;
+
+    while (bit < tree->size && 0 == (tree->rank & bit)) {
+        bit <<= 1;
+    }
+    return bit;
+}
+
+/** To all children of the member whose parent is over there. */
+static int tell_children(const mpix_endpoints_tree_t *tree, int bit, const uint64_t *words)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (bit >>= 1; 0 < bit; bit >>= 1) {
+        if (tree->rank + bit < tree->size) {
+            const int told = tell(tree, tree->rank + bit, words);
+
+            rc = OMPI_SUCCESS == rc ? told : rc;
+        }
+    }
+    return rc;
+}
+
+int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words)
+{
+    const int bit = parent_bit(tree);
+    int rc = OMPI_SUCCESS, told;
+
+    if (0 != tree->rank) {
+        rc = receive(tree, tree->rank - bit, words);
+    }
+    told = tell_children(tree, bit, words);
+    if (OMPI_SUCCESS == rc) {
+        rc = 0 != words[CID_STATUS] ? error_of(words[CID_STATUS]) : told;
+    }
+    return rc;
+}
+
+int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any)
+{
+    const int top = parent_bit(tree);
+    uint64_t words[CID_WORDS] = {0};
+
+    words[CID_STATUS] = status_of(rc);
+    words[CID_ANY] = *any;
+    for (int bit = 1; bit < top; bit <<= 1) {
+        uint64_t theirs[CID_WORDS] = {0};
+
+        if (tree->rank + bit < tree->size) {
+            (void) receive(tree, tree->rank + bit, theirs);
+            words[CID_STATUS] |= theirs[CID_STATUS];
+            words[CID_ANY] |= theirs[CID_ANY];
+        }
+    }
+    if (0 != tree->rank) {
+        const int told = tell(tree, tree->rank - top, words);
+
+        (void) receive(tree, tree->rank - top, words);
+        words[CID_STATUS] |= status_of(told);
+    }
+    words[CID_STATUS] |= status_of(tell_children(tree, top, words));
+    *any = 0 != words[CID_ANY];
+    return OMPI_SUCCESS == rc ? error_of(words[CID_STATUS]) : rc;
+}

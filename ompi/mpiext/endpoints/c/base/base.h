@@ -1,0 +1,35 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What stands on nothing of ours: the table that pml/epml has registered, error codes, help texts, the
+ * end of the job, groups, tables of handles, what differs between Open MPIs, and where our components
+ * are.
+ *
+ * Called by all.  Stands in for no function of libmpi's but, in 5.0, the two pointers by which it
+ * shows help texts.
+ *
+ * Below it: nothing.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_BASE_LAYER_H
+#define MPIEXT_ENDPOINTS_BASE_LAYER_H
+
+#include "mpiext_endpoints_array.h"
+#include "mpiext_endpoints_compat.h"
+#include "mpiext_endpoints_end.h"
+#include "mpiext_endpoints_errors.h"
+#include "mpiext_endpoints_group.h"
+#include "mpiext_endpoints_help.h"
+#include "mpiext_endpoints_table.h"
+
+#endif /* MPIEXT_ENDPOINTS_BASE_LAYER_H */

@@ -1,0 +1,190 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The error class MPIX_ERR_ENDPOINTS and its error codes.
+ *
+ * They are added to Open MPI's table when they are first asked for.  Open MPI empties that table
+ * when MPI is finalized and may be initialized again after that (sessions), so each use looks
+ * whether the entries are still ours.
+ *
+ * Tests: create_errors
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_errors.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ompi/attribute/attribute.h"
+#include "ompi/constants.h"
+#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/errhandler/errcode.h"
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/mca/base/mca_base_var.h"
+
+static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be created";
+
+/** What each code's string says; the limit's is completed by limit_string. */
+static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
+    [MPIX_ENDPOINTS_CAUSE_LIMIT]
+    = "MPIX_ERR_ENDPOINTS: more endpoints in one process than pml_epml_max_endpoints allows",
+    [MPIX_ENDPOINTS_CAUSE_RESOURCE]
+    = "MPIX_ERR_ENDPOINTS: a process of the communicator could not get what its endpoints need: "
+      "memory, a network context, valid MCA parameters, an address that makes sense",
+    [MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE]
+    = "MPIX_ERR_ENDPOINTS: no endpoints in a run with fault tolerance (--with-ft)",
+    [MPIX_ENDPOINTS_CAUSE_NOT_SELECTED]
+    = "MPIX_ERR_ENDPOINTS: this run has no endpoints; start it with epmpirun, or add "
+      "\"--mca pml epml\" to mpirun",
+    [MPIX_ENDPOINTS_CAUSE_SEAMS]
+    = "MPIX_ERR_ENDPOINTS: libmpix_endpoints cannot reach Open MPI's functions, for the reason that "
+      "was printed",
+};
+
+static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;
+static int errors_class;                             /**< 0: not added yet */
+static int errors_codes[MPIX_ENDPOINTS_CAUSE_COUNT]; /**< 0: not added yet */
+
+/** Is there an entry in Open MPI's table under this number, and is it the class added here? */
+static bool class_is_ours(int errclass)
+{
+    ompi_mpi_errcode_t *entry;
+
+    if (0 == errclass || ompi_mpi_errcode_is_invalid(errclass)) {
+        return false;
+    }
+    entry = opal_pointer_array_get_item(&ompi_mpi_errcodes, errclass);
+    return NULL != entry && 0 == strcmp(entry->errstring, class_string);
+}
+
+/** Keep the attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD up to date, if there is a world, as
+ * MPI_Add_error_class does, which is not called: what it is called with differs between libmpi
+ * and libmpi_abi, and a program may have either.  @return false if that failed */
+static bool note_added(int number)
+{
+    const int32_t state = ompi_mpi_state;
+
+    return OMPI_MPI_STATE_INIT_COMPLETED > state
+           || OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT <= state
+           || MPI_SUCCESS
+                  == ompi_attr_set_fint(COMM_ATTR, MPI_COMM_WORLD, &MPI_COMM_WORLD->c_keyhash,
+                                        MPI_LASTUSEDCODE, number, true);
+}
+
+/** Make sure that the class is there.  Under errors_lock.  @return the class, or 0 */
+static int class_get(void)
+{
+    int errclass;
+
+    if (class_is_ours(errors_class)) {
+        return errors_class;
+    }
+    memset(errors_codes, 0, sizeof(errors_codes));
+    errors_class = 0;
+
+    errclass = ompi_mpi_errclass_add();
+    if (0 < errclass && note_added(errclass)
+        && OMPI_SUCCESS
+               == ompi_mpi_errnum_add_string(errclass, class_string, sizeof(class_string))) {
+        errors_class = errclass;
+    }
+    return errors_class;
+}
+
+/** The limit's string with the limit in this process, which pml/epml has as a parameter. */
+static void limit_string(char *string, size_t size)
+{
+    const int *limit = NULL;
+    int index = mca_base_var_find("ompi", "pml", "epml", "max_endpoints");
+
+    if (0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &limit, NULL, NULL)
+        || NULL == limit) {
+        snprintf(string, size, "%s", cause_strings[MPIX_ENDPOINTS_CAUSE_LIMIT]);
+    } else {
+        snprintf(string, size, "%s (here %d)", cause_strings[MPIX_ENDPOINTS_CAUSE_LIMIT], *limit);
+    }
+}
+
+/** Add a code with its string.  Under errors_lock, the class is there.  @return the code, or 0 */
+static int code_add(int errclass, mpix_endpoints_cause_t cause)
+{
+    char string[MPI_MAX_ERROR_STRING];
+    int code;
+
+    if (MPIX_ENDPOINTS_CAUSE_LIMIT == cause) {
+        limit_string(string, sizeof(string));
+    } else {
+        snprintf(string, sizeof(string), "%s", cause_strings[cause]);
+    }
+    code = ompi_mpi_errcode_add(errclass);
+    if (0 >= code || !note_added(code)
+        || OMPI_SUCCESS != ompi_mpi_errnum_add_string(code, string, (int) strlen(string) + 1)) {
+        return 0;
+    }
+    return code;
+}
+
+int mpix_endpoints_error_code(mpix_endpoints_cause_t cause)
+{
+    int errclass, code;
+
+    pthread_mutex_lock(&errors_lock);
+    errclass = class_get();
+    if (0 != errclass && 0 == errors_codes[cause]) {
+        errors_codes[cause] = code_add(errclass, cause);
+    }
+    code = errors_codes[cause];
+    pthread_mutex_unlock(&errors_lock);
+
+    return 0 != code ? code : MPI_ERR_INTERN;
+}
+
+int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
+{
+    switch (error) {
+    case MPIX_ENDPOINTS_ERR_ARG:
+        return MPI_ERR_ARG;
+    case MPIX_ENDPOINTS_ERR_LIMIT:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_LIMIT);
+    case MPIX_ENDPOINTS_ERR_RESOURCE:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
+    case MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE:
+        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE);
+    case MPIX_ENDPOINTS_ERR_PROMISE:
+        return MPI_ERR_INFO_VALUE;
+    case MPIX_ENDPOINTS_ERR_INTERN:
+        return MPI_ERR_INTERN;
+    case MPIX_ENDPOINTS_OK:
+        break;
+    }
+    /* Not a matter of endpoints: an argument, or an exchange, was wrong. */
+    return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
+}
+
+int mpix_endpoints_error_class(void)
+{
+    int errclass;
+
+    if (0 == ompi_instance_count) {
+        return MPI_ERR_UNKNOWN;
+    }
+    pthread_mutex_lock(&errors_lock);
+    errclass = class_get();
+    pthread_mutex_unlock(&errors_lock);
+
+    return 0 != errclass ? errclass : MPI_ERR_UNKNOWN;
+}

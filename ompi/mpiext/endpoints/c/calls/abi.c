@@ -1,0 +1,169 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The user's functions in the MPI ABI (MPI 5.0, chapter 20), for programs that mpicc_abi compiles:
+ * libmpix_endpoints_abi, which comes before libmpi_abi, as libmpix_endpoints before libmpi.
+ *
+ * Handles of what users make are the same pointers in both ABIs, predefined ones are small numbers
+ * there, and error codes are others: Open MPI's installed header converts them.  All work is done in
+ * libmpix_endpoints, which comes along behind libmpi_abi; its functions for Open MPI's ABI are not
+ * found there, as these are found first.  MPI_Comm_compare and MPI_Group_compare need nothing:
+ * libmpi_abi leaves results alone that it does not know, such as MPIX_ALIASED.
+ *
+ * Tests: newer (abi), comm_bridge (abi), handles (abi)
+ */
+
+/* The names of MPI's functions mean the MPI ABI's here. */
+#define OMPI_NO_MPI_PROTOTYPES 1
+
+#include "ompi_config.h"
+
+#include "calls.h"
+#include "mpiext_endpoints_next.h"
+
+#include "ompi/mpi/c/abi.h"
+#include "ompi/mpi/c/abi_converters.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef MPI_Comm_ABI_INTERNAL abi_comm_t;
+typedef MPI_Info_ABI_INTERNAL abi_info_t;
+typedef MPI_Request_ABI_INTERNAL abi_request_t;
+typedef MPI_Status_ABI_INTERNAL abi_status_t;
+
+static int error_to_abi(int code)
+{
+    return ompi_convert_intern_error_abi_error(code);
+}
+
+EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_info_t info,
+                                       abi_comm_t ep_comms[])
+{
+    /* New handles are what they are in Open MPI's ABI, but for MPI_COMM_NULL. */
+    MPI_Comm own = ompi_convert_abi_comm_intern_comm(parent), *comms = (MPI_Comm *) ep_comms;
+    const int rc = mpix_endpoints_call_create(own, my_num_ep,
+                                              ompi_convert_abi_info_intern_info(info), comms);
+
+    if (MPI_SUCCESS != rc) {
+        /* A user's handler leaves the code in the MPI ABI, MPI_ERRORS_RETURN does not. */
+        (void) mpix_endpoints_call_create_raise(own, rc);
+        return error_to_abi(rc);
+    }
+    for (int i = 0; i < my_num_ep; ++i) {
+        ep_comms[i] = ompi_convert_comm_ompi_to_standard(comms[i]);
+    }
+    return MPI_SUCCESS;
+}
+
+EXPORT int PMPIX_Query_endpoints_support(int *flag)
+{
+    return error_to_abi(mpix_endpoints_call_query(flag));
+}
+
+EXPORT int PMPIX_Endpoints_error_class(void)
+{
+    return error_to_abi(mpix_endpoints_call_error_class());
+}
+
+EXPORT int PMPI_Comm_disconnect(abi_comm_t *comm)
+{
+    MPI_Comm own = NULL != comm ? ompi_convert_abi_comm_intern_comm(*comm) : NULL;
+    int rc;
+
+    if (!mpix_endpoints_call_disconnects(own)) {
+        static _Atomic(void *) found;
+        int (*original)(abi_comm_t *)
+            = (int (*)(abi_comm_t *)) mpix_endpoints_next_function("PMPI_Comm_disconnect", &found);
+
+        return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
+    }
+    rc = mpix_endpoints_call_disconnect(&own);
+    *comm = ompi_convert_comm_ompi_to_standard(own);
+    return error_to_abi(rc);
+}
+
+EXPORT int PMPI_Request_get_status(abi_request_t request, int *flag, abi_status_t *status)
+{
+    typedef int (*get_status_fn_t)(abi_request_t, int *, abi_status_t *);
+    static _Atomic(void *) found;
+    get_status_fn_t original
+        = (get_status_fn_t) mpix_endpoints_next_function("PMPI_Request_get_status", &found);
+
+    if (NULL != flag
+        && mpix_endpoints_call_is_pending(ompi_convert_abi_request_intern_request(request))) {
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
+    return NULL != original ? original(request, flag, status) : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
+/** A call of MPI_Comm_split_type. */
+typedef struct split_t {
+    abi_comm_t comm;
+    int split_type, key;
+    abi_info_t info;
+    abi_comm_t *newcomm;
+    bool by_libmpi; /**< what it returns and stores is in the MPI ABI already */
+} split_t;
+
+static int split_by_libmpi(void *arguments, int split_type)
+{
+    typedef int (*split_type_fn_t)(abi_comm_t, int, int, abi_info_t, abi_comm_t *);
+    static _Atomic(void *) found;
+    split_type_fn_t original
+        = (split_type_fn_t) mpix_endpoints_next_function("PMPI_Comm_split_type", &found);
+    split_t *call = arguments;
+
+    call->by_libmpi = true;
+    if (NULL != call->newcomm) {
+        *call->newcomm = MPI_COMM_NULL_ABI_INTERNAL; /* unless the call succeeds */
+    }
+    /* MPI_UNDEFINED may come in the place of the caller's type. */
+    return NULL != original
+               ? original(call->comm,
+                          MPI_UNDEFINED == split_type ? MPI_UNDEFINED_ABI_INTERNAL
+                                                      : call->split_type,
+                          call->key, call->info, call->newcomm)
+               : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
+EXPORT int PMPI_Comm_split_type(abi_comm_t comm, int split_type, int key, abi_info_t info,
+                                abi_comm_t *newcomm)
+{
+    split_t call = {.comm = comm, .split_type = split_type, .key = key, .info = info,
+                    .newcomm = newcomm};
+    MPI_Comm own = MPI_COMM_NULL;
+    int type = MPI_UNDEFINED_ABI_INTERNAL == split_type
+                   ? MPI_UNDEFINED
+                   : ompi_convert_split_type_intern_type(split_type);
+    int rc = mpix_endpoints_call_split_type(ompi_convert_abi_comm_intern_comm(comm), type, key,
+                                            ompi_convert_abi_info_intern_info(info),
+                                            NULL != newcomm ? &own : NULL, split_by_libmpi, &call);
+
+    if (call.by_libmpi) {
+        return rc;
+    }
+    if (NULL != newcomm) {
+        *newcomm = ompi_convert_comm_ompi_to_standard(own);
+    }
+    return error_to_abi(rc);
+}
+
+#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+
+EXPORT WEAK(MPIX_Comm_create_endpoints);
+EXPORT WEAK(MPIX_Query_endpoints_support);
+EXPORT WEAK(MPIX_Endpoints_error_class);
+EXPORT WEAK(MPI_Comm_disconnect);
+EXPORT WEAK(MPI_Request_get_status);
+EXPORT WEAK(MPI_Comm_split_type);

@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Comm_disconnect on a handle of endpoints.
+ *
+ * Open MPI's own begins with a barrier.  That is one way to see pending communication through, but
+ * a thread that disconnects all endpoints of its process, one after another, would wait in the
+ * first for itself.  Freeing an endpoint's handle leaves its pending communication to complete, so
+ * here it is enough to free.  All other communicators are passed on.
+ *
+ * Not a seam: programs call this function themselves, and find ours first because the library is
+ * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each
+ * endpoint must be disconnected by a thread of its own.
+ *
+ * Tests: create, finalize
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "calls.h"
+#include "mpiext_endpoints_function.h"
+
+#include "ompi/errhandler/errhandler.h"
+
+static const char function_name[] = "MPI_Comm_disconnect";
+
+bool mpix_endpoints_call_disconnects(MPI_Comm comm)
+{
+    return NULL != comm && MPI_COMM_NULL != comm && !ompi_comm_invalid(comm)
+           && mpix_endpoints_is_endpoint_comm(comm);
+}
+
+int mpix_endpoints_call_disconnect(MPI_Comm *comm)
+{
+    int rc = ompi_comm_free(comm);
+
+    OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
+}
+
+MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_disconnect)(MPI_Comm *comm)
+{
+    if (NULL == comm || !mpix_endpoints_call_disconnects(*comm)) {
+        int (*const original)(MPI_Comm *) = MPIX_ENDPOINTS_NEXT(Comm_disconnect);
+
+        return NULL != original ? original(comm) : MPI_ERR_INTERN;
+    }
+    return mpix_endpoints_call_disconnect(comm);
+}
+
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_disconnect);

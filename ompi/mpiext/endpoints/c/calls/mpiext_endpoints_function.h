@@ -1,0 +1,62 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI functions that ours stand before, for calls of programs: no seams, which are for calls of
+ * libmpi.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_FUNCTION_H
+#define MPIEXT_ENDPOINTS_FUNCTION_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "../base/base.h"
+#include "mpiext_endpoints_next.h"
+
+BEGIN_C_DECLS
+
+/**
+ * MPIX_ENDPOINTS_FUNCTION is the name under which ours is
+ * defined, and MPIX_ENDPOINTS_NEXT what it stands before, libmpi's own or a tool's, or NULL if
+ * there is none (libmpi's own is in force then, and nobody calls ours).
+ *
+ * As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps the
+ * other: there a tool that calls PMPI_... itself gets libmpi's own.
+ */
+#if EP_IN_TREE
+#    define MPIX_ENDPOINTS_FUNCTION(name) MPI_##name
+#    define MPIX_ENDPOINTS_NEXT(name) (&PMPI_##name)
+/* In an archive libmpi's weak definition is enough for the linker: it takes ours along because
+ * register.c wants this. */
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name) const char mpix_endpoints_has_##name = 1
+extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_split_type,
+    mpix_endpoints_has_Request_get_status;
+#else
+#    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
+#    define MPIX_ENDPOINTS_NEXT(name)                                                              \
+        (__extension__({                                                                           \
+            static _Atomic(void *) found;                                                          \
+            (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found);        \
+        }))
+
+/** To stand behind each: gives it its other name. */
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name)                       \
+        MPIX_ENDPOINTS_EXPORT extern __typeof__(PMPI_##name) MPI_##name \
+            __attribute__((weak, alias("PMPI_" #name)))
+#endif
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_FUNCTION_H */

@@ -1,0 +1,34 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What a function of MPI's that is ours stands before, in the library that asks: this is part of
+ * both, libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_next.h"
+
+#include <dlfcn.h>
+
+void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
+{
+    /* Relaxed: the pointer is all that is passed on. */
+    void *function = atomic_load_explicit(found, memory_order_relaxed);
+
+    if (NULL == function) {
+        function = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(found, function, memory_order_relaxed);
+    }
+    return function;
+}

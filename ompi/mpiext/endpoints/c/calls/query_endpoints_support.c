@@ -1,0 +1,53 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPIX_Query_endpoints_support: will MPIX_Comm_create_endpoints work in this run?
+ *
+ * Tests: create_errors (unselected)
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "../base/base.h"
+#include "calls.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/params.h"
+
+/** Open MPI's fault tolerance, with which pml/epml refuses endpoints. */
+static bool fault_tolerant(void)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
+int mpix_endpoints_call_query(int *flag)
+{
+    if (NULL == flag) {
+        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
+    }
+    *flag = NULL != mpix_endpoints_table() && !fault_tolerant() && mpix_endpoints_seams_in_force();
+    return MPI_SUCCESS;
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_support(int *flag)
+    __attribute__((alias("mpix_endpoints_call_query")));
+
+MPIX_ENDPOINTS_EXPORT int MPIX_Query_endpoints_support(int *flag)
+    __attribute__((weak, alias("mpix_endpoints_call_query")));

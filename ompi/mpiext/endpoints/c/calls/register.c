@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Where pml/epml and this library meet: it registers its table, and what is said for it is asked
+ * here.
+ *
+ * Tests: create, create_errors (unselected)
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "../agree/agree.h"
+#include "../base/base.h"
+#include "mpiext_endpoints_function.h"
+
+#include "ompi/constants.h"
+
+MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
+{
+    if (NULL != table && MPIX_ENDPOINTS_LINK_ABI != table->abi) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    mpix_endpoints_help_init(NULL != table);
+    /* Not by the first threads that use it, which Open MPI does not order. */
+    if (NULL != table) {
+        mpix_endpoints_steps_init();
+    }
+    mpix_endpoints_table_set(table);
+    return OMPI_SUCCESS;
+}
+
+MPIX_ENDPOINTS_EXPORT int mpix_endpoints_report(char *text, size_t size)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+
+    if (NULL == table) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    table->report(text, size);
+    return OMPI_SUCCESS;
+}
+
+#if EP_IN_TREE
+
+/** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
+static const char *const functions[] __attribute__((used))
+    = {&mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
+       &mpix_endpoints_has_Request_get_status};
+
+#endif

@@ -1,0 +1,223 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Putting the seams in force: whether libmpi's calls come to our definitions, what is done where
+ * they do not, and what is said of it.
+ *
+ * The dynamic linker may have done it.  Otherwise libmpi's call slots are rewritten (slots.c);
+ * where libmpi calls its own functions directly they are entered instead (enter.c).
+ *
+ * Tests: install/build, comm_ops
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "mpiext_endpoints_enter.h"
+#include "mpiext_endpoints_in_force.h"
+#include "mpiext_endpoints_libraries.h"
+#include "mpiext_endpoints_originals.h"
+#include "mpiext_endpoints_probe.h"
+#include "mpiext_endpoints_slots.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static pthread_mutex_t seams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* All under seams_lock. */
+static enum { SEAMS_UNKNOWN, SEAMS_IN_FORCE, SEAMS_OUT_OF_REACH } seams_state;
+static bool seams_linked; /**< by the dynamic linker alone, when they were put in force */
+static char seams_problem[240]; /**< why they are out of reach, for people */
+static bool entered[MPIX_ENDPOINTS_SEAM_COUNT]; /**< whose slots need no rewriting */
+
+#if MCA_BTL_EP_SLOTS
+
+/** Has the library no slot for any of the seams that it defines itself?  Then it was linked so that
+ * it calls them directly (-Bsymbolic-functions). */
+static bool calls_directly(const mpix_endpoints_libraries_t *libraries,
+                           const mpix_endpoints_library_t *library)
+{
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        const mpix_endpoints_seam_t s = (mpix_endpoints_seam_t) seam;
+
+        if (mpix_endpoints_slots_have(s, library->base)
+            && library == mpix_endpoints_library_of(
+                   libraries, mpix_endpoints_libmpi_definition(libraries, s))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/**
+ * Enter the functions that are called directly.
+ *
+ * @return false if a function that must be in reach is not
+ */
+static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
+{
+    mpix_endpoints_enter_t wanted[MPIX_ENDPOINTS_SEAM_COUNT];
+    int count = 0;
+
+    for (int i = 0; i < MPIX_ENDPOINTS_SEAM_COUNT; ++i) {
+        const struct mpix_endpoints_definition_t *seam = &mpix_endpoints_seams[i];
+        void *definition = mpix_endpoints_libmpi_definition(libraries, (mpix_endpoints_seam_t) i);
+        const mpix_endpoints_library_t *library = mpix_endpoints_library_of(libraries, definition);
+        const bool led = mpix_endpoints_slots_have((mpix_endpoints_seam_t) i, 0);
+
+        if (NULL != library && (calls_directly(libraries, library) || (seam->required && !led))) {
+            wanted[count++] = (mpix_endpoints_enter_t){
+                .name = seam->name,
+                .ours = seam->ours,
+                .definition = definition,
+                .library = library,
+                .original = &mpix_endpoints_originals[i],
+                .required = seam->required,
+                .entered = &entered[i],
+            };
+        } else if (seam->required && !led) {
+            snprintf(seams_problem, sizeof(seams_problem), "%s is in no library of Open MPI's",
+                     seam->name);
+            return false;
+        }
+    }
+    return mpix_endpoints_enter(wanted, count, seams_problem, sizeof(seams_problem));
+}
+
+#else /* not known on this machine */
+
+static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
+{
+    (void) libraries;
+    return true;
+}
+
+#endif
+
+/**
+ * Keep this library loaded: libmpi's slots lead here, before MPI is initialized and after it is
+ * finalized too (MPI_Info_create).  Where pml/epml has brought the library, it would go with it.
+ */
+static bool stay(void)
+{
+    Dl_info own;
+    void *handle = NULL;
+
+    if (0 != dladdr(mpix_endpoints_seams, &own)) {
+        handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+    return NULL != handle && 0 == dlclose(handle);
+}
+
+/** @return false if libmpi's calls of the seams cannot be had; seams_problem says why */
+static bool put_in_force(void)
+{
+    const bool linked = mpix_endpoints_probe();
+    mpix_endpoints_libraries_t libraries;
+
+    seams_linked = linked;
+    mpix_endpoints_libraries_find(&libraries);
+    mpix_endpoints_slots_find(&libraries);
+    if (!stay()) {
+        snprintf(seams_problem, sizeof(seams_problem), "this library cannot be kept loaded");
+    } else if (!enter_direct(&libraries)) {
+        return false;
+    } else if (!mpix_endpoints_slots_patch(&libraries, linked, entered)) {
+        snprintf(seams_problem, sizeof(seams_problem), "its call slots cannot be changed here");
+    } else if (!mpix_endpoints_probe()) {
+        snprintf(seams_problem, sizeof(seams_problem), "ompi_group_incl does not call our %s",
+                 mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist].name);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
+{
+    bool in_force;
+
+    pthread_mutex_lock(&seams_lock);
+    if (SEAMS_UNKNOWN == seams_state) {
+        seams_state = put_in_force() ? SEAMS_IN_FORCE : SEAMS_OUT_OF_REACH;
+    }
+    in_force = SEAMS_OUT_OF_REACH != seams_state && mpix_endpoints_slots_keep();
+    pthread_mutex_unlock(&seams_lock);
+
+    return in_force;
+}
+
+/** Optional seams without a way, ", " between them.  Under seams_lock.  @return how many */
+static int list_without_way(char *text, size_t size)
+{
+    int count = 0;
+
+    text[0] = '\0';
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        if (!entered[seam] && !mpix_endpoints_slots_have((mpix_endpoints_seam_t) seam, 0)) {
+            const size_t used = strlen(text);
+
+            snprintf(text + used, size - used, "%s%s", 0 < count ? ", " : "",
+                     mpix_endpoints_seams[seam].name);
+            ++count;
+        }
+    }
+    return count;
+}
+
+/** How they have come to be in force.  Under seams_lock. */
+static const char *way_in_force(void)
+{
+    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
+        if (entered[seam]) {
+            return "by their first instructions, which were moved (libmpi calls them directly)";
+        }
+    }
+    return seams_linked ? "by the dynamic linker, which finds libmpix_endpoints first"
+                        : "by libmpi's call slots, which were rewritten (libmpi stands first)";
+}
+
+MPIX_ENDPOINTS_EXPORT void mpix_endpoints_seams_describe(char *text, size_t size)
+{
+    const bool in_force = mpix_endpoints_seams_in_force();
+    char without[512];
+    int count;
+
+    pthread_mutex_lock(&seams_lock);
+    count = list_without_way(without, sizeof(without));
+    if (!in_force) {
+        snprintf(text, size, "libmpi's calls are out of reach (%s): no endpoints", seams_problem);
+    } else if (!MCA_BTL_EP_SLOTS) {
+        snprintf(text, size, "%s", way_in_force());
+    } else {
+        snprintf(text, size, "%d of %d functions, %s%s%s", MPIX_ENDPOINTS_SEAM_COUNT - count,
+                 MPIX_ENDPOINTS_SEAM_COUNT, way_in_force(), 0 < count ? "; not: " : "", without);
+    }
+    pthread_mutex_unlock(&seams_lock);
+}
+
+void mpix_endpoints_seams_explain(void)
+{
+    const struct mpix_endpoints_definition_t *any
+        = &mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist];
+
+    /* Who is before libmpi already is not told to link so.  What the problem is does not change
+     * once it has been looked for. */
+    mpix_endpoints_show_help(dlsym(RTLD_DEFAULT, any->name) == any->ours ? "seams out of reach"
+                                                                         : "seams not in force",
+                             seams_problem);
+}

@@ -1,0 +1,90 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The functions that our definitions stand before: what the dynamic linker finds next, or what
+ * libmpi has itself.
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_libraries.h"
+#include "mpiext_endpoints_originals.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/dpm/dpm.h"
+#include "ompi/file/file.h"
+#include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/mca/topo/base/base.h"
+#include "ompi/win/win.h"
+#include "opal/class/opal_pointer_array.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+/* What is behind our definitions' second names. */
+#define SEAM_DECLARE(name) \
+    extern __typeof__(name) MPIX_ENDPOINTS_OWN(name) __attribute__((visibility("hidden")));
+MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_DECLARE)
+MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_DECLARE)
+
+_Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
+
+const struct mpix_endpoints_definition_t mpix_endpoints_seams[] = {
+#define SEAM_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
+#define SEAM_OPTIONAL(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
+    MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_REQUIRED)
+    MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_OPTIONAL)
+};
+
+void *mpix_endpoints_libmpi_definition(const mpix_endpoints_libraries_t *libraries,
+                               mpix_endpoints_seam_t seam)
+{
+    return mpix_endpoints_libraries_symbol(libraries, mpix_endpoints_seams[seam].name,
+                                           mpix_endpoints_seams[seam].ours);
+}
+
+void *mpix_endpoints_libmpi_symbol(const char *name)
+{
+    mpix_endpoints_libraries_t libraries;
+
+    mpix_endpoints_libraries_find(&libraries);
+    return mpix_endpoints_libraries_symbol(&libraries, name, NULL);
+}
+
+void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
+{
+    void *none = NULL, *found = dlsym(RTLD_NEXT, mpix_endpoints_seams[seam].name);
+
+    if (NULL == found || mpix_endpoints_seams[seam].ours == found) {
+        /* libmpi stands before us, or out of our sight. */
+        mpix_endpoints_libraries_t libraries;
+
+        mpix_endpoints_libraries_find(&libraries);
+        found = mpix_endpoints_libmpi_definition(&libraries, seam);
+    }
+    if (NULL == found) {
+        fprintf(stderr, "libmpix_endpoints: no Open MPI library in this program has %s\n",
+                mpix_endpoints_seams[seam].name);
+        abort();
+    }
+    /* Another thread, or the rewriting of the slots, may have been first: then theirs stands.
+     * Relaxed: see mpix_endpoints_seam_original. */
+    if (!atomic_compare_exchange_strong_explicit(&mpix_endpoints_originals[seam], &none, found,
+                                                 memory_order_relaxed, memory_order_relaxed)) {
+        found = none;
+    }
+    return found;
+}

@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The seams where this is a part of Open MPI's own build: libmpi's link has led its calls here
+ * (ld's option --wrap, which ../configure.m4 gives it), and there is nothing to look for or to
+ * change when it runs.  Only whether that was so is looked into: a build whose flags somebody has
+ * replaced, or whose compiler has seen through all calls (-flto), shall not fail in the middle of a
+ * collective.
+ *
+ * Tests: install/tree
+ */
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "../base/base.h"
+#include "mpiext_endpoints_in_force.h"
+#include "mpiext_endpoints_originals.h"
+#include "mpiext_endpoints_probe.h"
+
+static const char problem[] = "ompi_group_incl does not call our ompi_group_incl_plist";
+
+MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
+{
+    static atomic_int known; /* 1: they are; -1: they are not */
+    int state = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (0 == state) {
+        state = mpix_endpoints_probe() ? 1 : -1;
+        /* Relaxed: the number is all that is passed on, and every thread finds the same. */
+        atomic_store_explicit(&known, state, memory_order_relaxed);
+    }
+    return 1 == state;
+}
+
+MPIX_ENDPOINTS_EXPORT void mpix_endpoints_seams_describe(char *text, size_t size)
+{
+    if (mpix_endpoints_seams_in_force()) {
+        snprintf(text, size, "%d of %d functions, by libmpi's own link (--wrap)",
+                 MPIX_ENDPOINTS_SEAM_COUNT, MPIX_ENDPOINTS_SEAM_COUNT);
+    } else {
+        snprintf(text, size, "libmpi's calls are out of reach (%s): no endpoints", problem);
+    }
+}
+
+void mpix_endpoints_seams_explain(void)
+{
+    mpix_endpoints_show_help("seams not linked", problem);
+}

@@ -1,0 +1,43 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What libmpi says to the user, where it calls a function for that (6.0; 5.0 calls through
+ * pointers, for which show_help.c stands in).
+ *
+ * Tests: comm_refused, create_errors
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "seams.h"
+
+#include <stdarg.h>
+
+#include "opal/util/show_help.h"
+
+int MPIX_ENDPOINTS_SEAM(opal_show_help)(const char *file, const char *topic,
+                                        int want_error_header, ...)
+{
+    va_list arguments;
+    int rc;
+
+    if (NULL != mpix_endpoints_table() && mpix_endpoints_is_last_word(file, topic)) {
+        mpix_endpoints_end_alone(); /* one explanation, of the error that ends the job */
+    }
+    va_start(arguments, want_error_header);
+    rc = opal_show_vhelp(file, topic, want_error_header, arguments);
+    va_end(arguments);
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(opal_show_help);

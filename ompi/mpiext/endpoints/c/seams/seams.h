@@ -1,0 +1,63 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The seams: functions of libmpi that this library defines as well.
+ *
+ * The dynamic linker gives libmpi's calls to the first definition in the program's list of
+ * libraries; libmpix_endpoints stands before libmpi in it, so the calls come here.  Each of our
+ * definitions serves endpoints and hands everything else to the function it stands before,
+ * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
+ * slots of libmpi are rewritten instead; where libmpi has none for its own functions they are
+ * entered.  docs/architecture.md, "Seams", says why these functions.
+ *
+ * As part of Open MPI's own build (EP_IN_TREE, docs/tree.md) nothing has to be led away: libmpi is
+ * linked with ld's option --wrap for each of the functions, so its calls come to __wrap_NAME, which
+ * are our definitions, and __real_NAME are the functions themselves.  wrap.c is all that is
+ * left of the mechanism.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_SEAMS_H
+#define MPIEXT_ENDPOINTS_SEAMS_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "../interpose/interpose.h"
+
+BEGIN_C_DECLS
+
+#if EP_IN_TREE
+
+#    define MPIX_ENDPOINTS_SEAM(name) __attribute__((visibility("hidden"))) __wrap_##name
+#    define MPIX_ENDPOINTS_SEAM_SHARED(name) __attribute__((visibility("default"))) __wrap_##name
+/* What it is in the headers is what it must be here. */
+#    define MPIX_ENDPOINTS_SEAM_DEFINED(name) extern __typeof__(name) __wrap_##name
+
+#else
+
+/** The name of our definition, where it is defined: int MPIX_ENDPOINTS_SEAM(ompi_...)(...).  The
+ * second form is for functions that components call as well, which may be libraries of their
+ * own. */
+#    define MPIX_ENDPOINTS_SEAM(name) MPIX_ENDPOINTS_EXPORT name
+#    define MPIX_ENDPOINTS_SEAM_SHARED(name) MPIX_ENDPOINTS_EXPORT name
+
+/** To stand behind each of our definitions: gives it its second name. */
+#    define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
+        extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
+            __attribute__((alias(#name), visibility("hidden")))
+
+#endif
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_SEAMS_H */
