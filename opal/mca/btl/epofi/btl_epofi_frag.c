@@ -23,7 +23,7 @@
 
 #include "btl_epofi_types.h"
 
-#include "opal/datatype/opal_convertor.h"
+#include "opal/mca/btl/btl_ep_prepare.h"
 
 #include <stdlib.h>
 
@@ -139,20 +139,6 @@ mca_btl_epofi_frag_t *mca_btl_epofi_pool_grow(mca_btl_epofi_module_t *module,
     return frag;
 }
 
-/** Dress a fragment as a descriptor with room for size bytes. */
-static mca_btl_base_descriptor_t *descriptor_init(mca_btl_epofi_frag_t *frag,
-                                                  struct mca_btl_base_endpoint_t *endpoint,
-                                                  size_t size, uint32_t flags)
-{
-    frag->endpoint = endpoint;
-    frag->segment.seg_addr.pval = frag->buffer + sizeof(mca_btl_epofi_wire_t);
-    frag->segment.seg_len = size;
-    frag->base.des_flags = flags;
-    frag->base.des_cbfunc = NULL;
-    frag->base.order = MCA_BTL_NO_ORDER;
-    return &frag->base;
-}
-
 mca_btl_base_descriptor_t *mca_btl_epofi_alloc(mca_btl_base_module_t *btl,
                                                struct mca_btl_base_endpoint_t *endpoint,
                                                uint8_t order, size_t size, uint32_t flags)
@@ -160,7 +146,16 @@ mca_btl_base_descriptor_t *mca_btl_epofi_alloc(mca_btl_base_module_t *btl,
     mca_btl_epofi_frag_t *frag = mca_btl_epofi_frag_get((mca_btl_epofi_module_t *) btl, size);
 
     (void) order; /* everything is ordered */
-    return NULL == frag ? NULL : descriptor_init(frag, endpoint, size, flags);
+    if (NULL == frag) {
+        return NULL;
+    }
+    frag->endpoint = endpoint;
+    frag->segment.seg_addr.pval = frag->buffer + sizeof(mca_btl_epofi_wire_t);
+    frag->segment.seg_len = size;
+    frag->base.des_flags = flags;
+    frag->base.des_cbfunc = NULL;
+    frag->base.order = MCA_BTL_NO_ORDER;
+    return &frag->base;
 }
 
 int mca_btl_epofi_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor)
@@ -176,32 +171,7 @@ mca_btl_base_descriptor_t *mca_btl_epofi_prepare_src(mca_btl_base_module_t *btl,
                                                      uint8_t order, size_t reserve, size_t *size,
                                                      uint32_t flags)
 {
-    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
-    size_t wanted = *size;
-    mca_btl_epofi_frag_t *frag;
-    struct iovec iov;
-    uint32_t iov_count = 1;
-
-    (void) order;
-    if (reserve > module->max_pool.size) {
-        return NULL;
-    }
-    if (wanted > module->max_pool.size - reserve) {
-        wanted = module->max_pool.size - reserve;
-    }
-    frag = mca_btl_epofi_frag_get(module, reserve + wanted);
-    if (NULL == frag) {
-        return NULL;
-    }
-    (void) descriptor_init(frag, endpoint, reserve + wanted, flags);
-    iov.iov_base = (unsigned char *) frag->segment.seg_addr.pval + reserve;
-    iov.iov_len = wanted;
-    if (0 < wanted && 0 > opal_convertor_pack(convertor, &iov, &iov_count, &wanted)) {
-        mca_btl_epofi_frag_put(frag);
-        *size = 0; /* no want of room */
-        return NULL;
-    }
-    frag->segment.seg_len = reserve + wanted;
-    *size = wanted;
-    return &frag->base;
+    return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
+                                  ((mca_btl_epofi_module_t *) btl)->max_pool.size, reserve, size,
+                                  flags);
 }

@@ -23,7 +23,6 @@
 
 #include <string.h>
 
-#include "opal/datatype/opal_convertor.h"
 #include "opal/mca/btl/btl_ep.h"
 
 /** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
@@ -62,22 +61,6 @@ static inline bool epshm_is_bare(const mca_btl_ep_module_t *module, const void *
     }
     return module->ep_prefix == first && EPSHM_USUAL_HEADER == header_size
            && MCA_BTL_EP_TAG == tag;
-}
-
-/**
- * Pack the next bytes of a convertor.
- *
- * @param[in,out] size  room at target, then what was packed; bytes
- *
- * @return OPAL_SUCCESS or the convertor's error
- */
-static inline int epshm_pack(struct opal_convertor_t *convertor, void *target, size_t *size)
-{
-    struct iovec iov = {.iov_base = (IOVBASE_TYPE *) target, .iov_len = *size};
-    uint32_t iov_count = 1;
-    int rc = opal_convertor_pack(convertor, &iov, &iov_count, size);
-
-    return 0 > rc ? rc : OPAL_SUCCESS;
 }
 
 #endif /* MCA_BTL_EPSHM_COPY_H */

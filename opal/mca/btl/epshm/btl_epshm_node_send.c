@@ -24,6 +24,8 @@
 #include "btl_epshm_copy.h"
 #include "btl_epshm_node.h"
 
+#include "opal/mca/btl/btl_ep_prepare.h"
+
 OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
 
 /** A message in several cells. */
@@ -238,28 +240,12 @@ int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_
 mca_btl_base_descriptor_t *
 mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
                                struct mca_btl_base_endpoint_t *endpoint,
-                               struct opal_convertor_t *convertor, uint8_t order, size_t reserved,
+                               struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
                                size_t *size, uint32_t flags)
 {
-    const size_t most = largest(btl, (epshm_node_peer_t *) endpoint);
-    mca_btl_base_descriptor_t *descriptor;
-    size_t total = reserved + *size;
-
-    total = total < most ? total : most;
-    *size = total - reserved;
-    descriptor = mca_btl_epshm_node_alloc(btl, endpoint, order, total, flags);
-    if (NULL == descriptor) {
-        return NULL;
-    }
-    if (OPAL_SUCCESS
-        != epshm_pack(convertor,
-                      (unsigned char *) descriptor->des_segments->seg_addr.pval + reserved, size)) {
-        (void) mca_btl_epshm_node_free(btl, descriptor);
-        *size = 0; /* no want of room */
-        return NULL;
-    }
-    descriptor->des_segments->seg_len = reserved + *size;
-    return descriptor;
+    return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
+                                  largest(btl, (epshm_node_peer_t *) endpoint), reserve, size,
+                                  flags);
 }
 
 int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,

@@ -24,6 +24,8 @@
 #include "btl_epshm_copy.h"
 #include "btl_epshm_types.h"
 
+#include "opal/mca/btl/btl_ep_prepare.h"
+
 /** Messages in a row, without looking for some, that make a stream. */
 #define EPSHM_BURST 4
 
@@ -394,26 +396,8 @@ mca_btl_base_descriptor_t *mca_btl_epshm_prepare_src(mca_btl_base_module_t *btl,
                                                      uint8_t order, size_t reserve, size_t *size,
                                                      uint32_t flags)
 {
-    mca_btl_base_descriptor_t *descriptor;
-    size_t total = reserve + *size;
-
-    if (total > mca_btl_epshm_component.max_send_size) {
-        total = mca_btl_epshm_component.max_send_size;
-        *size = total - reserve;
-    }
-    descriptor = mca_btl_epshm_alloc(btl, endpoint, order, total, flags);
-    if (NULL == descriptor) {
-        return NULL;
-    }
-    if (OPAL_SUCCESS
-        != epshm_pack(convertor,
-                      (unsigned char *) descriptor->des_segments->seg_addr.pval + reserve, size)) {
-        mca_btl_epshm_free(btl, descriptor);
-        *size = 0; /* no want of room */
-        return NULL;
-    }
-    descriptor->des_segments->seg_len = reserve + *size;
-    return descriptor;
+    return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
+                                  mca_btl_epshm_component.max_send_size, reserve, size, flags);
 }
 
 int mca_btl_epshm_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
