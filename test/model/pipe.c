@@ -17,8 +17,8 @@
  *
  * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.
  *
- * The door is done as by announce (btl_epshm_node_peer.c) and mca_btl_epshm_node_answer_door
- * (btl_epshm_node_progress.c), which need more around them than a model has.
+ * The door is done as by announce (btl_epshm_node_peer.c) and answer_door (btl_epshm_node_progress.c),
+ * which need more around them than a model has.
  *
  * Guards: btl_epshm_pipe.h
  */
@@ -147,7 +147,7 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
     epshm_pipe_detach(in->pipe);
 }
 
-/** As mca_btl_epshm_node_answer_door. */
+/** As answer_door. */
 static void consume(void)
 {
     for (int found = 0; found < PRODUCERS;) {

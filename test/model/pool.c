@@ -39,7 +39,7 @@ static void clear_pool(void *memory)
     for (int i = 0; i < EPSHM_FRAG_CLASSES; ++i) {
         cleared->free[i] = NULL;
         cleared->allocated[i] = 0;
-        for (int k = 0; k < EPSHM_FRAG_SHARES; ++k) {
+        for (int k = 0; k < EPSHM_FRAG_ACCOUNTS; ++k) {
             cleared->held[i][k] = 0;
         }
     }

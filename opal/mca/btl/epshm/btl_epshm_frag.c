@@ -32,14 +32,14 @@
 
 #include "btl_epshm_types.h"
 
-/** Inboxes are counted by a hash of their address; some may share a count. */
-#define EPSHM_FRAG_SHARES 256
+/** What inboxes hold is counted by a hash of their address; some may share an account. */
+#define EPSHM_FRAG_ACCOUNTS 256
 
 struct mca_btl_epshm_pool_t {
     /* Owner's lines. */
     mca_btl_epshm_frag_t *free[EPSHM_FRAG_CLASSES];
     unsigned int allocated[EPSHM_FRAG_CLASSES];
-    uint32_t held[EPSHM_FRAG_CLASSES][EPSHM_FRAG_SHARES]; /**< fragments that inboxes have */
+    uint32_t held[EPSHM_FRAG_CLASSES][EPSHM_FRAG_ACCOUNTS]; /**< fragments that inboxes have */
 
     /* Receivers' line. */
     alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
@@ -121,18 +121,18 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
 }
 
 /** An inbox's place among the counts: inboxes are some cache lines apart. */
-static inline unsigned int share_of(const struct mca_btl_base_endpoint_t *inbox)
+static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *inbox)
 {
     return (unsigned int) (((uint64_t) (uintptr_t) inbox / EPSHM_CACHE_LINE
                             * UINT64_C(0x9e3779b97f4a7c15))
                            >> 56);
 }
 
-_Static_assert(1 << 8 == EPSHM_FRAG_SHARES, "the bits that share_of leaves");
+_Static_assert(1 << 8 == EPSHM_FRAG_ACCOUNTS, "the bits that account_of leaves");
 
 static inline void put_back(struct mca_btl_epshm_pool_t *pool, mca_btl_epshm_frag_t *frag)
 {
-    --pool->held[frag->class_index][frag->share];
+    --pool->held[frag->class_index][frag->account];
     frag->next = pool->free[frag->class_index];
     pool->free[frag->class_index] = frag;
 }
@@ -184,13 +184,13 @@ static inline mca_btl_epshm_frag_t *draw(struct mca_btl_epshm_pool_t *pool,
                                          unsigned int index, size_t size, unsigned int allowed,
                                          unsigned int most)
 {
-    const unsigned int share = share_of(inbox);
+    const unsigned int account = account_of(inbox);
     mca_btl_epshm_frag_t *frag = pool->free[index];
 
-    if (OPAL_UNLIKELY(NULL == frag || pool->held[index][share] >= most)) {
+    if (OPAL_UNLIKELY(NULL == frag || pool->held[index][account] >= most)) {
         collect_returned(pool);
         frag = pool->free[index];
-        if (pool->held[index][share] >= most) {
+        if (pool->held[index][account] >= most) {
             return NULL;
         }
     }
@@ -202,8 +202,8 @@ static inline mca_btl_epshm_frag_t *draw(struct mca_btl_epshm_pool_t *pool,
             return NULL;
         }
     }
-    frag->share = share;
-    ++pool->held[index][share];
+    frag->account = account;
+    ++pool->held[index][account];
     frag->segment.seg_addr.pval = frag->data;
     frag->segment.seg_len = size;
     return frag;

@@ -111,7 +111,7 @@ err_free:
 }
 
 /** Under the lock. */
-static epshm_neighbour_t *find(const opal_process_name_t *name)
+static epshm_neighbour_t *find_neighbour(const opal_process_name_t *name)
 {
     epshm_neighbour_t *neighbour = neighbours.first;
 
@@ -168,7 +168,7 @@ int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t sta
         return OPAL_ERR_UNREACH;
     }
     opal_mutex_lock(&neighbours.lock);
-    neighbour = find(name);
+    neighbour = find_neighbour(name);
     if (NULL == neighbour) {
         error = neighbour_add(name, stamp, size, &neighbour);
     } else if (stamp != neighbour->stamp || size != neighbour->size) {
@@ -189,7 +189,7 @@ epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid)
     epshm_neighbour_t *neighbour;
 
     opal_mutex_lock(&neighbours.lock);
-    neighbour = find(&name);
+    neighbour = find_neighbour(&name);
     opal_mutex_unlock(&neighbours.lock);
     return neighbour;
 }

@@ -150,7 +150,7 @@ typedef struct epshm_node_peer_t {
     uint64_t addressee;           /**< its number */
     epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
     mca_btl_ep_module_t *module;  /**< whose */
-    uint32_t refused;             /**< sends that found no room */
+    uint32_t full;                /**< sends that found no room */
     int32_t medium;               /**< messages that an area would have been better for */
     bool gone;                    /**< nothing is sent any more */
     bool lost;                    /**< and the owner knows that it is not as usual */
@@ -211,7 +211,7 @@ int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
 void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p);
 
 /** Bytes that nobody can guess.  @return 0 or an error number */
-int mca_btl_epshm_draw(void *bytes, size_t size);
+int mca_btl_epshm_random(void *bytes, size_t size);
 
 /** Nobody uses it any more, nor those of others: unmap all, remove the file. */
 void mca_btl_epshm_segment_close(void);
@@ -308,7 +308,7 @@ static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)
 void mca_btl_epshm_node_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
 /** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
-int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why);
+int mca_btl_epshm_node_full(epshm_node_peer_t *peer, int why);
 
 /** Have an area for long messages.  @return OPAL_SUCCESS or OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);

@@ -39,7 +39,7 @@ static struct {
 
 int mca_btl_epshm_copy_proof_make(epshm_copy_proof_t *proof)
 {
-    int rc = mca_btl_epshm_draw(own.secret, sizeof(own.secret));
+    int rc = mca_btl_epshm_random(own.secret, sizeof(own.secret));
 
     memset(proof, 0, sizeof(*proof));
     if (0 != rc || !mca_btl_epshm_component.single_copy || NULL == mca_smsc) {

@@ -26,9 +26,9 @@
 
 /** At each so many sends without room it is looked whether the receiver is still there: a system
  * call. */
-#define NODE_REFUSED_LOOK 4096
+#define NODE_FULL_LOOK 4096
 
-_Static_assert(0 == (NODE_REFUSED_LOOK & (NODE_REFUSED_LOOK - 1)), "a mask is made of it");
+_Static_assert(0 == (NODE_FULL_LOOK & (NODE_FULL_LOOK - 1)), "a mask is made of it");
 
 /** Fragments that the area should have room for, so that packing and unpacking overlap. */
 #define NODE_FRAGS_UNDER_WAY 4
@@ -313,7 +313,7 @@ static int peer_is_gone(epshm_node_peer_t *peer)
     return OPAL_ERR_UNREACH;
 }
 
-int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
+int mca_btl_epshm_node_full(epshm_node_peer_t *peer, int why)
 {
     if (!peer->lost && mca_btl_epshm_node_is_refused(peer)) {
         mca_btl_epshm_node_lose(peer, "given up");
@@ -325,7 +325,7 @@ int mca_btl_epshm_node_refused(epshm_node_peer_t *peer, int why)
         mca_btl_epshm_node_lose(peer, "pipe broken");
         return OPAL_ERR_UNREACH;
     }
-    if (0 == (++peer->refused & (NODE_REFUSED_LOOK - 1))
+    if (0 == (++peer->full & (NODE_FULL_LOOK - 1))
         && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
         mca_btl_epshm_node_lose(peer, "process ended");
         return OPAL_ERR_UNREACH;

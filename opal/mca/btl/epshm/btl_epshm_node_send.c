@@ -40,7 +40,7 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
     int rc = epshm_pipe_room(&peer->out, cells);
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_refused(peer, rc);
+        return mca_btl_epshm_node_full(peer, rc);
     }
     epshm_count_unusual(&peer->unusual, cells, size);
     epshm_pipe_write(&peer->out, 0, &envelope, sizeof(envelope));
@@ -67,7 +67,7 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
         rc = epshm_pipe_reserve(&peer->out, size, position_p);
     }
     return OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc) ? OPAL_SUCCESS
-                                                 : mca_btl_epshm_node_refused(peer, rc);
+                                                 : mca_btl_epshm_node_full(peer, rc);
 }
 
 /** A message of several cells goes faster in one piece: between cores 50 ns apart 128 bytes took
@@ -138,7 +138,7 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     unsigned char *data;
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_refused(peer, rc);
+        return mca_btl_epshm_node_full(peer, rc);
     }
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
     memcpy(data, &envelope, sizeof(envelope));
@@ -175,7 +175,7 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
     }
     rc = epshm_pipe_room(&peer->out, 1);
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_refused(peer, rc);
+        return mca_btl_epshm_node_full(peer, rc);
     }
     epshm_count_unusual(&peer->unusual, 1, size);
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
@@ -256,7 +256,7 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
     int rc = epshm_pipe_room(&peer->out, 1); /* small messages may have used it up since */
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_refused(peer, rc);
+        return mca_btl_epshm_node_full(peer, rc);
     }
     if (OPAL_UNLIKELY(frag->small == frag->segment.seg_addr.pval)) {
         if (peer->gone) {

@@ -71,7 +71,7 @@ static struct {
 
 /* ---- the own segment ------------------------------------------------------------------------- */
 
-int mca_btl_epshm_draw(void *bytes, size_t size)
+int mca_btl_epshm_random(void *bytes, size_t size)
 {
     ssize_t rc;
 
@@ -162,7 +162,7 @@ static int file_new(uint64_t *stamp_p, int *fd_p, char **path_p)
     char *path;
 
     for (int i = 0; i < SEGMENT_TRIES && EEXIST == rc; ++i) {
-        rc = mca_btl_epshm_draw(stamp_p, sizeof(*stamp_p));
+        rc = mca_btl_epshm_random(stamp_p, sizeof(*stamp_p));
         if (0 != rc) {
             return rc;
         }

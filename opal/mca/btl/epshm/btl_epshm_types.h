@@ -119,7 +119,7 @@ typedef struct mca_btl_epshm_frag_t {
     struct mca_btl_epshm_pool_t *pool;
     struct mca_btl_epshm_frag_t *next; /**< in a free list */
     uint32_t class_index;              /**< which free list */
-    uint32_t share;                    /**< which inbox it was drawn for, roughly; see the pool */
+    uint32_t account;                  /**< the inbox that it was drawn for, roughly; see the pool */
     alignas(EPSHM_CACHE_LINE) unsigned char data[];
 } mca_btl_epshm_frag_t;
 
