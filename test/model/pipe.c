@@ -17,8 +17,8 @@
  *
  * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.
  *
- * The door is done as by announce (btl_epshm_node_peer.c) and answer_door (btl_epshm_node_progress.c),
- * which need more around them than a model has.
+ * The door is done as by announce (btl_epshm_node_peer.c) and answer_door
+ * (btl_epshm_node_progress.c), which need more around them than a model has.
  *
  * Guards: btl_epshm_pipe.h
  */

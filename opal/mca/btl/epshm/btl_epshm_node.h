@@ -252,6 +252,22 @@ void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p);
 /** Nobody uses them any more: unmap all. */
 void mca_btl_epshm_neighbours_forget(void);
 
+/* ---- btl_epshm_proof.c ----------------------------------------------------------------------- */
+
+/** Prove to others whose memory this process's is.  Under the segment's lock.
+ * @return 0 or an error number */
+int mca_btl_epshm_proof_make(epshm_copy_proof_t *proof);
+
+/** The segment goes.  Likewise. */
+void mca_btl_epshm_proof_end(void);
+
+/** Read memory of another process: one copy.  Any thread.
+ *
+ * @param[in] registration  of the other's, where Open MPI's way needs one
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: this cannot be read, or nothing of it */
+int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
+                                 size_t size, void *registration);
+
 /* ---- btl_epshm_segment_file.c ---------------------------------------------------------------- */
 
 /** Where the segment of a process is.  @return to be freed, or NULL (no memory) */
@@ -381,13 +397,6 @@ void mca_btl_epshm_node_drain(mca_btl_ep_module_t *module);
 void mca_btl_epshm_node_leave(epshm_node_module_t *module);
 
 /* ---- btl_epshm_node_get.c -------------------------------------------------------------------- */
-
-/** Prove to others whose memory this process's is.  Under the segment's lock.
- * @return 0 or an error number */
-int mca_btl_epshm_copy_proof_make(epshm_copy_proof_t *proof);
-
-/** The segment goes.  Likewise. */
-void mca_btl_epshm_copy_proof_end(void);
 
 /** Offer btl_get, if Open MPI can copy between processes. */
 void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl);

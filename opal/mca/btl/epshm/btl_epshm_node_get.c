@@ -11,12 +11,7 @@
 /**
  * @file
  *
- * btl_get between processes: one copy, by Open MPI's smsc (CMA, XPMEM, KNEM), where it has one.
- *
- * CMA names a process by its number, and numbers mean different processes in different namespaces,
- * or later.  So before the first copy, and now and then after that, some bytes are read by the same
- * way whose value the neighbour has told in its segment.  If they are others, it is the memory of
- * another process, and none of it is ever copied.
+ * btl_get between processes: one copy, where Open MPI has a way to make it (btl_epshm_proof.c).
  *
  * Tests: unit/test_epshm_get, single_copy, p2p_sizes
  */
@@ -25,112 +20,18 @@
 
 #include "btl_epshm_node.h"
 
-#include <time.h>
-
-/** For so long after it was seen whose memory it is a copy is made without looking again: until a
- * process has ended and its number has come round to another one takes longer. */
-#define PROVEN_FOR_NS (UINT64_C(500) * 1000000)
-
-/** What this process is known by; random, so that no other one has it at the same address. */
-static struct {
-    uint64_t secret[2];
-    void *registration; /**< NULL: none */
-} own;
-
-int mca_btl_epshm_copy_proof_make(epshm_copy_proof_t *proof)
-{
-    int rc = mca_btl_epshm_random(own.secret, sizeof(own.secret));
-
-    memset(proof, 0, sizeof(*proof));
-    if (0 != rc || !mca_btl_epshm_component.single_copy || NULL == mca_smsc) {
-        return rc;
-    }
-    if (mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)) {
-        const ssize_t size = mca_smsc_base_registration_data_size();
-
-        if (0 >= size || (ssize_t) sizeof(proof->handle) < size) {
-            return 0;
-        }
-        own.registration = MCA_SMSC_CALL(register_region, own.secret, sizeof(own.secret));
-        if (NULL == own.registration) {
-            return 0; /* nobody will copy from here */
-        }
-        memcpy(proof->handle, own.registration, (size_t) size);
-        proof->handle_size = (uint32_t) size;
-    }
-    memcpy(proof->secret, own.secret, sizeof(own.secret));
-    proof->address = (uint64_t) (uintptr_t) own.secret;
-    return 0;
-}
-
-void mca_btl_epshm_copy_proof_end(void)
-{
-    if (NULL != own.registration && NULL != mca_smsc) {
-        MCA_SMSC_CALL(deregister_region, own.registration);
-    }
-    own.registration = NULL;
-}
-
-/** Of a coarse clock: a few ns to ask, a few ms behind. */
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
-}
-
-static int copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size_t size,
-                void *registration)
-{
-    return MCA_SMSC_CALL(copy_from, neighbour->single_copy, local, (void *) (uintptr_t) remote,
-                         size, registration);
-}
-
-/** Is it the neighbour's memory that is read?  If not, or if none can be, none is tried again. */
-static __attribute__((noinline)) bool prove(epshm_neighbour_t *neighbour)
-{
-    epshm_copy_proof_t *proof = &neighbour->proof;
-    uint64_t read[2] = {0, 0};
-
-    if (0 != proof->address
-        && OPAL_SUCCESS
-               == copy(neighbour, read, proof->address, sizeof(read),
-                       0 < proof->handle_size ? proof->handle : NULL)
-        && 0 == memcmp(read, proof->secret, sizeof(read))) {
-        /* Relaxed, both: only the value matters, and another thread that does not see it yet looks
-         * itself. */
-        atomic_store_explicit(&neighbour->proven_ns, now_ns(), memory_order_relaxed);
-        return true;
-    }
-    atomic_store_explicit(&neighbour->copy_failed, true, memory_order_relaxed);
-    return false;
-}
-
 static int get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                void *local_address, uint64_t remote_address,
                struct mca_btl_base_registration_handle_t *local_handle,
                struct mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
                int order, mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
-    epshm_neighbour_t *neighbour = ((epshm_node_peer_t *) endpoint)->neighbour;
-    uint64_t proven;
-
     (void) flags;
     (void) order;
-    /* Relaxed, both: whoever does not see it yet looks once more. */
-    if (NULL == neighbour->single_copy
-        || atomic_load_explicit(&neighbour->copy_failed, memory_order_relaxed)) {
-        return OPAL_ERR_NOT_AVAILABLE;
-    }
-    proven = atomic_load_explicit(&neighbour->proven_ns, memory_order_relaxed);
-    if (OPAL_UNLIKELY(0 == proven || now_ns() - proven > PROVEN_FOR_NS) && !prove(neighbour)) {
-        return OPAL_ERR_NOT_AVAILABLE;
-    }
     if (OPAL_UNLIKELY(OPAL_SUCCESS
-                      != copy(neighbour, local_address, remote_address, size, remote_handle))) {
-        /* This buffer cannot be read, or nothing of that process: then no other is tried. */
-        (void) prove(neighbour);
+                      != mca_btl_epshm_neighbour_copy(((epshm_node_peer_t *) endpoint)->neighbour,
+                                                      local_address, remote_address, size,
+                                                      remote_handle))) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
     cbfunc(btl, endpoint, local_address, local_handle, cbcontext, cbdata, OPAL_SUCCESS);

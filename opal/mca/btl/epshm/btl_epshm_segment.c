@@ -97,7 +97,7 @@ static int file_fill(int fd, uint64_t size, uint64_t stamp)
 {
     epshm_segment_header_t *header;
     epshm_copy_proof_t proof;
-    int rc = mca_btl_epshm_copy_proof_make(&proof);
+    int rc = mca_btl_epshm_proof_make(&proof);
 
     if (0 != rc) {
         return rc;
@@ -428,7 +428,7 @@ void mca_btl_epshm_segment_close(void)
     opal_mutex_lock(&segment.lock);
     if (NULL != segment.header) {
         free_lists();
-        mca_btl_epshm_copy_proof_end();
+        mca_btl_epshm_proof_end();
         (void) unlink(segment.path);
         (void) munmap(segment.header, segment.size);
         close(segment.fd);
