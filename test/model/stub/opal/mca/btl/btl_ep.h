@@ -37,7 +37,14 @@ typedef struct mca_btl_base_module_t {
 
 typedef struct mca_btl_ep_module_t {
     mca_btl_base_module_t super;
+    uint64_t ep_prefix;
 } mca_btl_ep_module_t;
+
+#define MCA_BTL_EP_TAG 0
+
+typedef struct mca_btl_ep_counts_t {
+    uint64_t messages, bytes;
+} mca_btl_ep_counts_t;
 
 typedef struct mca_btl_ep_component_t {
     int unused;

@@ -8,4 +8,11 @@
  *
  * $HEADER$
  */
-/** @file Nothing of it is needed. */
+/** @file  A model tells nobody anything. */
+
+#ifndef MCA_BTL_EP_HELP_H
+#define MCA_BTL_EP_HELP_H
+
+#define mca_btl_ep_show_help(...) ((void) 0)
+
+#endif /* MCA_BTL_EP_HELP_H */
