@@ -21,6 +21,8 @@
 #include "opal_config.h"
 
 #include "opal/mca/btl/epshm/btl_epshm_node.h"
+#include "opal/mca/btl/epshm/btl_epshm_segment_file.h"
+#include "opal/mca/btl/epshm/btl_epshm_types.h"
 
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/runtime/opal.h"

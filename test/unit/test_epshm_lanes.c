@@ -29,6 +29,7 @@
 #include "opal/mca/btl/epshm/btl_epshm_module.c"
 #include "opal/mca/btl/epshm/btl_epshm_progress.c"
 #include "opal/mca/btl/epshm/btl_epshm_send.c"
+#include "opal/mca/btl/epshm/btl_epshm_sendi.c"
 
 #include "tap.h"
 

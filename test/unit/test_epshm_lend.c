@@ -36,6 +36,7 @@ static uint64_t ticks; /* what the clock says */
 #include "opal/mca/btl/epshm/btl_epshm_module.c"
 #include "opal/mca/btl/epshm/btl_epshm_progress.c"
 #include "opal/mca/btl/epshm/btl_epshm_send.c"
+#include "opal/mca/btl/epshm/btl_epshm_sendi.c"
 
 #include "tap.h"
 

@@ -35,6 +35,8 @@
 #include <stdatomic.h>
 
 #include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/btl/btl_ep_cancel.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
 
 BEGIN_C_DECLS
 
@@ -65,6 +67,12 @@ typedef struct mca_btl_epshm_component_t {
 } mca_btl_epshm_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epshm_component_t mca_btl_epshm_component;
+
+#define EPSHM_SHOW_HELP(...)                                   \
+    do {                                                       \
+        MCA_BTL_EP_HOLD_CANCEL();                              \
+        mca_btl_ep_show_help("help-btl-epshm.txt", __VA_ARGS__); \
+    } while (0)
 
 END_C_DECLS
 

@@ -20,6 +20,8 @@
 
 #include "btl_epshm_node.h"
 #include "btl_epshm_parameters.h"
+#include "btl_epshm_report.h"
+#include "btl_epshm_types.h"
 
 #include "opal/util/show_help.h"
 

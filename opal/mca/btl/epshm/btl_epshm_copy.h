@@ -45,22 +45,4 @@ static inline void epshm_copy_small(unsigned char *target, const void *source, s
     }
 }
 
-/** Size of the header that most messages have. */
-#define EPSHM_USUAL_HEADER 24
-
-/** Is it one that begins as most do, and for us?  That part, a word, can be left out. */
-static inline bool epshm_is_bare(const mca_btl_ep_module_t *module, const void *header,
-                                 size_t header_size, mca_btl_base_tag_t tag)
-{
-    uint64_t first = 0;
-
-    /* Word by word: the caller has just written them, and a wider load would have to wait until
-     * its stores have left the store buffer. */
-    if (OPAL_LIKELY(EPSHM_USUAL_HEADER == header_size)) {
-        memcpy(&first, header, sizeof(first));
-    }
-    return module->ep_prefix == first && EPSHM_USUAL_HEADER == header_size
-           && MCA_BTL_EP_TAG == tag;
-}
-
 #endif /* MCA_BTL_EPSHM_COPY_H */

@@ -19,8 +19,6 @@
  * the pipe and owns its memory; whoever reads says when he will not touch it again.  So memory is
  * used again only when both are through, and messages outlive the endpoint, and the process, that
  * sent them.
- *
- * Only the files of the node side include this.
  */
 
 #ifndef MCA_BTL_EPSHM_NODE_H
@@ -28,10 +26,9 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_pipe.h"
-#include "btl_epshm_types.h"
-
-#include "opal/mca/smsc/smsc.h"
+#include "btl_epshm.h"
+#include "btl_epshm_segment.h"
+#include "btl_epshm_usual.h"
 
 BEGIN_C_DECLS
 
@@ -62,74 +59,6 @@ typedef struct epshm_node_address_t {
     uint64_t door;      /**< offset in it */
     uint64_t addressee; /**< number of the module, which no other one of the job has or gets */
 } epshm_node_address_t;
-
-#define EPSHM_SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
-#define EPSHM_SEGMENT_VERSION 2
-
-/** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
-#define EPSHM_SEGMENT_STEP ((uint64_t) 256 * 1024)
-
-/** By which others see that memory that they read is this process's: bytes that nobody else has at
- * that place.  A process id, by which CMA names a process, may mean another one to them, in another
- * namespace or once the process has ended. */
-typedef struct epshm_copy_proof_t {
-    uint64_t secret[2];
-    uint64_t address;     /**< of the same bytes in memory of the process's own; 0: none */
-    uint32_t handle_size; /**< of its registration; 0: none is needed */
-    uint32_t unused;
-    unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
-} epshm_copy_proof_t;
-
-/** Beginning of every segment.  Constant, but for used, once others may know of it. */
-typedef struct epshm_segment_header_t {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t uid;
-    opal_process_name_t name;
-    uint64_t stamp; /**< random, and part of the file's name */
-    uint64_t size;
-    epshm_copy_proof_t proof;
-    /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
-     * in the segment hears of it later, by an acquire. */
-    _Atomic uint64_t used;
-} epshm_segment_header_t;
-
-/** Another process of the node, whose segment is mapped.  Kept as long as the component. */
-typedef struct epshm_neighbour_t {
-    struct epshm_neighbour_t *next;
-    opal_process_name_t name;
-    uint64_t stamp;
-    unsigned char *base;
-    uint64_t size;
-    const _Atomic uint64_t *used; /**< in its segment */
-    int fd;                       /**< to ask whether it lives */
-    mca_smsc_endpoint_t *single_copy; /**< NULL: its memory cannot be read from here */
-    _Atomic bool copy_failed; /**< it could not be read when it was tried, or was another one's */
-    epshm_copy_proof_t proof;
-    _Atomic uint64_t proven_ns; /**< when its memory was last seen to be its own; 0: never */
-} epshm_neighbour_t;
-
-/** What memory of the own segment is used for; each is used for the same again. */
-typedef enum epshm_block_kind_t {
-    EPSHM_BLOCK_DOOR,
-    EPSHM_BLOCK_PIPE,
-    EPSHM_BLOCK_AREA,
-    EPSHM_BLOCK_KINDS
-} epshm_block_kind_t;
-
-typedef struct epshm_block_t {
-    unsigned char *memory;
-    uint64_t offset;
-    uint64_t size;
-} epshm_block_t;
-
-/** A pipe that its producer has closed, until its consumer has left it. */
-typedef struct epshm_retired_t {
-    struct epshm_retired_t *next;
-    epshm_pipe_t *pipe;
-    epshm_neighbour_t *neighbour; /**< the consumer's */
-    epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
-} epshm_retired_t;
 
 /** Largest message with an unusual header, header included, that is as fast in the cells as in the
  * area: four cells.  Others are faster there as soon as one cell does not do. */
@@ -195,101 +124,11 @@ typedef struct epshm_node_module_t {
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 
-/* ---- btl_epshm_segment.c --------------------------------------------------------------------- */
-
-/** The smallest segment, in bytes. */
-#define EPSHM_SEGMENT_LEAST 524288
-
-/** The own segment, made if need be.  Any thread.
- *
- * @param[out] stamp_p, size_p  for the address
- * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
-int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
-
-/** How large the own segment may become, 0 if there is none, and whether it could not be made.  Any
- * thread. */
-void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p);
-
-/** Bytes that nobody can guess.  @return 0 or an error number */
-int mca_btl_epshm_random(void *bytes, size_t size);
-
-/** Nobody uses it any more, nor those of others: unmap all, remove the file. */
-void mca_btl_epshm_segment_close(void);
-
-/** Memory of the own segment, whole lines, not cleared.  Any thread.
- *
- * @param[in] spare  eighths of the segment that must be left for others
- * @return false: no room, in the segment or on the machine */
-bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
-                               epshm_block_t *block);
-void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block);
-
-/** A pipe has been closed; takes over *retired, and frees what its consumer has left. */
-void mca_btl_epshm_segment_retire(epshm_retired_t *retired);
-
-/** What helps against an error of the system, for the help texts. */
-const char *mca_btl_epshm_segment_advice(int error);
-
-/* ---- btl_epshm_neighbour.c ------------------------------------------------------------------- */
-
-/** Map the segment of a process.  Any thread.
- *
- * @param[in] name, stamp, size  as in the address of one of its modules
- * @return OPAL_SUCCESS; OPAL_ERR_UNREACH (said why, once) */
-int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                                 epshm_neighbour_t **neighbour_p);
-
-/** The segment of a process of this job that has been mapped.  Any thread.  @return NULL: none */
-epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);
-
-/** Has the process of a mapped segment ended?  A system call. */
-bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
-
-/** How many there are, and the memory of how many of them cannot be read from here, although Open
- * MPI has a way to try.  Any thread. */
-void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p);
-
-/** Nobody uses them any more: unmap all. */
-void mca_btl_epshm_neighbours_forget(void);
-
-/* ---- btl_epshm_proof.c ----------------------------------------------------------------------- */
-
-/** Prove to others whose memory this process's is.  Under the segment's lock.
- * @return 0 or an error number */
-int mca_btl_epshm_proof_make(epshm_copy_proof_t *proof);
-
-/** The segment goes.  Likewise. */
-void mca_btl_epshm_proof_end(void);
-
-/** Read memory of another process: one copy.  Any thread.
- *
- * @param[in] registration  of the other's, where Open MPI's way needs one
- * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: this cannot be read, or nothing of it */
-int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
-                                 size_t size, void *registration);
-
-/* ---- btl_epshm_segment_file.c ---------------------------------------------------------------- */
-
-/** Where the segment of a process is.  @return to be freed, or NULL (no memory) */
-char *mca_btl_epshm_segment_path(const opal_process_name_t *name, uint64_t stamp);
-
-/** A new file to which this process's life is tied.
- * @return its descriptor, or -1 with errno set; EEXIST: try another name */
-int mca_btl_epshm_segment_file_create(const char *path);
-
-/** Open a file of this user.  Never waits, and does not touch what is another user's.
- *
- * @param[in] folder  that path is relative to, or AT_FDCWD
- * @return its descriptor, or -1 with errno set; EPERM: not a file of this user */
-int mca_btl_epshm_segment_file_open(int folder, const char *path);
-
-/** Is the life of another process tied to this file?  A system call. */
-bool mca_btl_epshm_segment_file_is_owned(int fd);
-
-/** Remove what other jobs have left in the folder. */
-void mca_btl_epshm_segment_sweep(void);
-
 /* ---- btl_epshm_node_module.c ----------------------------------------------------------------- */
+
+/** @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: not wanted, or no memory for it (said why);
+ *          OPAL_ERR_OUT_OF_RESOURCE */
+int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p);
 
 /** An address of this process, but for its segment's stamp. */
 void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size, uint64_t door,

@@ -23,6 +23,7 @@
 
 #include "btl_epshm_copy.h"
 #include "btl_epshm_node.h"
+#include "btl_epshm_sendi.h"
 
 #include "opal/mca/btl/btl_ep_prepare.h"
 

@@ -24,7 +24,10 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "btl_epshm.h"
+#include "btl_epshm_neighbour.h"
+#include "btl_epshm_proof.h"
+#include "btl_epshm_segment.h"
 
 #include <time.h>
 

@@ -18,7 +18,11 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "btl_epshm.h"
+#include "btl_epshm_neighbour.h"
+#include "btl_epshm_report.h"
+#include "btl_epshm_segment.h"
+#include "btl_epshm_types.h"
 
 #include <stdio.h>
 #include <sys/statvfs.h>

@@ -26,7 +26,10 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "btl_epshm.h"
+#include "btl_epshm_neighbour.h"
+#include "btl_epshm_segment.h"
+#include "btl_epshm_segment_file.h"
 
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/mca/threads/mutex.h"

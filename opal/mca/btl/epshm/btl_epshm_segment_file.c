@@ -31,7 +31,8 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "btl_epshm.h"
+#include "btl_epshm_segment_file.h"
 
 #include "opal/util/proc.h"
 

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What the files of btl/epshm share.  Nobody else includes this.
+ * Messages between the threads of a process: what its files share.
  */
 
 #ifndef MCA_BTL_EPSHM_TYPES_H
@@ -24,19 +24,11 @@
 #include "btl_epshm_loan.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
+#include "btl_epshm_usual.h"
 
-#include "opal/class/opal_list.h"
-#include "opal/mca/btl/btl_ep_cancel.h"
 #include "opal/mca/btl/btl_ep_pace.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
 
 BEGIN_C_DECLS
-
-#define EPSHM_SHOW_HELP(...)                                   \
-    do {                                                       \
-        MCA_BTL_EP_HOLD_CANCEL();                              \
-        mca_btl_ep_show_help("help-btl-epshm.txt", __VA_ARGS__); \
-    } while (0)
 
 struct mca_btl_epshm_frag_t;
 struct mca_btl_epshm_pool_t;
@@ -141,27 +133,6 @@ typedef struct epshm_loans_t {
     uint32_t shy;              /**< messages to copy before the next is lent */
     uint32_t failures;         /**< loans lately that had to be taken back, more or less */
 } epshm_loans_t;
-
-/**
- * What was sent that is not a usual message: one of 8 bytes behind a bare header, in one cell of a
- * lane or pipe.  With the cells that have been written, which the producer's side knows anyway, it
- * tells messages and bytes, and usual messages cost nothing.  Modulo 2^64: differences may be below
- * zero.
- */
-typedef struct epshm_unusual_t {
-    uint64_t messages; /**< less cells */
-    uint64_t bytes;    /**< less what as many usual messages have */
-} epshm_unusual_t;
-
-/** Bytes of a usual message, its header included. */
-#define EPSHM_USUAL_MESSAGE 32
-
-/** A message of size bytes, header included, is going out in so many cells. */
-static inline void epshm_count_unusual(epshm_unusual_t *unusual, uint64_t cells, size_t size)
-{
-    unusual->messages += 1 - cells;
-    unusual->bytes += size - EPSHM_USUAL_MESSAGE;
-}
 
 /** A module's lane to an inbox, and who else would like the place. */
 typedef struct epshm_place_t {
@@ -296,10 +267,6 @@ int mca_btl_epshm_ep_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpo
 int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                           const void *header, size_t header_size, const void *payload,
                           size_t payload_size, void *token);
-int mca_btl_epshm_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                        struct opal_convertor_t *convertor, void *header, size_t header_size,
-                        size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
-                        mca_btl_base_descriptor_t **descriptor);
 mca_btl_base_descriptor_t *mca_btl_epshm_alloc(mca_btl_base_module_t *btl,
                                                struct mca_btl_base_endpoint_t *endpoint,
                                                uint8_t order, size_t size, uint32_t flags);
@@ -322,18 +289,6 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *module);
 void mca_btl_epshm_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
 int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
-
-/** See mca_btl_ep_report_fn_t. */
-void mca_btl_epshm_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
-
-/* ---- the node side, see btl_epshm_node.h --------------------------------------------------- */
-
-/** @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: not wanted, or no memory for it (said why);
- *          OPAL_ERR_OUT_OF_RESOURCE */
-int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p);
-
-/** The component goes. */
-void mca_btl_epshm_segment_close(void);
 
 END_C_DECLS
 

@@ -1,0 +1,77 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The other processes of the node, whose segments are mapped here.
+ */
+
+#ifndef MCA_BTL_EPSHM_NEIGHBOUR_H
+#define MCA_BTL_EPSHM_NEIGHBOUR_H
+
+#include "opal_config.h"
+
+#include <stdatomic.h>
+
+#include "btl_epshm_proof.h"
+
+#include "opal/mca/smsc/smsc.h"
+#include "opal/util/proc.h"
+
+BEGIN_C_DECLS
+
+/** Another process of the node, whose segment is mapped.  Kept as long as the component. */
+typedef struct epshm_neighbour_t {
+    struct epshm_neighbour_t *next;
+    opal_process_name_t name;
+    uint64_t stamp;
+    unsigned char *base;
+    uint64_t size;
+    const _Atomic uint64_t *used; /**< in its segment */
+    int fd;                       /**< to ask whether it lives */
+    mca_smsc_endpoint_t *single_copy; /**< NULL: its memory cannot be read from here */
+    _Atomic bool copy_failed; /**< it could not be read when it was tried, or was another one's */
+    epshm_copy_proof_t proof;
+    _Atomic uint64_t proven_ns; /**< when its memory was last seen to be its own; 0: never */
+} epshm_neighbour_t;
+
+/** Map the segment of a process.  Any thread.
+ *
+ * @param[in] name, stamp, size  as in the address of one of its modules
+ * @return OPAL_SUCCESS; OPAL_ERR_UNREACH (said why, once) */
+int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                                 epshm_neighbour_t **neighbour_p);
+
+/** The segment of a process of this job that has been mapped.  Any thread.  @return NULL: none */
+epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);
+
+/** Has the process of a mapped segment ended?  A system call. */
+bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
+
+/** How many there are, and the memory of how many of them cannot be read from here, although Open
+ * MPI has a way to try.  Any thread. */
+void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p);
+
+/** Nobody uses them any more: unmap all. */
+void mca_btl_epshm_neighbours_forget(void);
+
+/* ---- btl_epshm_proof.c ----------------------------------------------------------------------- */
+
+/** Read memory of another process: one copy.  Any thread.
+ *
+ * @param[in] registration  of the other's, where Open MPI's way needs one
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: this cannot be read, or nothing of it */
+int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
+                                 size_t size, void *registration);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPSHM_NEIGHBOUR_H */

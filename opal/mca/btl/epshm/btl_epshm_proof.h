@@ -1,0 +1,46 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * By what the others see whose memory it is that they read.
+ */
+
+#ifndef MCA_BTL_EPSHM_PROOF_H
+#define MCA_BTL_EPSHM_PROOF_H
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+/** By which others see that memory that they read is this process's: bytes that nobody else has at
+ * that place.  A process id, by which CMA names a process, may mean another one to them, in another
+ * namespace or once the process has ended. */
+typedef struct epshm_copy_proof_t {
+    uint64_t secret[2];
+    uint64_t address;     /**< of the same bytes in memory of the process's own; 0: none */
+    uint32_t handle_size; /**< of its registration; 0: none is needed */
+    uint32_t unused;
+    unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
+} epshm_copy_proof_t;
+
+/** Prove to others whose memory this process's is.  Under the segment's lock.
+ * @return 0 or an error number */
+int mca_btl_epshm_proof_make(epshm_copy_proof_t *proof);
+
+/** The segment goes.  Likewise. */
+void mca_btl_epshm_proof_end(void);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPSHM_PROOF_H */
