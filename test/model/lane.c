@@ -23,7 +23,7 @@
 #define MODEL_THREADS 2
 #include "model.h"
 
-#include "opal/mca/btl/epshm/btl_epshm_lane.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lane.h"
 
 #define MESSAGES 4
 

@@ -39,7 +39,7 @@ static long barrier(void);
 #    define POINT() ((void) 0)
 #endif
 
-#include "opal/mca/btl/epshm/btl_epshm_loan.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_loan.h"
 
 #define LOANS 2
 

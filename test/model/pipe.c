@@ -32,7 +32,7 @@
 #endif
 #include "model.h"
 
-#include "opal/mca/btl/epshm/btl_epshm_pipe.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
 
 #define PRODUCERS (MODEL_THREADS - 1)
 

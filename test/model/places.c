@@ -30,7 +30,7 @@
 #include "model.h"
 
 #undef __linux__ /* nothing is lent */
-#include "opal/mca/btl/epshm/btl_epshm_lane.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
 
 mca_btl_epshm_component_t mca_btl_epshm_component = {.lanes = 1, .lane_cells = 2};
 

@@ -30,7 +30,7 @@ static void clear_pool(void *memory);
 #undef memset
 #define memset(to, byte, size) clear_pool(to)
 
-#include "opal/mca/btl/epshm/btl_epshm_frag.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_frag.c"
 
 static void clear_pool(void *memory)
 {

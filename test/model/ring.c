@@ -23,7 +23,7 @@
 #define MODEL_THREADS 3
 #include "model.h"
 
-#include "opal/mca/btl/epshm/btl_epshm_ring.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_ring.h"
 
 #if defined(MODEL_LONG)
 #    define CELLS 4

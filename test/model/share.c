@@ -33,7 +33,7 @@ static void copy_piece(void *to, const void *from, size_t size);
 #    define memcpy(to, from, size) copy_piece((to), (from), (size))
 #endif
 
-#include "opal/mca/btl/epshm/btl_epshm_share.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_share.h"
 
 #define WORDS (EPSHM_SHARE_PIECE / sizeof(uint64_t))
 

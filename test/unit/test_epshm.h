@@ -20,9 +20,9 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epshm/btl_epshm_node.h"
-#include "opal/mca/btl/epshm/btl_epshm_segment_file.h"
-#include "opal/mca/btl/epshm/btl_epshm_types.h"
+#include "opal/mca/btl/epshm/node/btl_epshm_node.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_segment_file.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_types.h"
 
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/runtime/opal.h"

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of a lane's ring, opal/mca/btl/epshm/btl_epshm_lane.h: tables of single-threaded cases, and
+ * Test of a lane's ring, btl_epshm_lane.h: tables of single-threaded cases, and
  * a random program against a model.  With threads: test_epshm_lane_stress.c.
  *
  * Guards: btl_epshm_lane.h

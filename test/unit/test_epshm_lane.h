@@ -17,7 +17,7 @@
 #ifndef EP_TEST_UNIT_TEST_EPSHM_LANE_H
 #define EP_TEST_UNIT_TEST_EPSHM_LANE_H
 
-#include "opal/mca/btl/epshm/btl_epshm_lane.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lane.h"
 
 #include "tap.h"
 

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Stress of a lane's ring, opal/mca/btl/epshm/btl_epshm_lane.h, with real threads: producers and
+ * Stress of a lane's ring, btl_epshm_lane.h, with real threads: producers and
  * consumers that take turns, one ring and several.  Run it under ThreadSanitizer too: on x86-64 a
  * memory order that is too weak shows only there.
  *

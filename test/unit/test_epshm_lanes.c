@@ -22,14 +22,14 @@
  * Guards: btl/epshm
  */
 
-#include "opal/mca/btl/epshm/btl_epshm_frag.c"
-#include "opal/mca/btl/epshm/btl_epshm_inbox.c"
-#include "opal/mca/btl/epshm/btl_epshm_lane.c"
-#include "opal/mca/btl/epshm/btl_epshm_lend.c"
-#include "opal/mca/btl/epshm/btl_epshm_module.c"
-#include "opal/mca/btl/epshm/btl_epshm_progress.c"
-#include "opal/mca/btl/epshm/btl_epshm_send.c"
-#include "opal/mca/btl/epshm/btl_epshm_sendi.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_frag.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_inbox.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lend.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_module.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_progress.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_send.c"
+#include "opal/mca/btl/epshm/base/btl_epshm_sendi.c"
 
 #include "tap.h"
 

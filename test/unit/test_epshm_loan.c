@@ -40,7 +40,7 @@ static long count_barrier(long rc)
 }
 
 #define syscall(...) count_barrier((syscall) (__VA_ARGS__))
-#include "opal/mca/btl/epshm/btl_epshm_loan.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_loan.h"
 #undef syscall
 
 enum { CELLS = 64, BYTES = 512, OUT_MOST = 8, PAIRS_MAX = 4 };

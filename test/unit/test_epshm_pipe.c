@@ -17,7 +17,7 @@
  * Guards: btl_epshm_pipe.h
  */
 
-#include "opal/mca/btl/epshm/btl_epshm_pipe.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
 
 #include "tap.h"
 

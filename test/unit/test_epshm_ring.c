@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of the inbox ring, opal/mca/btl/epshm/btl_epshm_ring.h: tables of single-threaded cases, a
+ * Test of the inbox ring, btl_epshm_ring.h: tables of single-threaded cases, a
  * random program against a model, and stress with real threads.  Run it under ThreadSanitizer too:
  * on x86-64 a memory order that is too weak shows only there.
  *
@@ -25,7 +25,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "opal/mca/btl/epshm/btl_epshm_ring.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_ring.h"
 
 #include "tap.h"
 

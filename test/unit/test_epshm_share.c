@@ -16,7 +16,7 @@
  * Guards: btl_epshm_share.h
  */
 
-#include "opal/mca/btl/epshm/btl_epshm_share.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_share.h"
 
 #include "tap.h"
 

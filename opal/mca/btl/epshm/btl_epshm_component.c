@@ -18,10 +18,12 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "node/node.h"
+#include "threads/threads.h"
+#include "segment/segment.h"
+#include "base/base.h"
 #include "btl_epshm_parameters.h"
 #include "btl_epshm_report.h"
-#include "btl_epshm_types.h"
 
 #include "opal/util/show_help.h"
 

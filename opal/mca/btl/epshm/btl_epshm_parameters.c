@@ -18,7 +18,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_node.h"
+#include "base/base.h"
 #include "btl_epshm_parameters.h"
 
 #include "opal/mca/btl/btl_ep_parameters.h"

@@ -18,11 +18,10 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm.h"
-#include "btl_epshm_neighbour.h"
+#include "threads/threads.h"
+#include "segment/segment.h"
+#include "base/base.h"
 #include "btl_epshm_report.h"
-#include "btl_epshm_segment.h"
-#include "btl_epshm_types.h"
 
 #include <stdio.h>
 #include <sys/statvfs.h>

@@ -26,7 +26,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm.h"
+#include "../base/base.h"
 #include "btl_epshm_neighbour.h"
 #include "btl_epshm_segment.h"
 #include "btl_epshm_segment_file.h"

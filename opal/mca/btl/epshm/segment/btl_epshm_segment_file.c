@@ -31,7 +31,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm.h"
+#include "../base/base.h"
 #include "btl_epshm_segment_file.h"
 
 #include "opal/util/proc.h"

@@ -21,7 +21,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_copy.h"
+#include "../base/base.h"
 #include "btl_epshm_types.h"
 
 #include "opal/mca/btl/btl_ep_prepare.h"

@@ -21,9 +21,8 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_copy.h"
+#include "../base/base.h"
 #include "btl_epshm_node.h"
-#include "btl_epshm_sendi.h"
 
 #include "opal/mca/btl/btl_ep_prepare.h"
 

@@ -18,7 +18,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm_sendi.h"
+#include "../base/base.h"
 #include "btl_epshm_types.h"
 
 static int connect_peer(mca_btl_ep_module_t *module, const void *address, size_t length,

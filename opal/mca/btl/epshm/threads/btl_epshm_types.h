@@ -19,12 +19,11 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm.h"
+#include "../base/base.h"
 #include "btl_epshm_lane.h"
 #include "btl_epshm_loan.h"
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
-#include "btl_epshm_usual.h"
 
 #include "opal/mca/btl/btl_ep_pace.h"
 

@@ -26,9 +26,8 @@
 
 #include "opal_config.h"
 
-#include "btl_epshm.h"
-#include "btl_epshm_segment.h"
-#include "btl_epshm_usual.h"
+#include "../segment/segment.h"
+#include "../base/base.h"
 
 BEGIN_C_DECLS
 

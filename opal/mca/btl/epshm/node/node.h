@@ -1,0 +1,27 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages between the processes of a node: a door for each module, by which it learns of the pipes
+ * that others have made for it; connections, and those that are given up.
+ *
+ * Called by the component, and through its modules' tables.  Does not know of inboxes and lanes.
+ *
+ * Below it: segment, base.
+ */
+
+#ifndef MCA_BTL_EPSHM_NODE_LAYER_H
+#define MCA_BTL_EPSHM_NODE_LAYER_H
+
+#include "btl_epshm_node.h"
+
+#endif /* MCA_BTL_EPSHM_NODE_LAYER_H */

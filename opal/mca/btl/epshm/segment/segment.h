@@ -1,0 +1,30 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Memory that the processes of a node share: the own segment and its file, those of the neighbours,
+ * whether they live and whose memory can be read, and what lies in a segment, pipes.
+ *
+ * Called by the node side, and for epinfo.  Knows no module: who sends, and what is lost with a
+ * pipe, is for those above.
+ *
+ * Below it: base.
+ */
+
+#ifndef MCA_BTL_EPSHM_SEGMENT_LAYER_H
+#define MCA_BTL_EPSHM_SEGMENT_LAYER_H
+
+#include "btl_epshm_neighbour.h"
+#include "btl_epshm_pipe.h"
+#include "btl_epshm_segment.h"
+
+#endif /* MCA_BTL_EPSHM_SEGMENT_LAYER_H */

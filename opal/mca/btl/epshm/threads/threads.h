@@ -1,0 +1,28 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages between the threads of a process: an inbox for each module, whose ring all may write to,
+ * lanes of one sender each, loans, and the copy that two cores make.
+ *
+ * Called by the component, and through its modules' tables.  Does not know that there are other
+ * processes.
+ *
+ * Below it: base.
+ */
+
+#ifndef MCA_BTL_EPSHM_THREADS_LAYER_H
+#define MCA_BTL_EPSHM_THREADS_LAYER_H
+
+#include "btl_epshm_types.h"
+
+#endif /* MCA_BTL_EPSHM_THREADS_LAYER_H */
