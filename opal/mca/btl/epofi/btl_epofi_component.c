@@ -33,8 +33,6 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
-opal_mutex_t mca_btl_epofi_lock = OPAL_MUTEX_STATIC_INIT;
-
 /** Has the user asked for pml/epml?  Its parameter may not be registered yet: the BTLs come before
  * the PMLs when Open MPI starts. */
 static bool endpoints_wanted(void)

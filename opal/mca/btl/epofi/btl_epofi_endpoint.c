@@ -319,40 +319,6 @@ void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module)
     }
 }
 
-int mca_btl_epofi_status(int error)
-{
-    switch (error) {
-    case FI_SUCCESS:
-        return OPAL_SUCCESS;
-    case FI_ENOMEM:
-    case FI_ENOBUFS:
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    case FI_EACCES:
-    case FI_EPERM:
-    case FI_ENOKEY:
-    case FI_EKEYREJECTED:
-        return OPAL_ERR_PERM;
-    case FI_ETRUNC:
-    case FI_EMSGSIZE:
-    case FI_ETOOSMALL:
-        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-    case FI_ECONNREFUSED:
-    case FI_ECONNRESET:
-    case FI_ECONNABORTED:
-    case FI_EHOSTUNREACH:
-    case FI_EHOSTDOWN:
-    case FI_ENETUNREACH:
-    case FI_ENOTCONN:
-    case FI_ESHUTDOWN:
-    case FI_ETIMEDOUT:
-    case EPIPE: /* libfabric has no name of its own for it */
-    case FI_ECANCELED:
-        return OPAL_ERR_UNREACH;
-    default:
-        return OPAL_ERROR;
-    }
-}
-
 const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
                                    struct mca_btl_base_endpoint_t *endpoint, const void *address,
                                    char *text, size_t size)

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Life of a module: its libfabric context is opened and closed here.
+ * Life of a module.
  *
  * Creation runs under the component's lock; what follows belongs to the module's owner until
  * finalize takes the lock again.
@@ -23,8 +23,6 @@
 
 #include "btl_epofi_types.h"
 
-#include "btl_epofi_greet.h"
-
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/output.h"
@@ -35,7 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** Bound of the inject buffer: above it the copy costs more than a send buffer does. */
 #define INJECT_MAX 4096
@@ -43,98 +40,9 @@
 /** Polls between two looks at the clock, and two chances for others, while finalize waits. */
 #define LINGER_POLLS 64
 
-uint64_t mca_btl_epofi_now(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
 uint64_t mca_btl_epofi_dropped(const mca_btl_ep_module_t *ep_module)
 {
     return ((const mca_btl_epofi_module_t *) ep_module)->dropped;
-}
-
-void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
-{
-    if (NULL != context->ep) {
-        (void) fi_close(&context->ep->fid);
-    }
-    if (NULL != context->cq) {
-        (void) fi_close(&context->cq->fid);
-    }
-    if (NULL != context->av) {
-        (void) fi_close(&context->av->fid);
-    }
-    if (NULL != context->domain) {
-        (void) fi_close(&context->domain->fid);
-    }
-    mca_btl_epofi_gate_close(context->gate);
-    memset(context, 0, sizeof(*context));
-}
-
-static int report(const mca_btl_epofi_fabric_t *fabric, const char *what, int result)
-{
-    EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
-                    fabric->info->fabric_attr->prov_name, what, fabric->info->domain_attr->name,
-                    fi_strerror(-result));
-    return -FI_ENOMEM == result || -FI_EMFILE == result ? OPAL_ERR_OUT_OF_RESOURCE
-                                                        : OPAL_ERR_NOT_AVAILABLE;
-}
-
-/** Open a context; on failure nothing is left open.
- * @param[in] own  the module's address, which has nothing in it yet */
-static int context_open(const mca_btl_epofi_fabric_t *fabric, const mca_btl_epofi_address_t *own,
-                        mca_btl_epofi_context_t *context)
-{
-    struct fi_info *info = fabric->info;
-    struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};
-    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE};
-    const char *what = "domain";
-    int result;
-
-    if (FI_AV_UNSPEC == av_attr.type) {
-        av_attr.type = FI_AV_TABLE;
-    }
-    cq_attr.size = mca_btl_epofi_component.cq_size;
-    if (0 == cq_attr.size) {
-        cq_attr.size = info->tx_attr->size + info->rx_attr->size;
-    }
-    result = fi_domain(fabric->fabric, info, &context->domain, NULL);
-    if (0 == result) {
-        what = "address vector";
-        result = fi_av_open(context->domain, &av_attr, &context->av, NULL);
-    }
-    if (0 == result) {
-        what = "completion queue";
-        result = fi_cq_open(context->domain, &cq_attr, &context->cq, NULL);
-    }
-    if (0 == result) {
-        what = "endpoint";
-        result = fi_endpoint(context->domain, info, &context->ep, NULL);
-    }
-    if (0 == result) {
-        result = fi_ep_bind(context->ep, &context->av->fid, 0);
-    }
-    if (0 == result) {
-        result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
-    }
-    if (0 == result) {
-        result = OPAL_SUCCESS == mca_btl_epofi_gate_open(own, &context->gate) ? 0 : -FI_ENOMEM;
-    }
-    if (0 == result) {
-        result = fi_enable(context->ep);
-    }
-    if (!mca_btl_epofi_gate_stands(context->gate)) {
-        mca_btl_epofi_gate_close(context->gate);
-        context->gate = NULL;
-    }
-    if (0 != result) {
-        mca_btl_epofi_context_close(context);
-        return report(fabric, what, result);
-    }
-    return OPAL_SUCCESS;
 }
 
 /** Free everything of a module whose context is closed or parked. */
@@ -349,8 +257,8 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
         rc = OPAL_ERR_OUT_OF_RESOURCE;
         goto err_release_fabric;
     }
-    rc = context_open(fabric, (const mca_btl_epofi_address_t *) module->super.ep_address,
-                      &module->fi);
+    rc = mca_btl_epofi_context_open(
+        fabric, (const mca_btl_epofi_address_t *) module->super.ep_address, &module->fi);
     if (OPAL_SUCCESS != rc) {
         goto err_free_module;
     }

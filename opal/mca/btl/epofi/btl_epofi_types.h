@@ -417,7 +417,7 @@ typedef struct mca_btl_epofi_module_t {
     struct mca_btl_epofi_module_t *next_module;
 } mca_btl_epofi_module_t;
 
-/* ---- btl_epofi_component.c ------------------------------------------------------------------- */
+/* ---- btl_epofi_base.c --------------------------------------------------------------------- */
 
 #define EPOFI_SHOW_HELP(...)                                   \
     do {                                                       \
@@ -435,6 +435,12 @@ static inline bool mca_btl_epofi_first_time(atomic_flag *said)
     /* Relaxed: it orders nothing, it only counts to one. */
     return !atomic_flag_test_and_set_explicit(said, memory_order_relaxed);
 }
+
+/** Nanoseconds of a clock that only goes forward. */
+uint64_t mca_btl_epofi_now(void);
+
+/** The OPAL code for a positive libfabric error. */
+int mca_btl_epofi_status(int error);
 
 /* ---- btl_epofi_fabric.c ---------------------------------------------------------------------- */
 
@@ -460,6 +466,17 @@ void mca_btl_epofi_fabric_release(void);
  * reason not to have one is forgotten when it closes.  The caller holds the lock. */
 void mca_btl_epofi_fabric_hold(int change);
 
+/* ---- btl_epofi_context.c --------------------------------------------------------------------- */
+
+/** Open a context; on failure nothing is left open.
+ * @param[in] own  the module's address, which has nothing in it yet */
+int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
+                               const mca_btl_epofi_address_t *own,
+                               mca_btl_epofi_context_t *context);
+
+/** Close what is open of a context, in the reverse of the order of opening. */
+void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
+
 /* ---- btl_epofi_report.c ---------------------------------------------------------------------- */
 
 /** See mca_btl_ep_report_fn_t. */
@@ -469,12 +486,6 @@ void mca_btl_epofi_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *conte
 
 /** What ep_create does; the caller holds the lock. */
 int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p);
-
-/** Close what is open of a context, in the reverse of the order of opening. */
-void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
-
-/** Nanoseconds of a clock that only goes forward. */
-uint64_t mca_btl_epofi_now(void);
 
 /* ---- btl_epofi_parking.c --------------------------------------------------------------------- */
 
@@ -551,9 +562,6 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
 
 /** Bytes of such a text. */
 #define EPOFI_DESCRIBE 512
-
-/** The OPAL code for a positive libfabric error. */
-int mca_btl_epofi_status(int error);
 
 /* ---- btl_epofi_pair.c ------------------------------------------------------------------------ */
 
