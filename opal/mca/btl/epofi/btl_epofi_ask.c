@@ -263,8 +263,9 @@ static int look_at_process(const struct mca_btl_base_endpoint_t *endpoint)
 {
     int pid = 0;
 
-    if (FI_ADDR_STR != endpoint->name.format
-        || 1 != sscanf((const char *) endpoint->name.bytes, "fi_shm://%d:", &pid) || 0 >= pid) {
+    if (FI_ADDR_STR != endpoint->callee.name.format
+        || 1 != sscanf((const char *) endpoint->callee.name.bytes, "fi_shm://%d:", &pid)
+        || 0 >= pid) {
         return 0;
     }
     return 0 != kill((pid_t) pid, 0) && ESRCH == errno ? ESRCH : 0;
@@ -292,7 +293,7 @@ static int probe_result(struct mca_btl_base_endpoint_t *endpoint)
  * kernel answers.  The answer is looked at now and at the next questions. */
 static int look_at_listener(struct mca_btl_base_endpoint_t *endpoint)
 {
-    const struct sockaddr *address = (const struct sockaddr *) endpoint->name.bytes;
+    const struct sockaddr *address = (const struct sockaddr *) endpoint->callee.name.bytes;
     int error = 0;
 
     if (0 <= endpoint->probe) {
@@ -302,7 +303,7 @@ static int look_at_listener(struct mca_btl_base_endpoint_t *endpoint)
     if (0 > endpoint->probe) {
         return 0;
     }
-    if (0 == connect(endpoint->probe, address, endpoint->name.length)) {
+    if (0 == connect(endpoint->probe, address, endpoint->callee.name.length)) {
         mca_btl_epofi_ask_stop(endpoint);
     } else if (EINPROGRESS == errno) {
         error = probe_result(endpoint);
@@ -333,8 +334,8 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
         if (0 == strncasecmp(provider, "shm", 3)) {
             error = look_at_process(endpoint);
         } else if (0 == strncasecmp(provider, "tcp", 3)
-                   && (FI_SOCKADDR_IN == endpoint->name.format
-                       || FI_SOCKADDR_IN6 == endpoint->name.format)) {
+                   && (FI_SOCKADDR_IN == endpoint->callee.name.format
+                       || FI_SOCKADDR_IN6 == endpoint->callee.name.format)) {
             error = look_at_listener(endpoint);
         }
     }

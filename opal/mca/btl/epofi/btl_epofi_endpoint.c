@@ -156,9 +156,10 @@ static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_end
     int result;
 
     mca_btl_epofi_packets_hold(module);
-    result = fi_av_insert(module->fi.av, endpoint->name.bytes, 1, &endpoint->address, 0, NULL);
+    result = fi_av_insert(module->fi.av, endpoint->callee.name.bytes, 1, &endpoint->address, 0,
+                          NULL);
     if (1 == result) {
-        rc = mca_btl_epofi_gate_add(module->fi.gate, endpoint);
+        rc = mca_btl_epofi_gate_add(module->fi.gate, &endpoint->callee);
         if (OPAL_SUCCESS != rc) {
             rc = OPAL_ERR_OUT_OF_RESOURCE;
             (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
@@ -166,7 +167,7 @@ static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_end
     }
     mca_btl_epofi_packets_release(module);
     if (1 != result) {
-        cannot_connect(module, &endpoint->name, result);
+        cannot_connect(module, &endpoint->callee.name, result);
         return -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
     }
     return rc;
@@ -175,7 +176,7 @@ static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_end
 static void address_leave(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_epofi_packets_hold(module);
-    mca_btl_epofi_gate_remove(module->fi.gate, endpoint);
+    mca_btl_epofi_gate_remove(module->fi.gate, &endpoint->callee);
     (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
     mca_btl_epofi_packets_release(module);
 }
@@ -191,11 +192,12 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
         return NULL;
     }
     endpoint->module = module;
-    endpoint->name = *address;
+    endpoint->callee.name = *address;
     endpoint->pair = mca_btl_epofi_pair_get(module, address);
     if (NULL == endpoint->pair) {
         goto err_free_endpoint;
     }
+    endpoint->callee.order = endpoint->pair->order;
     endpoint->failed = endpoint->pair->lost;
     endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
@@ -333,7 +335,7 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
         used += (size_t) snprintf(text + used, size - used, ", ");
     }
     length = size - used;
-    (void) fi_av_straddr(module->fi.av, NULL != endpoint ? endpoint->name.bytes : address,
+    (void) fi_av_straddr(module->fi.av, NULL != endpoint ? endpoint->callee.name.bytes : address,
                          text + used, &length);
     text[size - 1] = '\0';
     return text;

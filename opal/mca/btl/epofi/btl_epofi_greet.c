@@ -81,7 +81,7 @@ struct mca_btl_epofi_gate_t {
     uint32_t room;
     uint64_t refused;
     uint64_t next_look_ns; /**< when there are too many: not before */
-    opal_hash_table_t known; /**< endpoints, by listener_key_t */
+    opal_hash_table_t callees; /**< by listener_key_t */
 };
 
 /** What makes a listener, of an address: no more of it is compared. */
@@ -137,9 +137,9 @@ int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_ga
     if (NULL == gate) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    OBJ_CONSTRUCT(&gate->known, opal_hash_table_t);
-    if (OPAL_SUCCESS != opal_hash_table_init(&gate->known, 16)) {
-        OBJ_DESTRUCT(&gate->known);
+    OBJ_CONSTRUCT(&gate->callees, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&gate->callees, 16)) {
+        OBJ_DESTRUCT(&gate->callees);
         free(gate);
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -206,7 +206,7 @@ void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate)
     }
     mca_btl_epofi_sockets_forget(gate, gate->listener, gate->set);
     mca_btl_epofi_gate_unwatched(gate);
-    OBJ_DESTRUCT(&gate->known);
+    OBJ_DESTRUCT(&gate->callees);
     free(gate->held);
     free(gate);
 }
@@ -218,43 +218,42 @@ uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
 
 /* ---- whom it knows --------------------------------------------------------------------------- */
 
-static struct mca_btl_base_endpoint_t *known_at(mca_btl_epofi_gate_t *gate,
-                                                const listener_key_t *key)
+static const mca_btl_epofi_callee_t *callee_at(mca_btl_epofi_gate_t *gate,
+                                               const listener_key_t *key)
 {
-    void *known;
+    void *callee;
 
-    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->known, key, sizeof(*key), &known)
-               ? known
+    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->callees, key, sizeof(*key), &callee)
+               ? callee
                : NULL;
 }
 
-int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, struct mca_btl_base_endpoint_t *endpoint)
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
 {
-    const struct mca_btl_base_endpoint_t *other;
+    const mca_btl_epofi_callee_t *other;
     listener_key_t key;
 
     if (NULL == gate) {
         return OPAL_SUCCESS;
     }
-    key_of(endpoint->name.bytes, &key);
-    other = known_at(gate, &key);
-    if (NULL != other && other->pair->order > endpoint->pair->order) {
+    key_of(callee->name.bytes, &key);
+    other = callee_at(gate, &key);
+    if (NULL != other && other->order > callee->order) {
         return OPAL_SUCCESS; /* who is told that it was given up, although it is gone */
     }
-    return opal_hash_table_set_value_ptr(&gate->known, &key, sizeof(key), endpoint);
+    return opal_hash_table_set_value_ptr(&gate->callees, &key, sizeof(key), (void *) callee);
 }
 
-void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate,
-                               const struct mca_btl_base_endpoint_t *endpoint)
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
 {
     listener_key_t key;
 
     if (NULL == gate) {
         return;
     }
-    key_of(endpoint->name.bytes, &key);
-    if (endpoint == known_at(gate, &key)) {
-        (void) opal_hash_table_remove_value_ptr(&gate->known, &key, sizeof(key));
+    key_of(callee->name.bytes, &key);
+    if (callee == callee_at(gate, &key)) {
+        (void) opal_hash_table_remove_value_ptr(&gate->callees, &key, sizeof(key));
     }
 }
 
@@ -443,13 +442,12 @@ mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
 
 void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate)
 {
-    const struct mca_btl_base_endpoint_t *peer = NULL == gate ? NULL
-                                                              : known_at(gate, &caller->to);
+    const mca_btl_epofi_callee_t *callee = NULL == gate ? NULL : callee_at(gate, &caller->to);
 
     caller->ours = NULL != gate;
-    caller->known = NULL != peer;
-    if (NULL != peer) {
-        caller->secret = peer->name.secret;
+    caller->known = NULL != callee;
+    if (NULL != callee) {
+        caller->secret = callee->name.secret;
     }
 }
 

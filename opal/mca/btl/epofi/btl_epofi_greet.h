@@ -129,9 +129,8 @@ void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate);
  *
  * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
  */
-int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, struct mca_btl_base_endpoint_t *endpoint);
-void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate,
-                               const struct mca_btl_base_endpoint_t *endpoint);
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee);
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee);
 
 /** Connections that were not let in, because of what was said on them. */
 uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);

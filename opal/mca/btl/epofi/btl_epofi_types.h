@@ -111,6 +111,12 @@ _Static_assert(EPOFI_ADDRESS_FIXED == offsetof(mca_btl_epofi_address_t, bytes), 
 _Static_assert(0 == offsetof(mca_btl_epofi_address_t, id), "the contract of ep_source");
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX == sizeof(mca_btl_epofi_address_t), "fits the contract");
 
+/** Whom a module may connect to: part of what it has of a peer, and known to its gate meanwhile. */
+typedef struct mca_btl_epofi_callee_t {
+    uint32_t order; /**< so many were met before this one */
+    mca_btl_epofi_address_t name;
+} mca_btl_epofi_callee_t;
+
 /** A registration handle as it travels: what fi_read needs to name memory of a peer. */
 struct mca_btl_base_registration_handle_t {
     uint64_t key;
@@ -243,7 +249,7 @@ struct mca_btl_base_endpoint_t {
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
     struct mca_btl_base_endpoint_t *next; /**< in the module's list */
-    mca_btl_epofi_address_t name;
+    mca_btl_epofi_callee_t callee; /**< with its address */
 };
 
 /* ---- buffers --------------------------------------------------------------------------------- */
