@@ -20,6 +20,8 @@
 
 #include "test_epofi.h"
 
+#include "opal/mca/btl/epofi/btl_epofi_packet_lock.h"
+
 #include <time.h>
 
 enum {

@@ -25,6 +25,7 @@
 #include "btl_epofi_types.h"
 
 #include "btl_epofi_greet.h"
+#include "btl_epofi_packet_lock.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -199,9 +200,7 @@ static struct mca_btl_base_endpoint_t *endpoint_new(mca_btl_epofi_module_t *modu
     }
     endpoint->callee.order = endpoint->pair->order;
     endpoint->failed = endpoint->pair->lost;
-    endpoint->probe = -1;
-    endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
-    mca_btl_epofi_packet_init(endpoint);
+    module->upcalls->start(endpoint);
     *rc_p = address_enter(module, endpoint);
     if (OPAL_SUCCESS != *rc_p) {
         goto err_free_endpoint;
@@ -226,9 +225,8 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_modul
     return endpoint_new(module, &address, &rc);
 }
 
-/** The endpoint of whoever has this address, which may come off the wire. */
-static int endpoint_at(mca_btl_epofi_module_t *module, const void *blob, size_t length,
-                       struct mca_btl_base_endpoint_t **endpoint_p)
+int mca_btl_epofi_endpoint_at(mca_btl_epofi_module_t *module, const void *blob, size_t length,
+                              struct mca_btl_base_endpoint_t **endpoint_p)
 {
     const mca_btl_epofi_pair_t *pair;
     mca_btl_epofi_address_t address;
@@ -252,7 +250,8 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
 {
     MCA_BTL_EP_HOLD_CANCEL();
     struct mca_btl_base_endpoint_t *endpoint;
-    int rc = endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length, &endpoint);
+    int rc = mca_btl_epofi_endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length,
+                                       &endpoint);
 
     if (OPAL_SUCCESS != rc) {
         return rc;
@@ -261,23 +260,6 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
         endpoint->pair->given_up = false; /* by the module's owner before this one */
     }
     *endpoint_p = endpoint;
-    return OPAL_SUCCESS;
-}
-
-int mca_btl_epofi_answer(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
-                         const void *message, size_t size, mca_btl_base_tag_t tag)
-{
-    MCA_BTL_EP_HOLD_CANCEL();
-    struct mca_btl_base_endpoint_t *endpoint;
-    int rc = endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length, &endpoint);
-
-    if (OPAL_SUCCESS != rc) {
-        return rc;
-    }
-    (void) mca_btl_epofi_ep_send(ep_module, endpoint, message, size, NULL, 0, tag);
-    if (0 == endpoint->references) {
-        mca_btl_epofi_endpoint_retire(endpoint);
-    }
     return OPAL_SUCCESS;
 }
 
@@ -296,7 +278,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     endpoint->pair->endpoint = NULL;
     endpoint->pair->given_up |= endpoint->failed;
     address_leave(module, endpoint);
-    mca_btl_epofi_ask_stop(endpoint);
+    module->upcalls->stop(endpoint);
     free(endpoint);
 }
 
@@ -315,7 +297,7 @@ void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module)
     while (NULL != module->endpoint_list) {
         struct mca_btl_base_endpoint_t *next = module->endpoint_list->next;
 
-        mca_btl_epofi_ask_stop(module->endpoint_list);
+        module->upcalls->stop(module->endpoint_list);
         free(module->endpoint_list);
         module->endpoint_list = next;
     }
@@ -371,7 +353,7 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
                         module->fabric->info->fabric_attr->prov_name, own_text(module, own),
                         fi_strerror(error), detail);
     }
-    mca_btl_epofi_ask_farewell(endpoint);
+    module->upcalls->farewell(endpoint);
 }
 
 /* ---- patience -------------------------------------------------------------------------------- */
@@ -495,7 +477,7 @@ void mca_btl_epofi_endpoint_end_abandoned(mca_btl_epofi_module_t *module)
         }
         if (now - endpoint->abandoned_ns > ABANDON_NS) {
             endpoint->ended = true;
-            mca_btl_epofi_get_abandon(module, endpoint);
+            module->upcalls->abandon(module, endpoint);
         } else {
             left = true;
         }

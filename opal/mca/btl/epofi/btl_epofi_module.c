@@ -63,6 +63,7 @@ static void close_regions(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_slab_t *slab;
 
+    mca_btl_epofi_regions_stop(module);
     mca_btl_epofi_get_stop(module);
     for (mca_btl_epofi_recvs_t *recvs = module->recvs; NULL != recvs; recvs = recvs->next) {
         if (NULL != recvs->mr) {
@@ -146,6 +147,22 @@ static int finalize(mca_btl_base_module_t *btl)
     return OPAL_SUCCESS;
 }
 
+static void count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    const mca_btl_epofi_module_t *module = (const mca_btl_epofi_module_t *) ep_module;
+    const mca_btl_epofi_pairs_t *pairs = &module->pairs;
+
+    *counts = (mca_btl_ep_counts_t){.dropped = module->dropped};
+    for (uint32_t i = 0; i <= pairs->mask; ++i) {
+        if (NULL != pairs->slots[i].pair) {
+            counts->messages += pairs->slots[i].pair->out.sequence + pairs->slots[i].pair->packed;
+            counts->bytes += pairs->slots[i].pair->sent_bytes;
+        }
+    }
+    mca_btl_epofi_packets_count(module, counts);
+}
+
 static void fill_in(mca_btl_epofi_module_t *module, void *context)
 {
     const mca_btl_epofi_fabric_t *fabric = module->fabric;
@@ -181,7 +198,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_send = mca_btl_epofi_ep_send;
     module->super.ep_answer = mca_btl_epofi_answer;
     module->super.ep_ask = mca_btl_epofi_ask;
-    module->super.ep_count = mca_btl_epofi_count;
+    module->super.ep_count = count;
     module->super.ep_abandon = mca_btl_epofi_abandon;
 }
 
@@ -202,6 +219,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
     if (NULL == module) {
         return NULL;
     }
+    module->upcalls = &mca_btl_epofi_upcalls;
     module->fabric = fabric;
     module->peer_queue = component->peer_queue;
     module->stalled_tail = &module->stalled;

@@ -29,20 +29,19 @@
  * A packet has the number that was the next one when it began, so whatever else is sent to the peer
  * has to send it first.  It counts as an operation under way from then on.
  *
- * What the postman touches is under the module's packet_lock, a spinlock that only the two know.
- * The postman has it for all that it does with a module, so whoever has it keeps the postman away.
- * Called by the module's owner, but for mca_btl_epofi_packets_collect.
+ * What the postman touches is under the module's packet_lock (btl_epofi_packet_lock.h).  Called by
+ * the module's owner, but for mca_btl_epofi_packets_collect.  Tests: test/unit/test_epofi_packet.c,
+ * test/unit/test_epofi_postman.c, test/mpi/progress.c.
  *
  * Tests: unit/test_epofi_packet, unit/test_epofi_postman, cut (packet), progress
  */
 
 #include "opal_config.h"
 
+#include "btl_epofi_packet_lock.h"
 #include "btl_epofi_types.h"
 
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 /** Operations under way with which a message does not go by itself any more: so few messages at a
  * time never wait.  Fewer for a peer that has been sent many at a time. */
@@ -57,63 +56,9 @@
 /** ... twice as many each time, up to so many. */
 #define DIRECT_MOST 1024
 
-/** Tries for the lock between two yields: who has it may be in a system call, ... */
-#define TRIES 64
-/** ... and so many yields until we sleep: if ours is a real-time thread on the postman's core, it
- * cannot go on otherwise. */
-#define YIELDS 64
-/** So long, ns. */
-#define NAP_NS 50000
-
 /** A packet that was refused is tried again at the postman's second, fourth, ... look, and from
  * then on at every one of so many. */
 #define RETRY_LOOKS 64
-
-static inline bool try_lock(mca_btl_epofi_module_t *module)
-{
-    /* Acquire: partner is the release in unlock. */
-    return !atomic_flag_test_and_set_explicit(&module->packet_lock, memory_order_acquire);
-}
-
-/** Somebody else has the lock. */
-static __attribute__((noinline)) void wait_lock(mca_btl_epofi_module_t *module)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-
-    for (unsigned int tries = 1; !try_lock(module); ++tries) {
-        if (0 != tries % TRIES) {
-            continue;
-        }
-        if (TRIES * YIELDS > tries) {
-            (void) sched_yield();
-        } else {
-            (void) nanosleep(&nap, NULL);
-        }
-    }
-}
-
-static inline void lock(mca_btl_epofi_module_t *module)
-{
-    if (OPAL_UNLIKELY(!try_lock(module))) {
-        wait_lock(module);
-    }
-}
-
-static inline void unlock(mca_btl_epofi_module_t *module)
-{
-    /* Release: what was done to the packets comes before the next one's acquire in try_lock. */
-    atomic_flag_clear_explicit(&module->packet_lock, memory_order_release);
-}
-
-void mca_btl_epofi_packets_hold(mca_btl_epofi_module_t *module)
-{
-    lock(module);
-}
-
-void mca_btl_epofi_packets_release(mca_btl_epofi_module_t *module)
-{
-    unlock(module);
-}
 
 void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module)
 {
@@ -238,12 +183,12 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
     ssize_t result = 0;
     bool late;
 
-    lock(module);
+    mca_btl_epofi_packets_hold(module);
     late = NULL == packet->frag;
     if (!late) {
         result = post(module, packet);
     }
-    unlock(module);
+    mca_btl_epofi_packets_release(module);
     if (OPAL_UNLIKELY(0 != result)) {
         module->refused = true;
         return mca_btl_epofi_endpoint_refused(endpoint, result);
@@ -258,14 +203,14 @@ static void drop(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
 {
     mca_btl_epofi_frag_t *frag;
 
-    lock(module);
+    mca_btl_epofi_packets_hold(module);
     frag = endpoint->packet.frag;
     if (NULL != frag) {
         take_out(&endpoint->packet);
         endpoint->packet.frag = NULL;
         count_out(module);
     }
-    unlock(module);
+    mca_btl_epofi_packets_release(module);
     closed(endpoint, false);
     if (NULL != frag) {
         mca_btl_epofi_frag_put(frag);
@@ -281,9 +226,9 @@ void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module)
         mca_btl_epofi_packet_t *packet;
         struct mca_btl_base_endpoint_t *endpoint;
 
-        lock(module);
+        mca_btl_epofi_packets_hold(module);
         packet = module->packets.next;
-        unlock(module);
+        mca_btl_epofi_packets_release(module);
         if (&module->packets == packet) {
             return; /* the postman was here */
         }
@@ -304,7 +249,7 @@ bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module)
     if (0 == atomic_load_explicit(&module->packet_count, memory_order_relaxed)) {
         return false;
     }
-    if (!try_lock(module)) {
+    if (!mca_btl_epofi_packets_try(module)) {
         return true; /* its owner is at it */
     }
     packet = module->packets.next;
@@ -319,7 +264,7 @@ bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module)
         }
         packet = next;
     }
-    unlock(module);
+    mca_btl_epofi_packets_release(module);
     return true;
 }
 
@@ -328,14 +273,14 @@ void mca_btl_epofi_packets_count(const mca_btl_epofi_module_t *module, mca_btl_e
     mca_btl_epofi_module_t *shared = (mca_btl_epofi_module_t *) module;
     const struct mca_btl_base_endpoint_t *endpoint;
 
-    lock(shared);
+    mca_btl_epofi_packets_hold(shared);
     for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
         if (endpoint->packing) {
             counts->messages += endpoint->packet.count - 1;
             counts->bytes += endpoint->packet.bytes;
         }
     }
-    unlock(shared);
+    mca_btl_epofi_packets_release(shared);
 }
 
 /** Begin a packet with this message.  Returns as mca_btl_epofi_pack. */
@@ -365,7 +310,7 @@ static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     ++endpoint->inflight;
     endpoint->packing = true;
     endpoint->pack_after = 0;
-    lock(module);
+    mca_btl_epofi_packets_hold(module);
     packet->frag = frag;
     packet->used = 0;
     packet->bytes = 0;
@@ -374,7 +319,7 @@ static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     append(packet, header, header_size, payload, payload_size, tag);
     link_in(module, packet);
     count_in(module);
-    unlock(module);
+    mca_btl_epofi_packets_release(module);
     mca_btl_epofi_postman_tell(module);
     return OPAL_SUCCESS;
 }
@@ -390,12 +335,12 @@ int mca_btl_epofi_pack(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     int rc;
 
     if (OPAL_LIKELY(endpoint->packing && fits)) {
-        lock(module);
+        mca_btl_epofi_packets_hold(module);
         if (OPAL_LIKELY(NULL != packet->frag && room <= module->packet_size - packet->used)) {
             append(packet, header, header_size, payload, payload_size, tag);
             added = true;
         }
-        unlock(module);
+        mca_btl_epofi_packets_release(module);
         if (OPAL_LIKELY(added)) {
             return OPAL_SUCCESS;
         }

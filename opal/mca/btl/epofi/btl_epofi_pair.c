@@ -25,7 +25,8 @@
  * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
  * owns the module next goes on where the last one ended.
  *
- * Called by the module's owner and from within its progress.
+ * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's owner
+ * and from within its progress.  Tests: test/unit/test_epofi_pair.c, test/mpi/fault.c.
  *
  * Tests: unit/test_epofi_pair, cut, fault
  */
@@ -37,7 +38,6 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SLOTS_FIRST 64
@@ -81,8 +81,7 @@ static int grow(mca_btl_epofi_pairs_t *pairs)
     return OPAL_SUCCESS;
 }
 
-/** A pair with the module of this id, which the table does not have.  @return NULL: no memory */
-static mca_btl_epofi_pair_t *pair_new(mca_btl_epofi_module_t *module, uint64_t id)
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id)
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
     mca_btl_epofi_pair_t *pair;
@@ -144,7 +143,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
     mca_btl_epofi_pair_t *pair = mca_btl_epofi_pair_find(module, address->id);
 
     if (NULL == pair) {
-        pair = pair_new(module, address->id);
+        pair = mca_btl_epofi_pair_new(module, address->id);
     }
     if (NULL == pair || NULL != pair->address) {
         return pair;
@@ -166,94 +165,4 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_pair_endpoint(mca_btl_epofi_module
         module->super.ep_meet(&module->super, pair->id);
     }
     return pair->endpoint;
-}
-
-/** Count the message of somebody who does not belong to the job, and tell the first time. */
-static void drop_strangers(mca_btl_epofi_module_t *module)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-
-    ++module->dropped;
-    if (!module->closing && mca_btl_epofi_first_time(&said)) {
-        EPOFI_SHOW_HELP("stranger", true, opal_process_info.nodename,
-                        module->fabric->info->fabric_attr->prov_name);
-    }
-}
-
-mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
-                                              const mca_btl_epofi_wire_t *wire)
-{
-    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
-    mca_btl_epofi_pair_t *pair = NULL;
-
-    /* A sender that is known has had its proof compared, in vain. */
-    if (NULL != mca_btl_epofi_pair_find(module, wire->sender)
-        || mca_btl_epofi_keyed(&own->secret, wire->sender) != wire->proof) {
-        drop_strangers(module);
-        return NULL;
-    }
-    pair = pair_new(module, wire->sender);
-    if (NULL == pair) {
-        mca_btl_epofi_drop(module, "there is no memory to remember its sender");
-    }
-    return pair;
-}
-
-/* ---- which ----------------------------------------------------------------------------------- */
-
-void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                             const char *detail)
-{
-    struct mca_btl_base_endpoint_t *endpoint;
-
-    if (pair->lost) {
-        return;
-    }
-    endpoint = mca_btl_epofi_pair_endpoint(module, pair); /* we may only have listened so far */
-    pair->lost = true;
-    module->super.ep_worn = true;
-    if (NULL != endpoint) {
-        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNABORTED, detail);
-    }
-}
-
-void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                            const mca_btl_epofi_wire_t *wire)
-{
-    char detail[128];
-
-    if (0 == pair->expected) {
-        ++module->dropped; /* what follows what is lost */
-        if (EPOFI_TAG_ASK == wire->tag) {
-            mca_btl_epofi_ask_answer(module, pair);
-        }
-        return;
-    }
-    if (wire->sequence < pair->expected) {
-        mca_btl_epofi_drop(module, "it came before");
-        return;
-    }
-    (void) snprintf(detail, sizeof(detail),
-                    "messages of it are lost: number %llu came after number %llu",
-                    (unsigned long long) wire->sequence,
-                    (unsigned long long) pair->expected - 1);
-    ++module->dropped;
-    pair->expected = 0;
-    mca_btl_epofi_pair_lose(module, pair, detail);
-}
-
-void mca_btl_epofi_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
-{
-    MCA_BTL_EP_HOLD_CANCEL();
-    const mca_btl_epofi_module_t *module = (const mca_btl_epofi_module_t *) ep_module;
-    const mca_btl_epofi_pairs_t *pairs = &module->pairs;
-
-    *counts = (mca_btl_ep_counts_t){.dropped = module->dropped};
-    for (uint32_t i = 0; i <= pairs->mask; ++i) {
-        if (NULL != pairs->slots[i].pair) {
-            counts->messages += pairs->slots[i].pair->out.sequence + pairs->slots[i].pair->packed;
-            counts->bytes += pairs->slots[i].pair->sent_bytes;
-        }
-    }
-    mca_btl_epofi_packets_count(module, counts);
 }

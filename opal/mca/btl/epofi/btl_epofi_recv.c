@@ -30,7 +30,7 @@
 #define BUFFER_ALIGNMENT 64
 
 /** A receive failed.  Nobody knows whose message it was; the buffer is posted again. */
-static void report(const mca_btl_epofi_module_t *module, int error, const char *detail)
+static void say_failed(const mca_btl_epofi_module_t *module, int error, const char *detail)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
@@ -52,7 +52,7 @@ static void recv_post(mca_btl_epofi_module_t *module, mca_btl_epofi_recv_t *recv
         recv->next = module->unposted;
         module->unposted = recv;
         if (OPAL_UNLIKELY(-FI_EAGAIN != result)) {
-            report(module, (int) -result, "a receive buffer could not be posted");
+            say_failed(module, (int) -result, "a receive buffer could not be posted");
         }
     }
 }
@@ -67,17 +67,6 @@ void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module)
 
         recv_post(module, list);
         list = next;
-    }
-}
-
-void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-
-    ++module->dropped;
-    if (!module->closing && mca_btl_epofi_first_time(&said)) {
-        EPOFI_SHOW_HELP("bad message", true, opal_process_info.nodename,
-                        module->fabric->info->fabric_attr->prov_name, why);
     }
 }
 
@@ -195,7 +184,7 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
     } else if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
         /* A peer that vanished in the middle of a message, or a message longer than ours are. */
         ++module->dropped;
-        report(module, module->error, module->error_detail);
+        say_failed(module, module->error, module->error_detail);
     } else if (OPAL_UNLIKELY(module->closing)) {
         ++module->dropped;
     } else {

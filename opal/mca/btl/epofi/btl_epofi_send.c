@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Sending: ep_send, btl_sendi, btl_send.
+ * Sending: ep_send, btl_sendi, btl_send, ep_answer.
  *
  * Up to the provider's inject size a message is put together in one small buffer and injected;
  * above it, it goes into a fragment, which the provider keeps until the completion.  The wire
@@ -323,4 +323,22 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
         mca_btl_epofi_frag_put(frag);
     }
     return 1;
+}
+
+int mca_btl_epofi_answer(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
+                         const void *message, size_t size, mca_btl_base_tag_t tag)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    struct mca_btl_base_endpoint_t *endpoint;
+    int rc = mca_btl_epofi_endpoint_at((mca_btl_epofi_module_t *) ep_module, blob, length,
+                                       &endpoint);
+
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    (void) mca_btl_epofi_ep_send(ep_module, endpoint, message, size, NULL, 0, tag);
+    if (0 == endpoint->references) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
+    return OPAL_SUCCESS;
 }

@@ -355,9 +355,23 @@ typedef struct mca_btl_epofi_context_t {
     struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
 } mca_btl_epofi_context_t;
 
+/** What endpoints call of the protocols, which are above them. */
+typedef struct mca_btl_epofi_upcalls_t {
+    /** There is an endpoint: give it what protocols keep with it. */
+    void (*start)(struct mca_btl_base_endpoint_t *endpoint);
+    /** It goes: take that back. */
+    void (*stop)(struct mca_btl_base_endpoint_t *endpoint);
+    /** Its peer has been given up: tell it, if it can be told. */
+    void (*farewell)(struct mca_btl_base_endpoint_t *endpoint);
+    /** Tell those who wait for what is under way to it that it has failed. */
+    void (*abandon)(struct mca_btl_epofi_module_t *module,
+                    const struct mca_btl_base_endpoint_t *endpoint);
+} mca_btl_epofi_upcalls_t;
+
 typedef struct mca_btl_epofi_module_t {
     mca_btl_ep_module_t super;
 
+    const mca_btl_epofi_upcalls_t *upcalls;
     mca_btl_epofi_context_t fi;
     const mca_btl_epofi_fabric_t *fabric;
     size_t inject_size;       /**< wire header included, bytes; at most that of inject_buffer */
@@ -511,14 +525,16 @@ void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module);
 /** Fill in the module's ep_address from its enabled libfabric endpoint. */
 int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module);
 
+/** The endpoint of whoever has this address, which may come off the wire.  With no reference more:
+ * forget it with mca_btl_epofi_endpoint_retire if it has none.
+ * @return OPAL_SUCCESS; OPAL_ERR_BAD_PARAM; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_UNREACH, said why */
+int mca_btl_epofi_endpoint_at(mca_btl_epofi_module_t *module, const void *address, size_t length,
+                              struct mca_btl_base_endpoint_t **endpoint_p);
+
 int mca_btl_epofi_connect(mca_btl_ep_module_t *module, const void *address, size_t length,
                           struct mca_btl_base_endpoint_t **endpoint_p);
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
-
-/** See mca_btl_ep_answer_fn_t. */
-int mca_btl_epofi_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
-                         const void *message, size_t size, mca_btl_base_tag_t tag);
 
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
@@ -576,6 +592,9 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
 int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module);
 void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
 
+/** A pair with the module of this id, which the table does not have.  @return NULL: no memory */
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id);
+
 /** The pair with the module of an address that has been checked, able to send.
  * @return NULL: no memory */
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
@@ -584,22 +603,6 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
 /** The peer's endpoint: if there is none at present, the owner is asked for it. */
 struct mca_btl_base_endpoint_t *mca_btl_epofi_pair_endpoint(mca_btl_epofi_module_t *module,
                                                             const mca_btl_epofi_pair_t *pair);
-
-/** The pair of a header whose sender is not known yet: entered, if its proof is right.  Slow path.
- * @return NULL: a stranger's, or no memory; counted, and said once */
-mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
-                                              const mca_btl_epofi_wire_t *wire);
-
-/** A message of a pair that is not the next one.  Slow path; the message is not to be used. */
-void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                            const mca_btl_epofi_wire_t *wire);
-
-/** Messages of a pair are lost, of either direction: tell the owner, the user and the peer. */
-void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                             const char *detail);
-
-/** See mca_btl_ep_count_fn_t. */
-void mca_btl_epofi_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
 /** The pair of an id, or NULL. */
 static inline mca_btl_epofi_pair_t *mca_btl_epofi_pair_find(const mca_btl_epofi_module_t *module,
@@ -666,6 +669,10 @@ void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module);
 /** The endpoint goes: give up what asking holds. */
 void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);
 
+/* ---- btl_epofi_upcalls.c --------------------------------------------------------------------- */
+
+extern const mca_btl_epofi_upcalls_t mca_btl_epofi_upcalls;
+
 /* ---- btl_epofi_frag.c ------------------------------------------------------------------------ */
 
 void mca_btl_epofi_pool_init(mca_btl_epofi_pool_t *pool, size_t size, unsigned int limit);
@@ -722,6 +729,10 @@ int mca_btl_epofi_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
                         mca_btl_base_descriptor_t **descriptor);
 int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                        mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
+
+/** See mca_btl_ep_answer_fn_t. */
+int mca_btl_epofi_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
+                         const void *message, size_t size, mca_btl_base_tag_t tag);
 
 /** Completion of injected sends. */
 void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
@@ -810,11 +821,6 @@ bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module);
 /** Add what is in open packets. */
 void mca_btl_epofi_packets_count(const mca_btl_epofi_module_t *module, mca_btl_ep_counts_t *counts);
 
-/** Keep the postman away, who may connect anew when it sends: for what is not safe beside that, in
- * libfabric (addresses) or here (gates).  Short. */
-void mca_btl_epofi_packets_hold(mca_btl_epofi_module_t *module);
-void mca_btl_epofi_packets_release(mca_btl_epofi_module_t *module);
-
 /* ---- btl_epofi_postman.c --------------------------------------------------------------------- */
 
 /** One more module has packets that somebody is to look after.  By its owner.
@@ -838,6 +844,24 @@ static inline void mca_btl_epofi_postman_tell(mca_btl_epofi_module_t *module)
 /** The module goes: nobody looks after it any more when this returns. */
 void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module);
 
+/* ---- btl_epofi_odd.c ------------------------------------------------------------------------- */
+
+/** Count a message that is thrown away, and tell the first time. */
+void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why);
+
+/** The pair of a header whose sender is not known yet: entered, if its proof is right.  Slow path.
+ * @return NULL: a stranger's, or no memory; counted, and said once */
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
+                                              const mca_btl_epofi_wire_t *wire);
+
+/** A message of a pair that is not the next one.  Slow path; the message is not to be used. */
+void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                            const mca_btl_epofi_wire_t *wire);
+
+/** Messages of a pair are lost, of either direction: tell the owner, the user and the peer. */
+void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                             const char *detail);
+
 /* ---- btl_epofi_recv.c ------------------------------------------------------------------------ */
 
 /** Make the receive buffers and post them. */
@@ -852,13 +876,10 @@ void mca_btl_epofi_recv_repost(mca_btl_epofi_module_t *module);
  */
 void mca_btl_epofi_recv_watch(mca_btl_epofi_module_t *module);
 
-/** Count a message that is thrown away, and tell the first time. */
-void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why);
-
 /** Free the buffers; the libfabric endpoint is closed, or never was. */
 void mca_btl_epofi_recv_stop(mca_btl_epofi_module_t *module);
 
-/* ---- btl_epofi_get.c ------------------------------------------------------------------------- */
+/* ---- btl_epofi_region.c ---------------------------------------------------------------------- */
 
 /**
  * Register memory with the module's domain.
@@ -873,6 +894,12 @@ mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpo
                            void *base, size_t size, uint32_t flags);
 int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
                                  struct mca_btl_base_registration_handle_t *handle);
+
+/** Deregister what is left. */
+void mca_btl_epofi_regions_stop(mca_btl_epofi_module_t *module);
+
+/* ---- btl_epofi_get.c ------------------------------------------------------------------------- */
+
 int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                       void *local_address, uint64_t remote_address,
                       struct mca_btl_base_registration_handle_t *local_handle,
@@ -887,7 +914,7 @@ void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module);
 void mca_btl_epofi_get_abandon(mca_btl_epofi_module_t *module,
                                const struct mca_btl_base_endpoint_t *endpoint);
 
-/** Deregister what is left and free everything of this file. */
+/** Free all gets. */
 void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module);
 
 /* ---- btl_epofi_sockets.c --------------------------------------------------------------------- */
