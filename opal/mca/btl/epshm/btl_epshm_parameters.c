@@ -18,7 +18,8 @@
 
 #include "opal_config.h"
 
-#include "base/base.h"
+#include "threads/threads.h"
+#include "segment/segment.h"
 #include "btl_epshm_parameters.h"
 
 #include "opal/mca/btl/btl_ep_parameters.h"
