@@ -123,21 +123,21 @@ void fuzz_check_matching(void)
 /** Who was told to hold, and who told us, is counted right. */
 static void check_flow(void)
 {
-    uint32_t told = 0, held = 0;
+    uint32_t holding = 0, held = 0;
 
     for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
         const mca_pml_epml_connection_t *connection = &fuzz_ep->wire.connections[i];
 
-        FUZZ_CHECK(connection->used || (NULL == connection->told && !connection->held),
+        FUZZ_CHECK(connection->used || (NULL == connection->holding && !connection->held),
                    "an unused connection holds");
-        FUZZ_CHECK(NULL == connection->told || fuzz_remote == connection->told,
+        FUZZ_CHECK(NULL == connection->holding || fuzz_remote == connection->holding,
                    "another than the remote rank was told to hold");
-        told += NULL != connection->told ? 1 : 0;
+        holding += NULL != connection->holding ? 1 : 0;
         held += connection->held ? 1 : 0;
     }
-    FUZZ_CHECK(told == fuzz_ep->flow.told_count && held == fuzz_ep->flow.held_count,
-               "%u were told to hold, counted %u; %u told us, counted %u", told,
-               fuzz_ep->flow.told_count, held, fuzz_ep->flow.held_count);
+    FUZZ_CHECK(holding == fuzz_ep->flow.holding_count && held == fuzz_ep->flow.held_count,
+               "%u were told to hold, counted %u; %u told us, counted %u", holding,
+               fuzz_ep->flow.holding_count, held, fuzz_ep->flow.held_count);
     FUZZ_CHECK(!fuzz_ep->flow.exhausted, "memory is said to have run out");
     FUZZ_CHECK(fuzz_ep->flow.full || fuzz_ep->flow.bytes <= fuzz_ep->flow.limit,
                "%llu bytes kept, and not full", (unsigned long long) fuzz_ep->flow.bytes);

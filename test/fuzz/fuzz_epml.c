@@ -117,15 +117,15 @@ static void connect_network(void)
 static void forget_connections(void)
 {
     for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
-        if (NULL != fuzz_ep->wire.connections[i].told) {
+        if (NULL != fuzz_ep->wire.connections[i].holding) {
             /* Relaxed: never the last one, communicators have theirs. */
-            atomic_fetch_sub_explicit(&fuzz_ep->wire.connections[i].told->references, 1,
+            atomic_fetch_sub_explicit(&fuzz_ep->wire.connections[i].holding->references, 1,
                                       memory_order_relaxed);
         }
         fuzz_ep->wire.connections[i] = (mca_pml_epml_connection_t){0};
     }
     fuzz_ep->wire.connections_used = 0;
-    fuzz_ep->flow.told_count = 0;
+    fuzz_ep->flow.holding_count = 0;
     fuzz_ep->flow.held_count = 0;
     fuzz_ep->flow.full = false;
     /* Relaxed: a hint to neighbours, as where the endpoint itself writes it. */

@@ -109,8 +109,8 @@ typedef struct mca_pml_epml_connection_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
     bool used; /**< an entry of the table, for good: its slot comes again */
-    mca_pml_epml_peer_t *told;    /**< a reference: we told the peer to hold; NULL: it may go on */
-    uint32_t kept_since_told;     /**< messages of it kept since then */
+    mca_pml_epml_peer_t *holding; /**< a reference: we told the peer to hold; NULL: it may go on */
+    uint32_t kept_since_hold;     /**< messages of it kept since then */
     bool held;                    /**< the peer told us to hold */
     uint64_t lost_id; /**< the peer that this endpoint has lost; 0: none */
     opal_process_name_t name; /**< of the peer */
@@ -197,18 +197,18 @@ typedef struct mca_pml_epml_ep_comms_t {
 
 /** Messages without a receive, and holding their senders back: pml_epml_flow.h.  wire. */
 typedef struct mca_pml_epml_ep_flow_t {
-    uint64_t bytes;      /**< of messages kept, their headers included */
-    uint64_t limit;      /**< pml_epml_unexpected_limit: full above it */
-    uint64_t most;       /**< the most bytes there ever were */
-    uint32_t told_count; /**< connections with told set */
-    uint32_t held_count; /**< connections with held set */
-    bool full;           /**< peers were told, or will be when they send */
-    bool exhausted;      /**< there was no memory for a message: full for good */
-    uint64_t times_full; /**< how often the limit was reached */
+    uint64_t bytes;         /**< of messages kept, their headers included */
+    uint64_t limit;         /**< pml_epml_unexpected_limit: full above it */
+    uint64_t most;          /**< the most bytes there ever were */
+    uint32_t holding_count; /**< connections with holding set */
+    uint32_t held_count;    /**< connections with held set */
+    bool full;              /**< peers were told, or will be when they send */
+    bool exhausted;         /**< there was no memory for a message: full for good */
+    uint64_t times_full;    /**< how often the limit was reached */
     uint64_t holds_sent, gos_sent; /**< to other processes */
     uint64_t holds_received;
-    uint64_t dropped;    /**< messages dropped because they made no sense */
-    uint64_t taken_out;  /**< messages that a matched probe has, and no receive yet */
+    uint64_t dropped;       /**< messages that made no sense, or came too late */
+    uint64_t taken_out;     /**< messages that a matched probe has, and no receive yet */
 } mca_pml_epml_ep_flow_t;
 
 /** Its turns.  engine. */

@@ -28,7 +28,7 @@
 
 /** Messages kept of a sender that was told to hold, after which it is told again: it may have
  * forgotten (its connection is a new one). */
-#define EPML_TELL_AGAIN 256
+#define EPML_HOLD_AGAIN 256
 
 /* ---- the receiver's side --------------------------------------------------------------------- */
 
@@ -76,26 +76,26 @@ static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 }
 
 /** Tell a sender in another process to hold. */
-static void tell(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
+static void tell_to_hold(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
 {
     mca_pml_epml_connection_t *connection;
 
     if (OMPI_SUCCESS != mca_pml_epml_peer_connect(ep, sender, &connection)) {
         return;
     }
-    if (NULL != connection->told && ++connection->kept_since_told < EPML_TELL_AGAIN) {
+    if (NULL != connection->holding && ++connection->kept_since_hold < EPML_HOLD_AGAIN) {
         return;
     }
     if (OMPI_SUCCESS != send_flow(ep, sender, EPML_HDR_HOLD)) {
         return; /* the next message of that sender brings another try */
     }
     ++ep->flow.holds_sent;
-    connection->kept_since_told = 0;
-    if (NULL == connection->told) {
+    connection->kept_since_hold = 0;
+    if (NULL == connection->holding) {
         /* The reference keeps address and slot until it has been told to go on. */
         mca_pml_epml_peer_retain(sender);
-        connection->told = sender;
-        ++ep->flow.told_count;
+        connection->holding = sender;
+        ++ep->flow.holding_count;
     }
 }
 
@@ -111,9 +111,9 @@ void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
         }
         set_full(ep, true);
     }
-    /* One whose data did not come may have been told; if not, it is told with those that do. */
+    /* One whose data did not come may hold already; if not, it is told with those that do. */
     if (NULL == sender->shm && EPML_HDR_EAGER == message->common.kind) {
-        tell(ep, sender);
+        tell_to_hold(ep, sender);
     }
 }
 
@@ -123,7 +123,7 @@ void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sen
     ep->flow.exhausted = true;
     set_full(ep, true);
     if (NULL == sender->shm) {
-        tell(ep, sender);
+        tell_to_hold(ep, sender);
     }
 }
 
@@ -132,23 +132,23 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
     if (ep->flow.full) {
         set_full(ep, false);
     }
-    for (uint32_t i = 0; 0 < ep->flow.told_count && i < ep->wire.connection_size; ++i) {
-        mca_pml_epml_peer_t *peer = ep->wire.connections[i].told;
+    for (uint32_t i = 0; 0 < ep->flow.holding_count && i < ep->wire.connection_size; ++i) {
+        mca_pml_epml_peer_t *peer = ep->wire.connections[i].holding;
 
         if (NULL == peer) {
             continue;
         }
-        /* Without memory it stays told: mca_pml_epml_flow_check tries again.  After any other error
+        /* Without memory it goes on holding: mca_pml_epml_flow_check tries again.  After any other error
          * nothing reaches it any more. */
         if (OMPI_ERR_OUT_OF_RESOURCE == send_flow(ep, peer, EPML_HDR_GO)) {
             continue;
         }
         ++ep->flow.gos_sent;
-        if (i >= ep->wire.connection_size || peer != ep->wire.connections[i].told) {
+        if (i >= ep->wire.connection_size || peer != ep->wire.connections[i].holding) {
             return; /* it had to be connected anew, and the table has grown: later */
         }
-        ep->wire.connections[i].told = NULL;
-        --ep->flow.told_count;
+        ep->wire.connections[i].holding = NULL;
+        --ep->flow.holding_count;
         mca_pml_epml_peer_release(peer);
     }
 }
@@ -156,12 +156,12 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
 void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep)
 {
     for (uint32_t i = 0; i < ep->wire.connection_size; ++i) {
-        if (NULL != ep->wire.connections[i].told) {
-            mca_pml_epml_peer_release(ep->wire.connections[i].told);
-            ep->wire.connections[i].told = NULL;
+        if (NULL != ep->wire.connections[i].holding) {
+            mca_pml_epml_peer_release(ep->wire.connections[i].holding);
+            ep->wire.connections[i].holding = NULL;
         }
     }
-    ep->flow.told_count = 0;
+    ep->flow.holding_count = 0;
 }
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static void set_held(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connectio
     }
 }
 
-bool mca_pml_epml_flow_was_told(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+bool mca_pml_epml_flow_got_hold(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     const mca_pml_epml_connection_t *connection = mca_pml_epml_connection_find(ep, peer);
 

@@ -83,7 +83,7 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep);
  * has come: a GO for which there was no memory is sent then. */
 static inline void mca_pml_epml_flow_check(mca_pml_epml_ep_t *ep)
 {
-    if (OPAL_UNLIKELY(ep->flow.full || 0 < ep->flow.told_count)
+    if (OPAL_UNLIKELY(ep->flow.full || 0 < ep->flow.holding_count)
         && ep->flow.bytes <= ep->flow.limit / 2 && !ep->flow.exhausted) {
         mca_pml_epml_flow_go(ep);
     }
@@ -151,7 +151,7 @@ extern const mca_pml_epml_kind_t mca_pml_epml_flow_kind;
 void mca_pml_epml_flow_forget(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);
 
 /** Has this peer, in another process, told us to hold? */
-bool mca_pml_epml_flow_was_told(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+bool mca_pml_epml_flow_got_hold(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Must the data of a message to peer stay here until it is matched?  Under ep's lock.  A peer that
  * has just become full may get some messages more, and one that has room again may get none: they
@@ -164,7 +164,7 @@ static inline bool mca_pml_epml_flow_is_held(const mca_pml_epml_ep_t *ep,
         return OPAL_UNLIKELY(atomic_load_explicit(&peer->full, memory_order_relaxed))
                && peer != ep->life.self;
     }
-    return OPAL_UNLIKELY(0 < ep->flow.held_count) && mca_pml_epml_flow_was_told(ep, peer);
+    return OPAL_UNLIKELY(0 < ep->flow.held_count) && mca_pml_epml_flow_got_hold(ep, peer);
 }
 
 END_C_DECLS
