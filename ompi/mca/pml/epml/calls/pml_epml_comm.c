@@ -137,19 +137,19 @@ static int members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml
 }
 
 /** Take the lists that other endpoints of this process have for the same communicator, and let its
- * group share as well: the list and array of each would make squares. */
-static void share(ompi_communicator_t *newcomm, uint64_t context, mca_pml_epml_peers_t **local_p,
-                  mca_pml_epml_peers_t **remote_p)
+ * group's procs be theirs, too: the list and array of each would make squares. */
+static void intern_sides(ompi_communicator_t *newcomm, uint64_t context,
+                         mca_pml_epml_peers_t **local_p, mca_pml_epml_peers_t **remote_p)
 {
     if (OMPI_COMM_IS_INTER(newcomm)) {
-        mca_pml_epml_peers_share(context, local_p, remote_p);
+        mca_pml_epml_peers_intern(context, local_p, remote_p);
         return;
     }
-    mca_pml_epml_peers_share(context, local_p, NULL);
+    mca_pml_epml_peers_intern(context, local_p, NULL);
     mca_pml_epml_peers_release(*remote_p);
     mca_pml_epml_peers_retain(*local_p);
     *remote_p = *local_p;
-    mca_pml_epml_group_share(newcomm, *local_p);
+    mca_pml_epml_group_use_procs(newcomm, *local_p);
 }
 
 /** The members of both sides of a new communicator, out of its parent's. */
@@ -160,7 +160,7 @@ static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_com
     const bool intra = OMPI_COMM_IS_INTRA(newcomm);
     int rc;
 
-    *local_p = intra ? mca_pml_epml_peers_shared(context, newcomm->c_local_group) : NULL;
+    *local_p = intra ? mca_pml_epml_peers_interned(context, newcomm->c_local_group) : NULL;
     if (NULL == *local_p) {
         rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
                      parent->peers, local_p);
@@ -197,7 +197,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    share(newcomm, context, &local, &remote);
+    intern_sides(newcomm, context, &local, &remote);
     rc = mca_pml_epml_comm_place(newcomm, context);
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_comm_attach(newcomm, parent->ep, context, remote, local);

@@ -512,8 +512,9 @@ static int make_handles(creation_t *creation, ompi_communicator_t **comms)
         }
         if (OMPI_SUCCESS == rc) {
             /* Where the parent is of endpoints, others here are making their handles, too. */
-            mca_pml_epml_peers_share((uint64_t) creation->agreed.context, &creation->local.peers,
-                                     creation->meeting.two_sided ? &creation->remote.peers : NULL);
+            mca_pml_epml_peers_intern((uint64_t) creation->agreed.context, &creation->local.peers,
+                                      creation->meeting.two_sided ? &creation->remote.peers
+                                                                  : NULL);
         }
     }
     for (int i = 0; OMPI_SUCCESS == rc && i < creation->num_ep; ++i) {

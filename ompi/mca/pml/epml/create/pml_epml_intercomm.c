@@ -336,9 +336,9 @@ static int make_sides(bridging_t *bridging)
         rc = make_peers(bridging, bridging->mine.size, bridging->theirs.size, &bridging->remote);
     }
     if (OMPI_SUCCESS == rc) {
-        mca_pml_epml_peers_share(bridging->mine.contexts < bridging->theirs.contexts
-                                     ? bridging->mine.contexts : bridging->theirs.contexts,
-                                 &bridging->local, &bridging->remote);
+        mca_pml_epml_peers_intern(bridging->mine.contexts < bridging->theirs.contexts
+                                      ? bridging->mine.contexts : bridging->theirs.contexts,
+                                  &bridging->local, &bridging->remote);
     }
     return rc;
 }

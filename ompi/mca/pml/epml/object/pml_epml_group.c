@@ -74,7 +74,7 @@ ompi_group_t *mca_pml_epml_group_new(ompi_group_t *like, mca_pml_epml_peers_t *p
     return &group->super;
 }
 
-void mca_pml_epml_group_share(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers)
+void mca_pml_epml_group_use_procs(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers)
 {
     ompi_group_t *group = comm->c_local_group, *made;
 

@@ -30,7 +30,7 @@ void mca_pml_epml_group_init(void);
  * process.  Nobody else may know the communicator yet.  Without memory it stays as it is.
  *
  * @param[in] peers  the group's members */
-void mca_pml_epml_group_share(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers);
+void mca_pml_epml_group_use_procs(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers);
 
 /** The group of all peers of a list.
  *

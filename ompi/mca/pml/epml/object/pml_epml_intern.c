@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * Lists of peers shared by the endpoints of the process that are in the same communicator.
+ * Lists of peers that the endpoints of the process have in common which are in the same
+ * communicator: interned, as strings are.
  *
  * Each endpoint's thread makes its own handle of a new communicator, and would keep its own list of
  * the members: n lists of n.  Here the first to come leaves its list under the communicator's
@@ -34,17 +35,17 @@ static struct {
     opal_mutex_t lock;
     bool open;
     opal_hash_table_t by_key;
-} shared = {.lock = OPAL_MUTEX_STATIC_INIT};
+} interned = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** Under the lock.  @return NULL: there is none, or it is just going */
-static mca_pml_epml_peers_t *take(uint64_t key)
+static mca_pml_epml_peers_t *take_list(uint64_t key)
 {
     mca_pml_epml_peers_t *peers;
     uint32_t references;
     void *found = NULL;
 
-    if (!shared.open
-        || OPAL_SUCCESS != opal_hash_table_get_value_uint64(&shared.by_key, key, &found)) {
+    if (!interned.open
+        || OPAL_SUCCESS != opal_hash_table_get_value_uint64(&interned.by_key, key, &found)) {
         return NULL;
     }
     peers = found;
@@ -61,18 +62,18 @@ static mca_pml_epml_peers_t *take(uint64_t key)
 }
 
 /** Under the lock.  Without memory everybody keeps a list of his own. */
-static void enter(mca_pml_epml_peers_t *peers, uint64_t key)
+static void enter_list(mca_pml_epml_peers_t *peers, uint64_t key)
 {
-    if (!shared.open) {
-        OBJ_CONSTRUCT(&shared.by_key, opal_hash_table_t);
-        if (OPAL_SUCCESS != opal_hash_table_init(&shared.by_key, 64)) {
-            OBJ_DESTRUCT(&shared.by_key);
+    if (!interned.open) {
+        OBJ_CONSTRUCT(&interned.by_key, opal_hash_table_t);
+        if (OPAL_SUCCESS != opal_hash_table_init(&interned.by_key, 64)) {
+            OBJ_DESTRUCT(&interned.by_key);
             return;
         }
-        shared.open = true;
+        interned.open = true;
     }
-    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&shared.by_key, key, peers)) {
-        peers->shared_key = key;
+    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&interned.by_key, key, peers)) {
+        peers->intern_key = key;
     }
 }
 
@@ -83,17 +84,17 @@ static uint64_t key_of(uint64_t context, bool second)
 }
 
 /** @return the list to use, in place of peers, whose reference it takes over */
-static mca_pml_epml_peers_t *share(mca_pml_epml_peers_t *peers, uint64_t key)
+static mca_pml_epml_peers_t *intern(mca_pml_epml_peers_t *peers, uint64_t key)
 {
     const size_t size = (size_t) peers->count * sizeof(peers->member[0]);
     mca_pml_epml_peers_t *known;
 
-    opal_mutex_lock(&shared.lock);
-    known = take(key);
-    if (NULL == known && 0 == peers->shared_key) {
-        enter(peers, key);
+    opal_mutex_lock(&interned.lock);
+    known = take_list(key);
+    if (NULL == known && 0 == peers->intern_key) {
+        enter_list(peers, key);
     }
-    opal_mutex_unlock(&shared.lock);
+    opal_mutex_unlock(&interned.lock);
     if (NULL == known) {
         return peers;
     }
@@ -107,8 +108,8 @@ static mca_pml_epml_peers_t *share(mca_pml_epml_peers_t *peers, uint64_t key)
     return peers;
 }
 
-void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
-                              mca_pml_epml_peers_t **remote)
+void mca_pml_epml_peers_intern(uint64_t context, mca_pml_epml_peers_t **local,
+                               mca_pml_epml_peers_t **remote)
 {
     bool swapped = false;
 
@@ -116,9 +117,9 @@ void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
         /* The one side's local list is the other side's remote list: order them the same way. */
         swapped = (*local)->member[0]->uid > (*remote)->member[0]->uid;
     }
-    *local = share(*local, key_of(context, swapped));
+    *local = intern(*local, key_of(context, swapped));
     if (NULL != remote) {
-        *remote = share(*remote, key_of(context, !swapped));
+        *remote = intern(*remote, key_of(context, !swapped));
     }
 }
 
@@ -136,13 +137,13 @@ static bool is_of_group(const mca_pml_epml_peers_t *peers, ompi_group_t *group)
     return true;
 }
 
-mca_pml_epml_peers_t *mca_pml_epml_peers_shared(uint64_t context, ompi_group_t *group)
+mca_pml_epml_peers_t *mca_pml_epml_peers_interned(uint64_t context, ompi_group_t *group)
 {
     mca_pml_epml_peers_t *known;
 
-    opal_mutex_lock(&shared.lock);
-    known = take(key_of(context, false));
-    opal_mutex_unlock(&shared.lock);
+    opal_mutex_lock(&interned.lock);
+    known = take_list(key_of(context, false));
+    opal_mutex_unlock(&interned.lock);
     if (NULL != known && !is_of_group(known, group)) {
         mca_pml_epml_peers_release(known);
         known = NULL;
@@ -150,24 +151,24 @@ mca_pml_epml_peers_t *mca_pml_epml_peers_shared(uint64_t context, ompi_group_t *
     return known;
 }
 
-void mca_pml_epml_peers_unshare(mca_pml_epml_peers_t *peers)
+void mca_pml_epml_peers_forget(mca_pml_epml_peers_t *peers)
 {
     void *entered = NULL;
 
-    opal_mutex_lock(&shared.lock);
-    if (shared.open) {
-        (void) opal_hash_table_get_value_uint64(&shared.by_key, peers->shared_key, &entered);
+    opal_mutex_lock(&interned.lock);
+    if (interned.open) {
+        (void) opal_hash_table_get_value_uint64(&interned.by_key, peers->intern_key, &entered);
         if (entered == peers) { /* not a younger one, entered while this one was going */
-            (void) opal_hash_table_remove_value_uint64(&shared.by_key, peers->shared_key);
+            (void) opal_hash_table_remove_value_uint64(&interned.by_key, peers->intern_key);
         }
     }
-    opal_mutex_unlock(&shared.lock);
+    opal_mutex_unlock(&interned.lock);
 }
 
-void mca_pml_epml_share_finalize(void)
+void mca_pml_epml_intern_finalize(void)
 {
-    if (shared.open) {
-        OBJ_DESTRUCT(&shared.by_key);
-        shared.open = false;
+    if (interned.open) {
+        OBJ_DESTRUCT(&interned.by_key);
+        interned.open = false;
     }
 }

@@ -222,8 +222,8 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
     if (1 != atomic_fetch_sub_explicit(&peers->references, 1, memory_order_acq_rel)) {
         return;
     }
-    if (0 != peers->shared_key) {
-        mca_pml_epml_peers_unshare(peers);
+    if (0 != peers->intern_key) {
+        mca_pml_epml_peers_forget(peers);
     }
     for (int i = 0; i < peers->count; ++i) {
         if (NULL != peers->member[i]) {

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Peers, and lists of them: pml_epml_peer.c, pml_epml_share.c.
+ * Peers, and lists of them: pml_epml_peer.c, pml_epml_intern.c.
  */
 
 #ifndef MCA_PML_EPML_PEER_H
@@ -52,19 +52,19 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
  * @param[in,out] local    complete; the caller's reference is taken over, and one given
  * @param[in,out] remote   likewise, of an intercommunicator; else NULL
  */
-void mca_pml_epml_peers_share(uint64_t context, mca_pml_epml_peers_t **local,
-                              mca_pml_epml_peers_t **remote);
+void mca_pml_epml_peers_intern(uint64_t context, mca_pml_epml_peers_t **local,
+                               mca_pml_epml_peers_t **remote);
 
 /** The list that another endpoint of this process has left for an intracommunicator, if it has:
  * then there is no need to put one together.  Any thread.
  *
  * @param[in] group  of the communicator
  * @return one reference, or NULL */
-mca_pml_epml_peers_t *mca_pml_epml_peers_shared(uint64_t context, ompi_group_t *group);
+mca_pml_epml_peers_t *mca_pml_epml_peers_interned(uint64_t context, ompi_group_t *group);
 
-/** The last reference on a list that was entered is gone. */
-void mca_pml_epml_peers_unshare(mca_pml_epml_peers_t *peers);
-void mca_pml_epml_share_finalize(void);
+/** The last reference on a list that was interned is gone. */
+void mca_pml_epml_peers_forget(mca_pml_epml_peers_t *peers);
+void mca_pml_epml_intern_finalize(void);
 
 /** Make the members of group from those of two known sides; first counts where both have one.
  *

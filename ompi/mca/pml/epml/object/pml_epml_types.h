@@ -98,7 +98,7 @@ typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
-    uint64_t shared_key; /**< in pml_epml_share.c; 0: not entered there */
+    uint64_t intern_key; /**< in pml_epml_intern.c; 0: not interned */
     mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 
