@@ -128,11 +128,14 @@ typedef struct mca_pml_epml_request_t {
     epml_match_posted_t posted; /**< a receive's place in the matching table */
 
     opal_convertor_t convertor;
+    uint32_t number; /**< by which the peer names it; EPML_NUMBER_NONE: has none */
+    int error;       /**< why its data do not come, or go no further (EPML_SEND_BROKEN) */
 
     /* receive */
     mca_pml_epml_peer_t *source; /**< matched sender; of the communicator, no reference */
     uint64_t expected;           /**< bytes of the matched message */
     uint64_t wanted;             /**< bytes of it that fit */
+    uint64_t asked;              /**< bytes that gets have been started for */
     uint64_t received;
     uint32_t sender_request;
     uint64_t remote_address;
@@ -141,17 +144,15 @@ typedef struct mca_pml_epml_request_t {
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
     bool paced, in_frags;  /**< the fetch is to be timed; it is done in fragments */
     uint64_t fetch_start;
-    uint32_t gets;     /**< under way */
-    int get_error;     /**< of a send: why it goes no further (EPML_SEND_BROKEN) */
-    uint8_t answer;    /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
+    uint32_t gets;  /**< under way */
+    uint8_t answer; /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
 
     /* send */
     mca_pml_base_send_mode_t mode;
     mca_pml_epml_send_state_t state;
-    uint64_t sent;            /**< bytes given to the transport, or asked of it by gets */
+    uint64_t sent;            /**< bytes given to the transport */
     uint64_t to_send;         /**< bytes of data that the receiver wants */
     uint32_t receiver_request;
-    uint32_t number;          /**< EPML_NUMBER_NONE: has none */
     void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
 
     mca_pml_epml_pending_t pending; /**< its place in a backlog */

@@ -175,7 +175,7 @@ static void tell_and_finish(mca_pml_epml_request_t *request, mca_pml_epml_hdr_ki
     if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE
                       == mca_pml_epml_send_control(request->ep, request->source, &hdr,
                                                    sizeof(hdr)))) {
-        request->get_error = rc;
+        request->error = rc;
         owe(request, kind);
         return;
     }
@@ -243,12 +243,12 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     request->received += (uintptr_t) data;
     --request->gets;
     if (OMPI_SUCCESS != status) {
-        request->get_error = status;
+        request->error = status;
     }
     if (0 == request->gets
-        && (request->received == request->wanted || OMPI_SUCCESS != request->get_error)
+        && (request->received == request->wanted || OMPI_SUCCESS != request->error)
         && !request->get_starting && !request->in_backlog) {
-        fetched(request, request->get_error);
+        fetched(request, request->error);
     }
 }
 
@@ -266,9 +266,9 @@ static int get_more(mca_pml_epml_request_t *request)
     const int flags = mca_pml_epml_is_crowded() ? MCA_BTL_EP_GET_ALONE : 0;
 
     request->get_starting = true;
-    while (OMPI_SUCCESS == rc && request->sent < request->wanted
-           && OMPI_SUCCESS == request->get_error) {
-        size_t size = request->wanted - request->sent;
+    while (OMPI_SUCCESS == rc && request->asked < request->wanted
+           && OMPI_SUCCESS == request->error) {
+        size_t size = request->wanted - request->asked;
         struct mca_btl_base_registration_handle_t *remote
             = request->has_remote_handle
                   ? (struct mca_btl_base_registration_handle_t *) request->remote_handle
@@ -280,8 +280,8 @@ static int get_more(mca_pml_epml_request_t *request)
             break;
         }
         ++request->gets;
-        rc = module->super.btl_get(&module->super, connection, request->base + request->sent,
-                                   request->remote_address + request->sent, request->local_handle,
+        rc = module->super.btl_get(&module->super, connection, request->base + request->asked,
+                                   request->remote_address + request->asked, request->local_handle,
                                    remote, size, flags, MCA_BTL_NO_ORDER, get_done, request,
                                    (void *) (uintptr_t) size);
         if (0 > rc) {
@@ -289,7 +289,7 @@ static int get_more(mca_pml_epml_request_t *request)
             break;
         }
         rc = OMPI_SUCCESS;
-        request->sent += size;
+        request->asked += size;
         request->ep->fetch.bytes[NULL != request->source->shm ? EPML_WAYS : request->source->way]
             += size;
     }
@@ -297,17 +297,17 @@ static int get_more(mca_pml_epml_request_t *request)
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return rc;
     }
-    if (OMPI_ERR_NOT_AVAILABLE == rc && 0 == request->gets && OMPI_SUCCESS == request->get_error) {
+    if (OMPI_ERR_NOT_AVAILABLE == rc && 0 == request->gets && OMPI_SUCCESS == request->error) {
         forget_handle(request);
         request->received = 0;
-        request->sent = 0;
+        request->asked = 0;
         return rc;
     }
     if (OMPI_SUCCESS != rc) {
-        request->get_error = rc;
+        request->error = rc;
     }
     if (0 == request->gets) {
-        fetched(request, request->get_error);
+        fetched(request, request->error);
     }
     return OMPI_SUCCESS;
 }
@@ -336,7 +336,7 @@ static void pay(mca_pml_epml_request_t *request)
     } else if (EPML_HDR_PART_AGAIN == answer) {
         mca_pml_epml_part_piece_refused(request);
     } else {
-        tell_and_finish(request, answer, request->get_error);
+        tell_and_finish(request, answer, request->error);
     }
 }
 
@@ -394,8 +394,8 @@ void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request)
 
     request->received = 0;
     request->gets = 0;
-    request->get_error = OMPI_SUCCESS;
-    request->sent = 0;
+    request->error = OMPI_SUCCESS;
+    request->asked = 0;
     rc = fetch_more(request);
     if (OMPI_ERR_NOT_AVAILABLE == rc) {
         cannot_fetch(request);

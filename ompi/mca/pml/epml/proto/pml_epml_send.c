@@ -233,14 +233,14 @@ static int end_frags(mca_pml_epml_request_t *request)
         /* No way any more, be it for a while only: as with an answer. */
         rc = mca_pml_epml_send_control(request->ep, peer, &hdr, sizeof(hdr));
     }
-    return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : request->get_error;
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : request->error;
 }
 
 /** The sender cannot go on by itself, which is no want of room.  Returns as end_frags. */
 static int break_frags(mca_pml_epml_request_t *request, int why)
 {
     request->state = EPML_SEND_BROKEN;
-    request->get_error = why;
+    request->error = why;
     return end_frags(request);
 }
 
@@ -363,7 +363,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
     rc = mca_pml_epml_request_convertor(request);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         request->state = EPML_SEND_BROKEN;
-        request->get_error = OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+        request->error = OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
     }
     continue_in_order(request);
     return true;
