@@ -210,7 +210,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     return rc;
 }
 
-int mca_pml_epml_ep_add_comm(ompi_communicator_t *newcomm)
+int mca_pml_epml_call_add_comm(ompi_communicator_t *newcomm)
 {
     int rc;
 
@@ -237,7 +237,7 @@ static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *messa
     mca_pml_epml_unexpected_free(comm->ep, kept);
 }
 
-int mca_pml_epml_ep_del_comm(ompi_communicator_t *ompi_comm)
+int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
     mca_pml_epml_ep_t *ep;

@@ -379,7 +379,7 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
     return true;
 }
 
-int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose)
+int mca_pml_epml_call_dump(ompi_communicator_t *comm, int verbose)
 {
     mca_pml_epml_comm_t *state = mca_pml_epml_comm(comm);
 

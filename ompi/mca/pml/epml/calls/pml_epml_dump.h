@@ -31,7 +31,7 @@ BEGIN_C_DECLS
  * @param[in] verbose  0: those of comm only; else of all communicators of comm's endpoint
  * @return OMPI_SUCCESS, OMPI_ERR_RESOURCE_BUSY
  */
-int mca_pml_epml_ep_dump(ompi_communicator_t *comm, int verbose);
+int mca_pml_epml_call_dump(ompi_communicator_t *comm, int verbose);
 
 /** The same for all endpoints of the process; for debuggers (gdb: call mca_pml_epml_dump_all()).
  * No memory is allocated, and no lock is waited for without end. */

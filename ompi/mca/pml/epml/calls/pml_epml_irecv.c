@@ -65,8 +65,8 @@ static int recv_finish(mca_pml_epml_request_t *request, ompi_status_public_t *st
     return rc;
 }
 
-int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                         ompi_communicator_t *comm, ompi_status_public_t *status)
+int mca_pml_epml_call_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                           ompi_communicator_t *comm, ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_ep_t *ep = epml_comm->ep;
@@ -96,8 +96,8 @@ int mca_pml_epml_ep_recv(void *buf, size_t count, ompi_datatype_t *datatype, int
     return recv_finish(request, status);
 }
 
-int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                          ompi_communicator_t *comm, ompi_request_t **ompi_request)
+int mca_pml_epml_call_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                            ompi_communicator_t *comm, ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_ep_t *ep = epml_comm->ep;
@@ -119,8 +119,8 @@ int mca_pml_epml_ep_irecv(void *buf, size_t count, ompi_datatype_t *datatype, in
     return rc;
 }
 
-int mca_pml_epml_ep_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                               ompi_communicator_t *comm, ompi_request_t **ompi_request)
+int mca_pml_epml_call_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src,
+                                 int tag, ompi_communicator_t *comm, ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_request_t *request;

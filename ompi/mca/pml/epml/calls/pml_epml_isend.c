@@ -13,9 +13,9 @@
  *
  * MPI's sends on an endpoint communicator.
  *
- * Fast path (mca_pml_epml_ep_send and _isend): contiguous data that fit in an eager message go from
- * the user's buffer to the transport without a request.  Budget: the endpoint's lock and what the
- * transport needs; no allocation.  Everything else is a request: pml_epml_send.c.
+ * Fast path (mca_pml_epml_call_send and _isend): contiguous data that fit in an eager message go
+ * from the user's buffer to the transport without a request.  Budget: the endpoint's lock and what
+ * the transport needs; no allocation.  Everything else is a request: pml_epml_send.c.
  *
  * Tests: p2p_basic, p2p_bsend, p2p_errors, p2p_order
  */
@@ -195,8 +195,8 @@ static __attribute__((noinline)) int send_slow(const void *buf, size_t count,
     return rc;
 }
 
-int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
-                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+int mca_pml_epml_call_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                           int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
     int rc = send_immediate(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
 
@@ -209,9 +209,9 @@ int mca_pml_epml_ep_send(const void *buf, size_t count, ompi_datatype_t *datatyp
     return send_slow(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
 }
 
-int mca_pml_epml_ep_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
-                          int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
-                          ompi_request_t **ompi_request)
+int mca_pml_epml_call_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                            int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                            ompi_request_t **ompi_request)
 {
     mca_pml_epml_request_t *request;
     int rc = send_immediate(buf, count, datatype, dst, tag, mode, mca_pml_epml_comm(comm));
@@ -259,9 +259,9 @@ static const mca_pml_epml_request_ops_t buffered_ops = {.name = "buffered send",
                                                         .sends = true,
                                                         .start = start_buffered};
 
-int mca_pml_epml_ep_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
-                               int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
-                               ompi_request_t **ompi_request)
+int mca_pml_epml_call_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                                 int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                                 ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_request_t *request;

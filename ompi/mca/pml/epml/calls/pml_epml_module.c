@@ -104,12 +104,12 @@ static int epml_del_procs(ompi_proc_t **procs, size_t nprocs)
 
 static int epml_add_comm(ompi_communicator_t *comm)
 {
-    return is_ours(comm) ? mca_pml_epml_ep_add_comm(comm) : BASE(add_comm)(comm);
+    return is_ours(comm) ? mca_pml_epml_call_add_comm(comm) : BASE(add_comm)(comm);
 }
 
 static int epml_del_comm(ompi_communicator_t *comm)
 {
-    return is_ours(comm) ? mca_pml_epml_ep_del_comm(comm) : BASE(del_comm)(comm);
+    return is_ours(comm) ? mca_pml_epml_call_del_comm(comm) : BASE(del_comm)(comm);
 }
 
 static int epml_revoke_comm(ompi_communicator_t *comm, bool coll_only)
@@ -123,21 +123,21 @@ static int epml_revoke_comm(ompi_communicator_t *comm, bool coll_only)
 static int epml_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                            ompi_communicator_t *comm, ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_irecv_init
+    return (is_ours(comm) ? mca_pml_epml_call_irecv_init
                           : BASE(irecv_init))(buf, count, datatype, src, tag, comm, request);
 }
 
 static int epml_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                       ompi_communicator_t *comm, ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_irecv
+    return (is_ours(comm) ? mca_pml_epml_call_irecv
                           : BASE(irecv))(buf, count, datatype, src, tag, comm, request);
 }
 
 static int epml_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                      ompi_communicator_t *comm, ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_recv
+    return (is_ours(comm) ? mca_pml_epml_call_recv
                           : BASE(recv))(buf, count, datatype, src, tag, comm, status);
 }
 
@@ -145,7 +145,7 @@ static int epml_isend_init(const void *buf, size_t count, ompi_datatype_t *datat
                            int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                            ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_isend_init
+    return (is_ours(comm) ? mca_pml_epml_call_isend_init
                           : BASE(isend_init))(buf, count, datatype, dst, tag, mode, comm, request);
 }
 
@@ -153,54 +153,54 @@ static int epml_isend(const void *buf, size_t count, ompi_datatype_t *datatype, 
                       mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                       ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_isend
+    return (is_ours(comm) ? mca_pml_epml_call_isend
                           : BASE(isend))(buf, count, datatype, dst, tag, mode, comm, request);
 }
 
 static int epml_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
                      mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_send
+    return (is_ours(comm) ? mca_pml_epml_call_send
                           : BASE(send))(buf, count, datatype, dst, tag, mode, comm);
 }
 
 static int epml_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
                        ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_iprobe
+    return (is_ours(comm) ? mca_pml_epml_call_iprobe
                           : BASE(iprobe))(src, tag, comm, matched, status);
 }
 
 static int epml_probe(int src, int tag, ompi_communicator_t *comm, ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_probe : BASE(probe))(src, tag, comm, status);
+    return (is_ours(comm) ? mca_pml_epml_call_probe : BASE(probe))(src, tag, comm, status);
 }
 
 static int epml_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
                         ompi_message_t **message, ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_improbe
+    return (is_ours(comm) ? mca_pml_epml_call_improbe
                           : BASE(improbe))(src, tag, comm, matched, message, status);
 }
 
 static int epml_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
                        ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_mprobe
+    return (is_ours(comm) ? mca_pml_epml_call_mprobe
                           : BASE(mprobe))(src, tag, comm, message, status);
 }
 
 static int epml_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                        ompi_message_t **message, ompi_request_t **request)
 {
-    return (is_ours((*message)->comm) ? mca_pml_epml_ep_imrecv
+    return (is_ours((*message)->comm) ? mca_pml_epml_call_imrecv
                                       : BASE(imrecv))(buf, count, datatype, message, request);
 }
 
 static int epml_mrecv(void *buf, size_t count, ompi_datatype_t *datatype, ompi_message_t **message,
                       ompi_status_public_t *status)
 {
-    return (is_ours((*message)->comm) ? mca_pml_epml_ep_mrecv
+    return (is_ours((*message)->comm) ? mca_pml_epml_call_mrecv
                                       : BASE(mrecv))(buf, count, datatype, message, status);
 }
 
@@ -213,7 +213,7 @@ static int epml_start(size_t count, ompi_request_t **requests)
         if (NULL == requests[i]) {
             continue;
         }
-        rc = mca_pml_epml_is_request(requests[i]) ? mca_pml_epml_ep_start(requests[i])
+        rc = mca_pml_epml_is_request(requests[i]) ? mca_pml_epml_call_start(requests[i])
                                                   : BASE(start)(1, &requests[i]);
         if (OMPI_SUCCESS != rc) {
             return rc;
@@ -224,7 +224,7 @@ static int epml_start(size_t count, ompi_request_t **requests)
 
 static int epml_dump(ompi_communicator_t *comm, int verbose)
 {
-    return (is_ours(comm) ? mca_pml_epml_ep_dump : BASE(dump))(comm, verbose);
+    return (is_ours(comm) ? mca_pml_epml_call_dump : BASE(dump))(comm, verbose);
 }
 
 static int epml_enable(bool enable)

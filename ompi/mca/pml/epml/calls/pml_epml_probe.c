@@ -90,8 +90,8 @@ static void take(mca_pml_epml_ep_t *ep, mca_pml_epml_unexpected_t *unexpected)
     unexpected->taken.tag = tag;
 }
 
-int mca_pml_epml_ep_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
-                           ompi_status_public_t *status)
+int mca_pml_epml_call_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                             ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     int events, rc, turns = 0;
@@ -118,8 +118,8 @@ static void turn(mca_pml_epml_waiter_t *waiter, mca_pml_epml_ep_t *ep)
     } while (0 == events && 0 != waiter->idle % 64); /* another thread may have taken it in */
 }
 
-int mca_pml_epml_ep_probe(int src, int tag, ompi_communicator_t *comm,
-                          ompi_status_public_t *status)
+int mca_pml_epml_call_probe(int src, int tag, ompi_communicator_t *comm,
+                            ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_waiter_t waiter = {0};
@@ -170,8 +170,8 @@ static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t 
     return rc;
 }
 
-int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
-                            ompi_message_t **message, ompi_status_public_t *status)
+int mca_pml_epml_call_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
+                              ompi_message_t **message, ompi_status_public_t *status)
 {
     int events, rc, turns = 0;
     bool found;
@@ -185,8 +185,8 @@ int mca_pml_epml_ep_improbe(int src, int tag, ompi_communicator_t *comm, int *ma
     return rc;
 }
 
-int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
-                           ompi_status_public_t *status)
+int mca_pml_epml_call_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                             ompi_status_public_t *status)
 {
     mca_pml_epml_ep_t *ep = mca_pml_epml_comm(comm)->ep;
     mca_pml_epml_waiter_t waiter = {0};
@@ -206,8 +206,8 @@ int mca_pml_epml_ep_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_mes
     }
 }
 
-int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
-                           ompi_message_t **message, ompi_request_t **ompi_request)
+int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                             ompi_message_t **message, ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm((*message)->comm);
     mca_pml_epml_unexpected_t *unexpected = (*message)->req_ptr;
@@ -240,11 +240,11 @@ int mca_pml_epml_ep_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_ep_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
-                          ompi_message_t **message, ompi_status_public_t *status)
+int mca_pml_epml_call_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                            ompi_message_t **message, ompi_status_public_t *status)
 {
     ompi_request_t *request;
-    int rc = mca_pml_epml_ep_imrecv(buf, count, datatype, message, &request);
+    int rc = mca_pml_epml_call_imrecv(buf, count, datatype, message, &request);
 
     if (OMPI_SUCCESS != rc) {
         return rc;

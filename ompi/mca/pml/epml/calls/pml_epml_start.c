@@ -95,7 +95,7 @@ int mca_pml_epml_request_free(ompi_request_t **ompi_request)
 int mca_pml_epml_request_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; ++i) {
-        int rc = mca_pml_epml_ep_start(requests[i]);
+        int rc = mca_pml_epml_call_start(requests[i]);
 
         if (OMPI_SUCCESS != rc) {
             return rc;
@@ -104,7 +104,7 @@ int mca_pml_epml_request_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_ep_start(ompi_request_t *ompi_request)
+int mca_pml_epml_call_start(ompi_request_t *ompi_request)
 {
     mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;
 

@@ -138,8 +138,8 @@ void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep)
         if (NULL == peer) {
             continue;
         }
-        /* Without memory it goes on holding: mca_pml_epml_flow_check tries again.  After any other error
-         * nothing reaches it any more. */
+        /* Without memory it goes on holding: mca_pml_epml_flow_check tries again.  After any other
+         * error nothing reaches it any more. */
         if (OMPI_ERR_OUT_OF_RESOURCE == send_flow(ep, peer, EPML_HDR_GO)) {
             continue;
         }
