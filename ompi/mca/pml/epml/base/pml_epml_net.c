@@ -97,7 +97,7 @@ static uint32_t speed_of(const char *name)
     return 0 < speed && UINT32_MAX > speed ? (uint32_t) speed : 0;
 }
 
-static void enter(const struct ifaddrs *interface, ep_net_node_t *node)
+static void add_interface(const struct ifaddrs *interface, ep_net_node_t *node)
 {
     ep_net_address_t *address = &node->addresses[node->count];
     uint8_t mask[16];
@@ -160,7 +160,7 @@ void mca_pml_epml_net_publish(void)
         for (const struct ifaddrs *one = list; NULL != one && EP_NET_MOST > node.count;
              one = one->ifa_next) {
             if (is_usable(one) && may_use(one)) {
-                enter(one, &node);
+                add_interface(one, &node);
             }
         }
         freeifaddrs(list);

@@ -136,7 +136,7 @@ static void request_line(const mca_pml_epml_request_t *request, const char *more
 }
 
 /** Has it not begun, so that its place in a backlog is shown? */
-static bool is_unheard(const mca_pml_epml_request_t *request)
+static bool nobody_heard_of(const mca_pml_epml_request_t *request)
 {
     return NULL != request->ops->is_unheard && request->ops->is_unheard(request);
 }
@@ -150,17 +150,11 @@ static void dump_numbered(const view_t *view, bool sends)
 
         /* Relaxed: written under the lock.  A request that is done may have kept its number. */
         if (NULL != request && request->ops->sends == sends && shows(view, request->comm)
-            && !is_unheard(request)
+            && !nobody_heard_of(request)
             && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
             request_line(request, "");
         }
     }
-}
-
-static const mca_pml_epml_pending_t *pending_of(const epml_backlog_thing_t *thing)
-{
-    return (const mca_pml_epml_pending_t *) ((const char *) thing
-                                             - offsetof(mca_pml_epml_pending_t, thing));
 }
 
 static void dump_sends(const view_t *view)
@@ -173,11 +167,11 @@ static void dump_sends(const view_t *view)
         unsigned int place = 0, control = 0;
 
         for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
-            const mca_pml_epml_request_t *request = pending_of(thing)->request;
+            const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
             ++place;
             control += NULL == request;
-            if (NULL != request && is_unheard(request) && shows(view, request->comm)) {
+            if (NULL != request && nobody_heard_of(request) && shows(view, request->comm)) {
                 char where[32];
 
                 snprintf(where, sizeof(where), ", at place %u", place);
@@ -296,7 +290,7 @@ static uint64_t blocking_open(const mca_pml_epml_ep_t *ep, const mca_pml_epml_co
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
         for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
-            const mca_pml_epml_request_t *request = pending_of(thing)->request;
+            const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
             count += NULL != request && EPML_NUMBER_NONE == request->number
                      && is_blocking(request, comm);

@@ -32,7 +32,7 @@ static mca_part_base_module_t original;
 
 /** Open MPI's module.  A thread may have come here by the replaced table, which it has read like
  * any other memory. */
-static inline const mca_part_base_module_t *libmpi(void)
+static inline const mca_part_base_module_t *libmpi_part(void)
 {
     /* Acquire: that look before ours at the originals; partner: the releases in
      * mca_pml_epml_ipart_install. */
@@ -114,8 +114,8 @@ static int part_psend_init(const void *buf, size_t partitions, size_t count,
                            struct ompi_info_t *info, ompi_request_t **request)
 {
     if (!mca_pml_epml_is_endpoint_comm(comm)) {
-        return libmpi()->part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info,
-                                         request);
+        return libmpi_part()->part_psend_init(buf, partitions, count, datatype, dst, tag, comm,
+                                              info, request);
     }
     return part_init(&mca_pml_epml_psend_ops, buf, partitions, count, datatype, dst, tag, comm,
                      request);
@@ -126,8 +126,8 @@ static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_data
                            ompi_request_t **request)
 {
     if (!mca_pml_epml_is_endpoint_comm(comm)) {
-        return libmpi()->part_precv_init(buf, partitions, count, datatype, src, tag, comm, info,
-                                         request);
+        return libmpi_part()->part_precv_init(buf, partitions, count, datatype, src, tag, comm,
+                                              info, request);
     }
     return part_init(&mca_pml_epml_precv_ops, buf, partitions, count, datatype, src, tag, comm,
                      request);
@@ -139,7 +139,7 @@ static bool exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
     return first <= last && last < part->partitions;
 }
 
-static inline bool is_ours(const ompi_request_t *request)
+static inline bool is_our_part(const ompi_request_t *request)
 {
     return mca_pml_epml_is_request(request)
            && mca_pml_epml_is_part((const mca_pml_epml_request_t *) request);
@@ -151,8 +151,8 @@ static int part_pready(size_t first, size_t last, ompi_request_t *request)
     mca_pml_epml_ep_t *ep;
     int rc;
 
-    if (!is_ours(request)) {
-        return libmpi()->part_pready(first, last, request);
+    if (!is_our_part(request)) {
+        return libmpi_part()->part_pready(first, last, request);
     }
     if (&mca_pml_epml_psend_ops != part->super.ops || OMPI_REQUEST_ACTIVE != request->req_state) {
         return MPI_ERR_REQUEST;
@@ -178,8 +178,8 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
-    if (!is_ours(request)) {
-        return libmpi()->part_parrived(first, last, flag, request);
+    if (!is_our_part(request)) {
+        return libmpi_part()->part_parrived(first, last, flag, request);
     }
     if (&mca_pml_epml_precv_ops != part->super.ops) {
         return MPI_ERR_REQUEST;
@@ -199,7 +199,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     return OMPI_SUCCESS;
 }
 
-/** As for the waiting functions.  Release pairs with the acquire in libmpi(). */
+/** As for the waiting functions.  Release pairs with the acquire in libmpi_part(). */
 #define INSTALL(function) __atomic_store_n(&mca_part.function, function, __ATOMIC_RELEASE)
 
 /* The first endpoint is being created, nobody has a request of ours yet, and either function serves

@@ -80,7 +80,7 @@ static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm
 }
 
 /** Out of the table: it must know its key itself from now on. */
-static void take(mca_pml_epml_ep_t *ep, mca_pml_epml_unexpected_t *unexpected)
+static void take_out(mca_pml_epml_ep_t *ep, mca_pml_epml_unexpected_t *unexpected)
 {
     const epml_match_queue_t *exact = epml_match_queue_of(&unexpected->match);
     const int32_t source = exact->source, tag = exact->tag;
@@ -108,7 +108,7 @@ int mca_pml_epml_call_iprobe(int src, int tag, ompi_communicator_t *comm, int *m
 }
 
 /** What is probed for is not there: turn the endpoint until it may be. */
-static void turn(mca_pml_epml_waiter_t *waiter, mca_pml_epml_ep_t *ep)
+static void turn_for_probe(mca_pml_epml_waiter_t *waiter, mca_pml_epml_ep_t *ep)
 {
     int events;
 
@@ -139,7 +139,7 @@ int mca_pml_epml_call_probe(int src, int tag, ompi_communicator_t *comm,
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        turn(&waiter, epml_comm->ep);
+        turn_for_probe(&waiter, epml_comm->ep);
     }
 }
 
@@ -157,7 +157,7 @@ static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t 
     if (NULL != unexpected) {
         rc = wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
-            take(epml_comm->ep, unexpected);
+            take_out(epml_comm->ep, unexpected);
             mca_pml_epml_unexpected_take_out(epml_comm->ep);
             /* The message keeps the communicator until it is received. */
             mca_pml_epml_comm_hold(epml_comm);
@@ -202,7 +202,7 @@ int mca_pml_epml_call_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_m
             mca_pml_epml_wait_over(&waiter);
             return rc;
         }
-        turn(&waiter, ep);
+        turn_for_probe(&waiter, ep);
     }
 }
 

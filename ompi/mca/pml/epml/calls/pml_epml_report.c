@@ -41,7 +41,7 @@ typedef struct report_t {
     size_t size, used;
 } report_t;
 
-static void tell(void *context, const char *what, const char *text)
+static void add_line(void *context, const char *what, const char *text)
 {
     report_t *report = context;
     const size_t left = report->size - report->used;
@@ -68,16 +68,16 @@ static void report_ways(report_t *report)
     bool has_net;
 
     (void) mca_pml_epml_ep_visit_all(none_has, look_for_net, &has_net);
-    mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, false, tell, report);
+    mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, false, add_line, report);
     if (0 < opal_process_info.num_local_peers) {
-        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NODE, false, tell, report);
+        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NODE, false, add_line, report);
     } else {
-        tell(report, "on the node", "not needed: the job has no other process on this node");
+        add_line(report, "on the node", "not needed: the job has no other process on this node");
     }
     if (has_net) {
-        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, tell, report);
+        mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, add_line, report);
     } else {
-        tell(report, "network", "not needed: no endpoint has to be reached by it");
+        add_line(report, "network", "not needed: no endpoint has to be reached by it");
     }
 }
 
@@ -92,7 +92,7 @@ static void report_limits(report_t *report)
              "bytes without a receive for each (pml_epml_unexpected_limit)",
              (unsigned long long) files.rlim_cur, mca_pml_epml_component.max_endpoints,
              mca_pml_epml_component.unexpected_limit);
-    tell(report, "limits", text);
+    add_line(report, "limits", text);
 }
 
 void mca_pml_epml_report(char *text, size_t size)
@@ -102,12 +102,12 @@ void mca_pml_epml_report(char *text, size_t size)
 
     text[0] = '\0';
     mca_pml_epml_base_describe(line, sizeof(line));
-    tell(&report, "base PML", line);
+    add_line(&report, "base PML", line);
     mpix_endpoints_seams_describe(line, sizeof(line));
-    tell(&report, "seams", line);
+    add_line(&report, "seams", line);
     report_ways(&report);
     mca_pml_epml_crowd_describe(line, sizeof(line));
-    tell(&report, "cores", line);
+    add_line(&report, "cores", line);
     report_limits(&report);
 }
 

@@ -99,7 +99,7 @@ static inline bool is_served(const ompi_request_t *request)
 }
 
 /** One turn for a request that is not through. */
-static inline void turn(const ompi_request_t *request, mca_pml_epml_waiter_t *waiter)
+static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_waiter_t *waiter)
 {
     mca_pml_epml_ep_t *ep = request_ep(request);
     int events = NULL == ep ? 0 : mca_pml_epml_ep_poll(ep);
@@ -212,7 +212,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
         mca_pml_epml_waiter_t waiter = {0};
 
         while (!mca_pml_epml_is_through(*request)) {
-            turn(*request, &waiter);
+            turn_for_request(*request, &waiter);
         }
         mca_pml_epml_wait_over(&waiter);
     }
@@ -229,7 +229,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
     for (size_t i = 0; i < count; ++i) {
         if (!mca_pml_epml_is_through(requests[i]) && is_served(requests[i])) {
             do {
-                turn(requests[i], &waiter);
+                turn_for_request(requests[i], &waiter);
             } while (!mca_pml_epml_is_through(requests[i]));
         }
     }
@@ -285,7 +285,7 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
                 locked = NULL;
             }
             do {
-                turn(requests[i], &waiter);
+                turn_for_request(requests[i], &waiter);
             } while (!mca_pml_epml_is_complete(requests[i]));
         }
         if (OPAL_UNLIKELY(MPI_SUCCESS != requests[i]->req_status.MPI_ERROR)) {

@@ -327,7 +327,7 @@ static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
 
 /** The next endpoint to turn.  Under the registry's lock; the endpoint has one visitor more.
  * @return NULL: the scan is over */
-static mca_pml_epml_ep_t *find(scan_t *scan)
+static mca_pml_epml_ep_t *find_work(scan_t *scan)
 {
     while (0 < scan->left--) {
         mca_pml_epml_ep_t *ep = NULL == scan->at ? registry.first : scan->at;
@@ -434,7 +434,7 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
     }
     scan.at = registry.resume;
     scan.left = registry.listed;
-    while (NULL != (ep = find(&scan))) {
+    while (NULL != (ep = find_work(&scan))) {
         int rc;
 
         opal_mutex_unlock(&registry.lock);

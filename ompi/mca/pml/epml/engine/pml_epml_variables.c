@@ -169,7 +169,7 @@ static void add_ep(mca_pml_epml_ep_t *ep, void *context)
     add(context, &counts, false, NULL);
 }
 
-static void begin(void *context)
+static void begin_with_past(void *context)
 {
     opal_mutex_lock(&past.lock);
     *(mca_pml_epml_counts_t *) context = past.counts;
@@ -180,7 +180,7 @@ static void begin(void *context)
 static void count_process(mca_pml_epml_counts_t *counts)
 {
     for (int tries = 0; tries < COUNT_TRIES; ++tries) {
-        if (mca_pml_epml_ep_visit_all(begin, add_ep, counts)) {
+        if (mca_pml_epml_ep_visit_all(begin_with_past, add_ep, counts)) {
             return;
         }
     }

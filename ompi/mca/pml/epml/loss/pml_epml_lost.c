@@ -270,7 +270,7 @@ static void refuse_beyond(mca_pml_epml_ep_t *ep)
 }
 
 /** Nothing goes to a lost peer any more. */
-static void cut(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+static void cut_off(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_connection_t *connection = mca_pml_epml_connection_entry(ep, peer);
 
@@ -294,7 +294,7 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
 
     for (int32_t i = peers->count - 1; 0 <= i; --i) {
         if (mca_pml_epml_lost_is(ep, peers->member[i])) {
-            cut(ep, peers->member[i]);
+            cut_off(ep, peers->member[i]);
             *untold = *untold
                       || !mca_pml_epml_lost_is_dead(peers->member[i]->proc->super.proc_name.vpid);
             first = i;
@@ -400,7 +400,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
          backlog = next) {
         next = backlog->next_queue; /* this one goes */
         if (mca_pml_epml_lost_is(ep, backlog->peer)) {
-            cut(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
+            cut_off(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
         }
     }
     ep->loss.any = true;

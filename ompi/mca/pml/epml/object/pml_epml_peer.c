@@ -77,7 +77,7 @@ void mca_pml_epml_peers_finalize(void)
 }
 
 /** Under the lock. */
-static int enter(mca_pml_epml_peer_t *peer)
+static int publish(mca_pml_epml_peer_t *peer)
 {
     if (!known.open) {
         OBJ_CONSTRUCT(&known.by_uid, opal_hash_table_t);
@@ -92,7 +92,7 @@ static int enter(mca_pml_epml_peer_t *peer)
 }
 
 /** Under the lock.  @return a reference, or NULL */
-static mca_pml_epml_peer_t *find(uint64_t uid)
+static mca_pml_epml_peer_t *find_uid(uint64_t uid)
 {
     mca_pml_epml_peer_t *peer = NULL;
     void *found = NULL;
@@ -124,7 +124,7 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_find(uint64_t uid)
     mca_pml_epml_peer_t *peer;
 
     opal_mutex_lock(&known.lock);
-    peer = find(uid);
+    peer = find_uid(uid);
     opal_mutex_unlock(&known.lock);
     return peer;
 }
@@ -152,8 +152,8 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer)
     /* Several threads may meet an endpoint at the same time; two peers of one would be in each
      * other's way (its connections, and whether it is full). */
     opal_mutex_lock(&known.lock);
-    published = find(peer->uid);
-    if (NULL == published && OMPI_SUCCESS == enter(peer)) {
+    published = find_uid(peer->uid);
+    if (NULL == published && OMPI_SUCCESS == publish(peer)) {
         published = peer;
     }
     opal_mutex_unlock(&known.lock);

@@ -117,7 +117,7 @@ bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /** The proc of an endpoint's name, or NULL.  Under the lock. */
-static epml_proc_t *find(opal_vpid_t vpid)
+static epml_proc_t *find_vpid(opal_vpid_t vpid)
 {
     void *proc = NULL;
 
@@ -224,7 +224,7 @@ opal_process_name_t mca_pml_epml_name_new(void)
     do {
         /* After billions of endpoints the names start again; those still in use are passed over. */
         name.vpid = processes + OMPI_PROC_MY_NAME->vpid + processes * (next++ % names);
-    } while (NULL != find(name.vpid));
+    } while (NULL != find_vpid(name.vpid));
     opal_mutex_unlock(&procs.lock);
     return name;
 }
@@ -242,7 +242,7 @@ ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name)
         return process;
     }
     opal_mutex_lock(&procs.lock);
-    proc = find(name->vpid);
+    proc = find_vpid(name->vpid);
     if (NULL == proc) {
         proc = proc_new(name);
     }

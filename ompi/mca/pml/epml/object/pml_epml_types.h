@@ -126,6 +126,11 @@ typedef struct mca_pml_epml_pending_t {
     size_t size;                            /**< bytes of the control message, which follow */
 } mca_pml_epml_pending_t;
 
+static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_backlog_thing_t *thing)
+{
+    return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
+}
+
 /** A message that came before its receive.  There may be a million of them: with up to 12 bytes of
  * data it is 56 bytes, of which malloc makes 64.  Context, source and tag are those of its queue in
  * the matching table. */

@@ -89,7 +89,7 @@ static bool can_fetch(mca_pml_epml_part_t *part)
 }
 
 /** The round is over. */
-static void finish(mca_pml_epml_part_t *part)
+static void end_round(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
     ompi_status_public_t *status = &request->req_ompi.req_status;
@@ -104,10 +104,10 @@ static void finish(mca_pml_epml_part_t *part)
 }
 
 /** If nothing more comes in this round it is over, once what is under way has come back. */
-static void finish_if_ended(mca_pml_epml_part_t *part)
+static void end_round_if_due(mca_pml_epml_part_t *part)
 {
     if (part->ended && 0 == part->open && !part->super.in_backlog && !is_done(part)) {
-        finish(part);
+        end_round(part);
     }
 }
 
@@ -116,11 +116,11 @@ static void end(mca_pml_epml_part_t *part, int error)
 {
     part->error = error;
     part->ended = true;
-    finish_if_ended(part);
+    end_round_if_due(part);
 }
 
 /** Ends the round with an error if the sender is lost. */
-static void end_if_lost(mca_pml_epml_part_t *part)
+static void end_if_sender_lost(mca_pml_epml_part_t *part)
 {
     if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.rank && !is_done(part)
         && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
@@ -159,17 +159,17 @@ static void grant(mca_pml_epml_part_t *part)
 }
 
 /** A new round. */
-static void begin(mca_pml_epml_part_t *part)
+static void begin_receiving(mca_pml_epml_part_t *part)
 {
     part->ended = false;
     expect(part);
     if (MPI_PROC_NULL == part->super.rank) {
         part->super.tag = MPI_ANY_TAG; /* for the status */
-        finish(part);
+        end_round(part);
     } else if (part->matched) {
         grant(part);
     }
-    end_if_lost(part);
+    end_if_sender_lost(part);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -302,14 +302,14 @@ static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, i
         at += mine;
     }
     if (0 == part->missing && 0 == part->open) {
-        finish(part);
+        end_round(part);
     } else {
-        finish_if_ended(part);
+        end_round_if_due(part);
     }
 }
 
 /** Put bytes where they belong. */
-static int unpack(mca_pml_epml_part_t *part, uint64_t offset, const void *data, size_t size)
+static int unpack_at(mca_pml_epml_part_t *part, uint64_t offset, const void *data, size_t size)
 {
     mca_pml_epml_request_t *request = &part->super;
     struct iovec iov = {.iov_base = (IOVBASE_TYPE *) data, .iov_len = size};
@@ -357,7 +357,7 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     if (size > part->missing || (0 == size && 0 < part->super.wanted)) {
         return false;
     }
-    account(part, hdr->offset, size, unpack(part, hdr->offset, message->rest, size));
+    account(part, hdr->offset, size, unpack_at(part, hdr->offset, message->rest, size));
     return true;
 }
 
@@ -388,7 +388,7 @@ static void tell_fetched(mca_pml_epml_part_t *part, int status)
 }
 
 /** Send FINs that are owed.  @return false: not all */
-static bool pay(mca_pml_epml_part_t *part, uint32_t *count, int status)
+static bool pay_fins(mca_pml_epml_part_t *part, uint32_t *count, int status)
 {
     while (0 < *count) {
         if (OMPI_ERR_OUT_OF_RESOURCE == send_fin(part, status, part->round)) {
@@ -401,7 +401,7 @@ static bool pay(mca_pml_epml_part_t *part, uint32_t *count, int status)
 }
 
 /** See mca_pml_epml_request_ops_t. */
-static int resume(mca_pml_epml_request_t *request)
+static int precv_resume(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
@@ -410,13 +410,14 @@ static int resume(mca_pml_epml_request_t *request)
         send_start(part); /* which may bring it back to the backlog */
         return OMPI_SUCCESS;
     }
-    if (!pay(part, &part->owes_good, OMPI_SUCCESS) || !pay(part, &part->owes_bad, OMPI_ERROR)) {
+    if (!pay_fins(part, &part->owes_good, OMPI_SUCCESS)
+        || !pay_fins(part, &part->owes_bad, OMPI_ERROR)) {
         request->in_backlog = true;
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (!is_done(part)) {
         account(part, 0, 0, MPI_SUCCESS);
-        end_if_lost(part);
+        end_if_sender_lost(part);
     }
     return OMPI_SUCCESS;
 }
@@ -468,7 +469,7 @@ static void piece_done(mca_pml_epml_request_t *piece)
     mca_pml_epml_request_put(piece);
     --part->open;
     account(part, offset, size, error);
-    end_if_lost(part); /* then nothing comes after it */
+    end_if_sender_lost(part); /* then nothing comes after it */
 }
 
 /** A piece cannot be fetched, nor can later ones: let the sender send it.
@@ -510,9 +511,9 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
     if (OMPI_SUCCESS != rc) {
         account(part, offset, length, mca_pml_epml_mpi_error(rc)); /* it will not come */
     } else {
-        finish_if_ended(part);
+        end_round_if_due(part);
     }
-    end_if_lost(part);
+    end_if_sender_lost(part);
 }
 
 static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
@@ -588,8 +589,8 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         fetch(part, hdr, message->rest);
     } else {
         /* One address space: unpack straight from the sender's memory. */
-        int error = unpack(part, hdr->offset, (const void *) (uintptr_t) hdr->address,
-                           hdr->length);
+        int error = unpack_at(part, hdr->offset, (const void *) (uintptr_t) hdr->address,
+                              hdr->length);
 
         tell_fetched(part, MPI_SUCCESS == error ? OMPI_SUCCESS : OMPI_ERROR);
         account(part, hdr->offset, hdr->length, error);
@@ -636,23 +637,23 @@ const mca_pml_epml_kind_t mca_pml_epml_part_fail_kind = {.size = sizeof(mca_pml_
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 
-static int start(mca_pml_epml_request_t *request)
+static int precv_start(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
     mca_pml_epml_lock(request->ep);
     mca_pml_epml_part_activate(part);
-    begin(part);
+    begin_receiving(part);
     mca_pml_epml_unlock(request->ep);
     return OMPI_SUCCESS;
 }
 
-static void lost(mca_pml_epml_request_t *request)
+static void precv_lost(mca_pml_epml_request_t *request)
 {
-    end_if_lost((mca_pml_epml_part_t *) request);
+    end_if_sender_lost((mca_pml_epml_part_t *) request);
 }
 
-static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+static bool precv_describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
 {
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
@@ -664,11 +665,11 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 }
 
 const mca_pml_epml_request_ops_t mca_pml_epml_precv_ops = {.name = "partitioned receive",
-                                                           .start = start,
-                                                           .resume = resume,
-                                                           .lost = lost,
+                                                           .start = precv_start,
+                                                           .resume = precv_resume,
+                                                           .lost = precv_lost,
                                                            .put = mca_pml_epml_part_put,
-                                                           .describe = describe};
+                                                           .describe = precv_describe};
 
 const mca_pml_epml_request_ops_t mca_pml_epml_piece_ops = {.name = "piece of a partitioned receive",
                                                            .resume = mca_pml_epml_recv_resume,

@@ -305,7 +305,7 @@ static void settle(mca_pml_epml_part_t *part)
 }
 
 /** See mca_pml_epml_request_ops_t. */
-static int resume(mca_pml_epml_request_t *request)
+static int psend_resume(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
     int rc = OMPI_SUCCESS;
@@ -364,7 +364,7 @@ static void push(mca_pml_epml_part_t *part)
         return;
     }
     if (!mca_pml_epml_backlog_has(request->ep, receiver(part))) {
-        rc = resume(request);
+        rc = psend_resume(request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
@@ -381,12 +381,12 @@ static void give_up(mca_pml_epml_part_t *part, int error)
     part->granted = part->round;
     part->open = 0;
     if (!part->super.in_backlog) {
-        (void) resume(&part->super);
+        (void) psend_resume(&part->super);
     }
 }
 
 /** Ends the round with an error if the receiver is lost. */
-static void end_if_lost(mca_pml_epml_part_t *part)
+static void end_if_receiver_lost(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
@@ -406,7 +406,7 @@ static void end_if_refused(mca_pml_epml_part_t *part)
 }
 
 /** A new round. */
-static void begin(mca_pml_epml_part_t *part)
+static void begin_sending(mca_pml_epml_part_t *part)
 {
     part->ready_first = 0;
     part->ready_last = 0;
@@ -422,7 +422,7 @@ static void begin(mca_pml_epml_part_t *part)
         push(part); /* nothing will be marked */
     }
     end_if_refused(part);
-    end_if_lost(part);
+    end_if_receiver_lost(part);
 }
 
 int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint32_t last)
@@ -548,23 +548,23 @@ const mca_pml_epml_kind_t mca_pml_epml_part_again_kind
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 
-static int start(mca_pml_epml_request_t *request)
+static int psend_start(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
     mca_pml_epml_lock(request->ep);
     mca_pml_epml_part_activate(part);
-    begin(part);
+    begin_sending(part);
     mca_pml_epml_unlock(request->ep);
     return OMPI_SUCCESS;
 }
 
-static void lost(mca_pml_epml_request_t *request)
+static void psend_lost(mca_pml_epml_request_t *request)
 {
-    end_if_lost((mca_pml_epml_part_t *) request);
+    end_if_receiver_lost((mca_pml_epml_part_t *) request);
 }
 
-static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+static bool psend_describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
 {
     const mca_pml_epml_part_t *part = (const mca_pml_epml_part_t *) request;
 
@@ -580,8 +580,8 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 
 const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops = {.name = "partitioned send",
                                                            .sends = true,
-                                                           .start = start,
-                                                           .resume = resume,
-                                                           .lost = lost,
+                                                           .start = psend_start,
+                                                           .resume = psend_resume,
+                                                           .lost = psend_lost,
                                                            .put = mca_pml_epml_part_put,
-                                                           .describe = describe};
+                                                           .describe = psend_describe};

@@ -84,7 +84,7 @@ void mca_pml_epml_recv_refuse(mca_pml_epml_request_t *request, int rc)
 /* ---- a message has found its receive --------------------------------------------------------- */
 
 /** The receive is complete. */
-static void finish(mca_pml_epml_request_t *request, int error)
+static void recv_done(mca_pml_epml_request_t *request, int error)
 {
     ompi_status_public_t *status = &request->req_ompi.req_status;
 
@@ -179,7 +179,7 @@ static void tell_and_finish(mca_pml_epml_request_t *request, mca_pml_epml_hdr_ki
         owe(request, kind);
         return;
     }
-    finish(request, data_error(rc));
+    recv_done(request, data_error(rc));
 }
 
 static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
@@ -326,7 +326,7 @@ static void cannot_fetch(mca_pml_epml_request_t *request)
 }
 
 /** Try again to send the answer that a receive owes. */
-static void pay(mca_pml_epml_request_t *request)
+static void pay_answer(mca_pml_epml_request_t *request)
 {
     const mca_pml_epml_hdr_kind_t answer = (mca_pml_epml_hdr_kind_t) request->answer;
 
@@ -376,7 +376,7 @@ int mca_pml_epml_recv_resume(mca_pml_epml_request_t *request)
 
     request->in_backlog = false;
     if (OPAL_UNLIKELY(0 != request->answer)) {
-        pay(request); /* which may bring it back to the backlog */
+        pay_answer(request); /* which may bring it back to the backlog */
         return OMPI_SUCCESS;
     }
     rc = fetch_more(request);
@@ -506,7 +506,7 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
             tell_and_finish(request, EPML_HDR_ACK, rc);
             return;
         }
-        finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+        recv_done(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
         return;
     }
     request->source = request->comm->peers->member[hdr->match.source];
@@ -533,7 +533,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     }
     if (0 != (hdr->common.flags & EPML_HDR_FLAG_FAIL)) {
         mca_pml_epml_number_drop(request);
-        finish(request, MPI_ERR_OTHER);
+        recv_done(request, MPI_ERR_OTHER);
         return true;
     }
     /* The sender packs whole elements: its last fragment may hold more than was asked for. */
@@ -547,7 +547,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
             note_fetch(request);
         }
         mca_pml_epml_number_drop(request);
-        finish(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
+        recv_done(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
     }
     return true;
 }
@@ -559,7 +559,7 @@ const mca_pml_epml_kind_t mca_pml_epml_frag_kind = {.size = sizeof(mca_pml_epml_
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 
-static int start_again(mca_pml_epml_request_t *request)
+static int recv_start_again(mca_pml_epml_request_t *request)
 {
     int rc;
 
@@ -578,16 +578,16 @@ static int start_again(mca_pml_epml_request_t *request)
 
 /** It waits for fragments; what is being fetched comes back from its transport, or is in the
  * backlog. */
-static void lost(mca_pml_epml_request_t *request)
+static void recv_lost(mca_pml_epml_request_t *request)
 {
     if (0 == request->gets && !request->in_backlog
         && mca_pml_epml_lost_is(request->ep, request->source)) {
         mca_pml_epml_number_drop(request);
-        finish(request, MPI_ERR_PROC_FAILED);
+        recv_done(request, MPI_ERR_PROC_FAILED);
     }
 }
 
-static void lost_unmatched(mca_pml_epml_request_t *request)
+static void recv_lost_unmatched(mca_pml_epml_request_t *request)
 {
     const int rank = mca_pml_epml_lost_blocks(request->comm, request->rank, request->tag);
 
@@ -600,7 +600,7 @@ static void lost_unmatched(mca_pml_epml_request_t *request)
     }
 }
 
-static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+static bool recv_describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
 {
     text->rank = request->req_ompi.req_status.MPI_SOURCE;
     text->tag = request->req_ompi.req_status.MPI_TAG;
@@ -611,8 +611,8 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 }
 
 const mca_pml_epml_request_ops_t mca_pml_epml_recv_ops = {.name = "receive",
-                                                          .start = start_again,
+                                                          .start = recv_start_again,
                                                           .resume = mca_pml_epml_recv_resume,
-                                                          .lost = lost,
-                                                          .lost_unmatched = lost_unmatched,
-                                                          .describe = describe};
+                                                          .lost = recv_lost,
+                                                          .lost_unmatched = recv_lost_unmatched,
+                                                          .describe = recv_describe};

@@ -295,7 +295,7 @@ static int send_frags(mca_pml_epml_request_t *request)
 }
 
 /** See mca_pml_epml_request_ops_t. */
-static int resume(mca_pml_epml_request_t *request)
+static int send_resume(mca_pml_epml_request_t *request)
 {
     int rc;
 
@@ -322,7 +322,7 @@ static void continue_in_order(mca_pml_epml_request_t *request)
     mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
 
     if (mca_pml_epml_backlog_has(request->ep, peer)
-        || OMPI_ERR_OUT_OF_RESOURCE == resume(request)) {
+        || OMPI_ERR_OUT_OF_RESOURCE == send_resume(request)) {
         mca_pml_epml_backlog_request(request->ep, peer, request);
     }
 }
@@ -413,7 +413,7 @@ const mca_pml_epml_kind_t mca_pml_epml_done_kind = {.size = sizeof(mca_pml_epml_
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 
-static int start_again(mca_pml_epml_request_t *request)
+static int send_start_again(mca_pml_epml_request_t *request)
 {
     int rc;
 
@@ -429,18 +429,18 @@ static int start_again(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
-static void cut(mca_pml_epml_request_t *request)
+static void send_cut(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
 }
 
-static bool is_unheard(const mca_pml_epml_request_t *request)
+static bool send_is_unheard(const mca_pml_epml_request_t *request)
 {
     return EPML_SEND_START == request->state;
 }
 
 /** The other side has heard of it.  (If it goes on sending it is in a backlog.) */
-static void lost(mca_pml_epml_request_t *request)
+static void send_lost(mca_pml_epml_request_t *request)
 {
     const mca_pml_epml_peer_t *receiver = request->comm->peers->member[request->rank];
 
@@ -458,7 +458,7 @@ static void lost(mca_pml_epml_request_t *request)
     }
 }
 
-static void remind(mca_pml_epml_request_t *request)
+static void send_remind(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_WITHDRAWN == request->state) {
         mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
@@ -479,7 +479,7 @@ static const char *mode_text(const mca_pml_epml_request_t *request)
     }
 }
 
-static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
+static bool send_describe(const mca_pml_epml_request_t *request, mca_pml_epml_request_text_t *text)
 {
     const char *waits;
 
@@ -512,10 +512,10 @@ static bool describe(const mca_pml_epml_request_t *request, mca_pml_epml_request
 
 const mca_pml_epml_request_ops_t mca_pml_epml_send_ops = {.name = "send",
                                                           .sends = true,
-                                                          .start = start_again,
-                                                          .resume = resume,
-                                                          .cut = cut,
-                                                          .is_unheard = is_unheard,
-                                                          .lost = lost,
-                                                          .remind = remind,
-                                                          .describe = describe};
+                                                          .start = send_start_again,
+                                                          .resume = send_resume,
+                                                          .cut = send_cut,
+                                                          .is_unheard = send_is_unheard,
+                                                          .lost = send_lost,
+                                                          .remind = send_remind,
+                                                          .describe = send_describe};

@@ -96,8 +96,8 @@ void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
 /* ---- the receiver's side --------------------------------------------------------------------- */
 
 /** The rendezvous of a peer that waits unmatched under the sender's number, or NULL. */
-static mca_pml_epml_unexpected_t *find(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *comm,
-                                       const mca_pml_epml_peer_t *sender, uint32_t number)
+static mca_pml_epml_unexpected_t *find_kept(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *comm,
+                                            const mca_pml_epml_peer_t *sender, uint32_t number)
 {
     for (epml_match_unexpected_t *message = ep->match.arrival_first; NULL != message;
          message = message->newer) {
@@ -114,8 +114,8 @@ static mca_pml_epml_unexpected_t *find(mca_pml_epml_ep_t *ep, const mca_pml_epml
 }
 
 /** Throw away what waits unmatched.  @return true: nobody fetches it, now or later */
-static bool throw_away(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
-                       const mca_pml_epml_hdr_withdraw_t *hdr)
+static bool throw_away_kept(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
+                            const mca_pml_epml_hdr_withdraw_t *hdr)
 {
     const mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
     mca_pml_epml_unexpected_t *message;
@@ -123,7 +123,7 @@ static bool throw_away(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
     if (NULL == comm) {
         return true; /* receives under way would keep it */
     }
-    message = find(ep, comm, sender, hdr->common.request);
+    message = find_kept(ep, comm, sender, hdr->common.request);
     if (NULL == message) {
         return false;
     }
@@ -184,7 +184,7 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
         }
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
         mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a neighbour's */
-    } else if (throw_away(ep, sender, hdr)) {
+    } else if (throw_away_kept(ep, sender, hdr)) {
         mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
     }
     if (NULL != sender) {

@@ -39,11 +39,6 @@
 #define EPML_BACKLOG_PEERS 32
 #define EPML_BACKLOG_THINGS 64
 
-static inline mca_pml_epml_pending_t *pending_of(epml_backlog_thing_t *thing)
-{
-    return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
-}
-
 bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)
@@ -184,7 +179,7 @@ static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
         /* Out of the queue before it goes on: a request that is through may go back to its user, or
          * wait for something else. */
         const bool over = epml_backlog_take(&ep->wire.backlogs, first);
-        const bool gone = send_one(ep, peer, pending_of(first), &since);
+        const bool gone = send_one(ep, peer, mca_pml_epml_pending_of(first), &since);
         bool again = false;
 
         if (gone) {
@@ -238,11 +233,11 @@ static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_pe
     if (epml_backlog_take(&ep->wire.backlogs, first)) {
         mca_pml_epml_peer_release(peer);
     }
-    return pending_of(first);
+    return mca_pml_epml_pending_of(first);
 }
 
 /** End a request that is in no queue any more. */
-static void cut(mca_pml_epml_request_t *request)
+static void end_request(mca_pml_epml_request_t *request)
 {
     if (NULL != request->ops->cut) {
         request->ops->cut(request);
@@ -260,7 +255,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
         if (NULL == pending->request) {
             free(pending); /* an answer that nobody waits for any more */
         } else {
-            cut(pending->request);
+            end_request(pending->request);
         }
     }
     mca_pml_epml_peer_release(peer);
@@ -270,7 +265,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
 {
     const mca_pml_epml_request_t *request
-        = pending_of((epml_backlog_thing_t *) thing)->request;
+        = mca_pml_epml_pending_of(thing)->request;
 
     return NULL != request && NULL != request->ops->is_unheard
            && request->ops->is_unheard(request) && mca_pml_epml_request_is_in_vain(request);
@@ -283,16 +278,16 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 
     while (NULL != (first = epml_backlog_find(&ep->wire.backlogs, peer->slot))
            && is_unheard_in_vain(first)) {
-        cut(take_first(ep, peer)->request);
+        end_request(take_first(ep, peer)->request);
     }
     for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
         epml_backlog_thing_t *thing = before->next;
 
         if (is_unheard_in_vain(thing)) {
-            mca_pml_epml_request_t *request = pending_of(thing)->request;
+            mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
             epml_backlog_take_behind(first, before);
-            cut(request);
+            end_request(request);
         } else {
             before = thing;
         }
