@@ -225,7 +225,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
     mca_pml_epml_ep_t *ep = comm->ep;
 
     comm->loss.rank = -1;
-    if (ep->loss.any) { /* be it nobody whom the endpoint has known so far */
+    if (ep->loss.any) { /* it may be a member, also one that the endpoint has never met */
         mca_pml_epml_lost_look_soon(ep);
     }
     mca_pml_epml_leave_attach(comm);

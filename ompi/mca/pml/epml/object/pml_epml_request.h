@@ -228,7 +228,7 @@ bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request);
  * @return false: it was the last one, and both end when the lock has been given back */
 bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request);
 
-/** The same, with an error: rc as Open MPI or MPI has it.  Under the lock. */
+/** As mca_pml_epml_request_done, with an error: rc as Open MPI or MPI has it.  Under the lock. */
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc);
 
 /** Free the requests that are kept for later.  Under the lock. */
