@@ -25,7 +25,7 @@ use Test::More;
 my $top = abs_path(dirname(__FILE__) . '/../..');
 
 # A component's layers, from the lowest one up; those in a list of their own do not know each other.
-# docs/architecture.md ("The engine's layers") says what pml/epml's are for, the headers all say it.
+# docs/architecture.md ("The engine's layers") and docs/extension.md say what they are for, and the headers.
 # Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],

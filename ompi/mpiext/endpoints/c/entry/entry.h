@@ -16,9 +16,13 @@
  * with a branch back behind it, is the original.
  *
  * For libraries that call their own functions directly (linked with -Bsymbolic-functions), where
- * the dynamic linker has nothing to lead away.  seam_entry.c has pages and the order of things,
- * seam_entry_x86_64.c and seam_entry_aarch64.c what is about instructions.  Nothing in here knows
- * Open MPI, so that test/unit/test_seam_entry.c needs none.
+ * the dynamic linker has nothing to lead away.  entry.c has pages and the order of things,
+ * entry_x86_64.c and entry_aarch64.c what is about instructions.
+ *
+ * Called by interpose/.  Knows neither Open MPI nor anything else of ours, so that
+ * test/unit/test_seam_entry.c needs none.
+ *
+ * Below it: nothing.
  */
 
 #ifndef MPIEXT_ENDPOINTS_ENTRY_H
@@ -78,7 +82,7 @@ const char *mpix_endpoints_entries_place(mpix_endpoints_entry_t *entries, int co
  */
 const char *mpix_endpoints_entry_enter(const mpix_endpoints_entry_t *entry);
 
-/* ---- of the machine, for seam_entry.c -------------------------------------------------------- */
+/* ---- of the machine, for entry.c -------------------------------------------------------- */
 
 /** As mpix_endpoints_entry_check: sets kept and moved. */
 const char *mpix_endpoints_machine_check(mpix_endpoints_entry_t *entry);

@@ -159,7 +159,7 @@ static bool is_frame(uint32_t instruction)
            || (0x38000c00 == (instruction & 0x3be00c00) && of_sp && 0 > field(instruction, 12, 9));
 }
 
-/** As on x86-64 (seam_entry_x86_64.c), with one instruction to move. */
+/** As on x86-64 (entry_x86_64.c), with one instruction to move. */
 const char *mpix_endpoints_machine_check(mpix_endpoints_entry_t *entry)
 {
     const uint8_t *const end = entry->function + entry->size;

@@ -12,7 +12,7 @@
  * @file
  *
  * What our definitions stand before, in a program that was linked with a static libmpi and without
- * ld's option --wrap (seam_wrap.c): Open MPI's own tools, which have no use for endpoints.  There
+ * ld's option --wrap (wrap.c): Open MPI's own tools, which have no use for endpoints.  There
  * nobody calls our definitions, and these names must only be there.  Wherever the option was given
  * the names mean Open MPI's functions, and nobody takes this file out of the archive.
  *

@@ -11,19 +11,15 @@
 /**
  * @file
  *
- * The seams: functions of libmpi that this library defines as well.
+ * The seams: functions of libmpi that this library defines as well.  Each definition serves
+ * endpoints and hands everything else to the function it stands before, untouched.  How libmpi's
+ * calls come here is the matter of interpose/; docs/architecture.md, "Seams", says why these
+ * functions, docs/extension.md how one is added.
  *
- * The dynamic linker gives libmpi's calls to the first definition in the program's list of
- * libraries; libmpix_endpoints stands before libmpi in it, so the calls come here.  Each of our
- * definitions serves endpoints and hands everything else to the function it stands before,
- * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
- * slots of libmpi are rewritten instead; where libmpi has none for its own functions they are
- * entered.  docs/architecture.md, "Seams", says why these functions.
+ * Called by libmpi, and by nothing in this library.  A definition keeps no state of a communicator's,
+ * and costs processes a test.
  *
- * As part of Open MPI's own build (EP_IN_TREE, docs/tree.md) nothing has to be led away: libmpi is
- * linked with ld's option --wrap for each of the functions, so its calls come to __wrap_NAME, which
- * are our definitions, and __real_NAME are the functions themselves.  wrap.c is all that is
- * left of the mechanism.
+ * Below it: agree, interpose, base.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SEAMS_H
