@@ -32,7 +32,14 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_ask.h"
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
+#include "btl_epofi_odd.h"
+#include "btl_epofi_packet.h"
+#include "btl_epofi_pair.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include <errno.h>
 #include <netinet/in.h>

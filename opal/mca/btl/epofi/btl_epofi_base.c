@@ -16,7 +16,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
+#include "btl_epofi_base.h"
 
 #include <errno.h>
 #include <time.h>

@@ -21,8 +21,11 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_fabric.h"
+#include "btl_epofi_module.h"
 #include "btl_epofi_parameters.h"
-#include "btl_epofi_types.h"
+#include "btl_epofi_report.h"
 
 #include "opal/util/show_help.h"
 

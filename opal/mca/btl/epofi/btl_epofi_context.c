@@ -16,9 +16,11 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
+#include "btl_epofi_base.h"
+#include "btl_epofi_context.h"
+#include "btl_epofi_fabric.h"
 #include "btl_epofi_greet.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"

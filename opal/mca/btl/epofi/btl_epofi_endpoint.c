@@ -22,10 +22,15 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
 #include "btl_epofi_greet.h"
 #include "btl_epofi_packet_lock.h"
+#include "btl_epofi_pair.h"
+#include "btl_epofi_parking.h"
+#include "btl_epofi_sockets.h"
+#include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"

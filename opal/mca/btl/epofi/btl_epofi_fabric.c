@@ -21,10 +21,12 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_parameters.h"
-#include "btl_epofi_types.h"
-
+#include "btl_epofi_base.h"
+#include "btl_epofi_fabric.h"
 #include "btl_epofi_net.h"
+#include "btl_epofi_parameters.h"
+#include "btl_epofi_sockets.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/mca/btl/base/base.h"
 #include "opal/util/output.h"

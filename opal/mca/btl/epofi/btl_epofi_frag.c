@@ -21,7 +21,10 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_frag.h"
+#include "btl_epofi_region.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/mca/btl/btl_ep_prepare.h"
 

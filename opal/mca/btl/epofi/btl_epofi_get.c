@@ -20,7 +20,11 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
+#include "btl_epofi_get.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"

@@ -37,7 +37,11 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
 #include "btl_epofi_greet.h"
+#include "btl_epofi_keyed.h"
+#include "btl_epofi_sockets.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/class/opal_hash_table.h"
 #include "opal/mca/btl/base/base.h"

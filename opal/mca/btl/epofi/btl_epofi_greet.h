@@ -25,7 +25,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,6 +101,12 @@ static inline mca_btl_epofi_answer_t mca_btl_epofi_answer_make(const mca_btl_epo
 
 struct epoll_event;
 struct sockaddr;
+
+/** Whom a module may connect to: part of what it has of a peer, and known to its gate meanwhile. */
+typedef struct mca_btl_epofi_callee_t {
+    uint32_t order; /**< so many were met before this one */
+    mca_btl_epofi_address_t name;
+} mca_btl_epofi_callee_t;
 
 /** What a module needs to greet and to be greeted. */
 typedef struct mca_btl_epofi_gate_t mca_btl_epofi_gate_t;

@@ -21,8 +21,6 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
 #include "btl_epofi_agree.h"
 #include "btl_epofi_net.h"
 

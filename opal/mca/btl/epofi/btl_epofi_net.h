@@ -39,9 +39,4 @@ bool mca_btl_epofi_net_is_chosen(const mca_btl_epofi_net_t *net, const void *soc
 /** Is it one of those that may be used on this node? */
 bool mca_btl_epofi_net_may_use(const mca_btl_epofi_net_t *net, const void *sockaddr);
 
-/* ---- btl_epofi_fabric.c ---------------------------------------------------------------------- */
-
-/** What was chosen for the process's fabric, which must be open.  Under the component's lock. */
-const mca_btl_epofi_net_t *mca_btl_epofi_fabric_net(void);
-
 #endif /* MCA_BTL_EPOFI_NET_H */

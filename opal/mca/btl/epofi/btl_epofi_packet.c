@@ -38,9 +38,16 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
+#include "btl_epofi_frag.h"
+#include "btl_epofi_packet.h"
 #include "btl_epofi_packet_lock.h"
+#include "btl_epofi_pair.h"
+#include "btl_epofi_postman.h"
+#include "btl_epofi_send.h"
 #include "btl_epofi_types.h"
-
+#include "btl_epofi_wire.h"
 #include <string.h>
 
 /** Operations under way with which a message does not go by itself any more: so few messages at a

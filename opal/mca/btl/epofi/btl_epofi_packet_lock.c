@@ -17,6 +17,7 @@
 #include "opal_config.h"
 
 #include "btl_epofi_packet_lock.h"
+#include "btl_epofi_types.h"
 
 #include <sched.h>
 #include <time.h>

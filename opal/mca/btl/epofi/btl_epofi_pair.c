@@ -33,7 +33,11 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_keyed.h"
+#include "btl_epofi_pair.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"

@@ -18,8 +18,8 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
 #include "btl_epofi_parameters.h"
-#include "btl_epofi_types.h"
 
 #include "opal/mca/btl/btl_ep_parameters.h"
 

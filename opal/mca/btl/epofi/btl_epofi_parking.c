@@ -24,6 +24,9 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_context.h"
+#include "btl_epofi_parking.h"
 #include "btl_epofi_types.h"
 
 #include <stdlib.h>

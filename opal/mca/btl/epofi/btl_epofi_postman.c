@@ -30,6 +30,8 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_packet.h"
+#include "btl_epofi_postman.h"
 #include "btl_epofi_types.h"
 
 #include <pthread.h>

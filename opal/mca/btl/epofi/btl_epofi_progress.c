@@ -21,6 +21,14 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_ask.h"
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
+#include "btl_epofi_get.h"
+#include "btl_epofi_packet.h"
+#include "btl_epofi_progress.h"
+#include "btl_epofi_recv.h"
+#include "btl_epofi_sockets.h"
 #include "btl_epofi_types.h"
 
 #include "opal/util/proc.h"

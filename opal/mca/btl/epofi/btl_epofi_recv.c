@@ -19,7 +19,14 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_ask.h"
+#include "btl_epofi_base.h"
+#include "btl_epofi_odd.h"
+#include "btl_epofi_pair.h"
+#include "btl_epofi_recv.h"
+#include "btl_epofi_region.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -28,6 +35,9 @@
 #include <string.h>
 
 #define BUFFER_ALIGNMENT 64
+
+/** So many times its receive buffers a module may have when all of them are held. */
+#define EPOFI_RECVS_MOST 16
 
 /** A receive failed.  Nobody knows whose message it was; the buffer is posted again. */
 static void say_failed(const mca_btl_epofi_module_t *module, int error, const char *detail)

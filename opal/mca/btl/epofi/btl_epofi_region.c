@@ -17,7 +17,12 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_fabric.h"
+#include "btl_epofi_keyed.h"
+#include "btl_epofi_region.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include <stdlib.h>
 

@@ -18,9 +18,11 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
+#include "btl_epofi_base.h"
+#include "btl_epofi_fabric.h"
 #include "btl_epofi_net.h"
+#include "btl_epofi_report.h"
+#include "btl_epofi_sockets.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -30,7 +30,14 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_base.h"
+#include "btl_epofi_endpoint.h"
+#include "btl_epofi_frag.h"
+#include "btl_epofi_packet.h"
+#include "btl_epofi_pair.h"
+#include "btl_epofi_send.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_wire.h"
 
 #include "opal/datatype/opal_convertor.h"
 

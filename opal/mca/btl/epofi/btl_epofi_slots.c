@@ -24,7 +24,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
+#include "btl_epofi_slots.h"
 
 #include "opal/mca/btl/btl_ep_slots.h"
 

@@ -34,9 +34,10 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_types.h"
-
+#include "btl_epofi_base.h"
 #include "btl_epofi_greet.h"
+#include "btl_epofi_slots.h"
+#include "btl_epofi_sockets.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"

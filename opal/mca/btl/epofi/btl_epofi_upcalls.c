@@ -16,7 +16,12 @@
 
 #include "opal_config.h"
 
+#include "btl_epofi_ask.h"
+#include "btl_epofi_get.h"
+#include "btl_epofi_packet.h"
+#include "btl_epofi_send.h"
 #include "btl_epofi_types.h"
+#include "btl_epofi_upcalls.h"
 
 static void start(struct mca_btl_base_endpoint_t *endpoint)
 {

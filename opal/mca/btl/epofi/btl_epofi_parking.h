@@ -1,0 +1,39 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Contexts that outlive their modules.
+ */
+
+#ifndef MCA_BTL_EPOFI_PARKING_H
+#define MCA_BTL_EPOFI_PARKING_H
+
+#include "opal_config.h"
+
+#include "btl_epofi_types.h"
+
+BEGIN_C_DECLS
+
+/** Module is about to get the peer's address: note it if the peer is of this process. */
+void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigned char *address,
+                                   size_t length);
+
+/** Add to the list of live modules.  The caller holds the lock. */
+void mca_btl_epofi_parking_enter(mca_btl_epofi_module_t *module);
+
+/** Take off the list and close the module's context, now or when it is safe.  The caller holds the
+ * lock. */
+void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_PARKING_H */

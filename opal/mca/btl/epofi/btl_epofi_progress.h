@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Progress.
+ */
+
+#ifndef MCA_BTL_EPOFI_PROGRESS_H
+#define MCA_BTL_EPOFI_PROGRESS_H
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+int mca_btl_epofi_progress(mca_btl_ep_module_t *module);
+bool mca_btl_epofi_pending(const mca_btl_ep_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_PROGRESS_H */

@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What was chosen, in words.
+ */
+
+#ifndef MCA_BTL_EPOFI_REPORT_H
+#define MCA_BTL_EPOFI_REPORT_H
+
+#include "opal_config.h"
+
+#include "opal/mca/btl/btl_ep.h"
+
+BEGIN_C_DECLS
+
+/** See mca_btl_ep_report_fn_t. */
+void mca_btl_epofi_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_REPORT_H */
