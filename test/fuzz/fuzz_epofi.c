@@ -21,10 +21,10 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epofi/btl_epofi_odd.h"
-#include "opal/mca/btl/epofi/btl_epofi_pair.h"
-#include "opal/mca/btl/epofi/btl_epofi_recv.h"
-#include "opal/mca/btl/epofi/btl_epofi_types.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_odd.h"
+#include "opal/mca/btl/epofi/object/btl_epofi_pair.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_recv.h"
+#include "opal/mca/btl/epofi/object/btl_epofi_types.h"
 
 #include "opal/runtime/opal.h"
 

@@ -29,6 +29,7 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 # Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],
+    'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose agree seams calls)],
 );

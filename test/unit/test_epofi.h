@@ -23,11 +23,11 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epofi/btl_epofi_ask.h"
-#include "opal/mca/btl/epofi/btl_epofi_endpoint.h"
-#include "opal/mca/btl/epofi/btl_epofi_odd.h"
-#include "opal/mca/btl/epofi/btl_epofi_pair.h"
-#include "opal/mca/btl/epofi/btl_epofi_types.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_ask.h"
+#include "opal/mca/btl/epofi/peer/btl_epofi_endpoint.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_odd.h"
+#include "opal/mca/btl/epofi/object/btl_epofi_pair.h"
+#include "opal/mca/btl/epofi/object/btl_epofi_types.h"
 
 #include "opal/datatype/opal_convertor.h"
 #include "opal/datatype/opal_datatype.h"

@@ -17,7 +17,7 @@
  * Guards: btl_ep_net.h, btl_epofi_agree.c
  */
 
-#include "opal/mca/btl/epofi/btl_epofi_agree.c"
+#include "opal/mca/btl/epofi/fabric/btl_epofi_agree.c"
 
 #include "tap.h"
 

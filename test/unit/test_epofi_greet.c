@@ -21,7 +21,7 @@
 
 #include "test_epofi.h"
 
-#include "opal/mca/btl/epofi/btl_epofi_greet.h"
+#include "opal/mca/btl/epofi/sockets/btl_epofi_greet.h"
 
 #include "../lib/tcp_hello.h"
 

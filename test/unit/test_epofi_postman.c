@@ -20,7 +20,7 @@
 
 #include "test_epofi.h"
 
-#include "opal/mca/btl/epofi/btl_epofi_packet_lock.h"
+#include "opal/mca/btl/epofi/object/btl_epofi_packet_lock.h"
 
 #include <time.h>
 

@@ -21,10 +21,9 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_base.h"
-#include "btl_epofi_fabric.h"
-#include "btl_epofi_module.h"
-#include "btl_epofi_parameters.h"
+#include "engine/engine.h"
+#include "fabric/fabric.h"
+#include "base/base.h"
 #include "btl_epofi_report.h"
 
 #include "opal/util/show_help.h"

@@ -18,11 +18,10 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_base.h"
-#include "btl_epofi_fabric.h"
-#include "btl_epofi_net.h"
+#include "fabric/fabric.h"
+#include "sockets/sockets.h"
+#include "base/base.h"
 #include "btl_epofi_report.h"
-#include "btl_epofi_sockets.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

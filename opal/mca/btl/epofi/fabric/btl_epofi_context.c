@@ -1,0 +1,108 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The libfabric objects of a module are opened and closed here.
+ */
+
+#include "opal_config.h"
+
+#include "../sockets/sockets.h"
+#include "../base/base.h"
+#include "btl_epofi_context.h"
+#include "btl_epofi_fabric.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <string.h>
+
+void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
+{
+    if (NULL != context->ep) {
+        (void) fi_close(&context->ep->fid);
+    }
+    if (NULL != context->cq) {
+        (void) fi_close(&context->cq->fid);
+    }
+    if (NULL != context->av) {
+        (void) fi_close(&context->av->fid);
+    }
+    if (NULL != context->domain) {
+        (void) fi_close(&context->domain->fid);
+    }
+    mca_btl_epofi_gate_close(context->gate);
+    memset(context, 0, sizeof(*context));
+}
+
+/** Say what cannot be opened.  @return what that means */
+static int say_cannot_open(const mca_btl_epofi_fabric_t *fabric, const char *what, int result)
+{
+    EPOFI_SHOW_HELP("cannot open", true, opal_process_info.nodename,
+                    fabric->info->fabric_attr->prov_name, what, fabric->info->domain_attr->name,
+                    fi_strerror(-result));
+    return -FI_ENOMEM == result || -FI_EMFILE == result ? OPAL_ERR_OUT_OF_RESOURCE
+                                                        : OPAL_ERR_NOT_AVAILABLE;
+}
+
+int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
+                               const mca_btl_epofi_address_t *own,
+                               mca_btl_epofi_context_t *context)
+{
+    struct fi_info *info = fabric->info;
+    struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};
+    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE};
+    const char *what = "domain";
+    int result;
+
+    if (FI_AV_UNSPEC == av_attr.type) {
+        av_attr.type = FI_AV_TABLE;
+    }
+    cq_attr.size = mca_btl_epofi_component.cq_size;
+    if (0 == cq_attr.size) {
+        cq_attr.size = info->tx_attr->size + info->rx_attr->size;
+    }
+    result = fi_domain(fabric->fabric, info, &context->domain, NULL);
+    if (0 == result) {
+        what = "address vector";
+        result = fi_av_open(context->domain, &av_attr, &context->av, NULL);
+    }
+    if (0 == result) {
+        what = "completion queue";
+        result = fi_cq_open(context->domain, &cq_attr, &context->cq, NULL);
+    }
+    if (0 == result) {
+        what = "endpoint";
+        result = fi_endpoint(context->domain, info, &context->ep, NULL);
+    }
+    if (0 == result) {
+        result = fi_ep_bind(context->ep, &context->av->fid, 0);
+    }
+    if (0 == result) {
+        result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
+    }
+    if (0 == result) {
+        result = OPAL_SUCCESS == mca_btl_epofi_gate_open(own, &context->gate) ? 0 : -FI_ENOMEM;
+    }
+    if (0 == result) {
+        result = fi_enable(context->ep);
+    }
+    if (!mca_btl_epofi_gate_stands(context->gate)) {
+        mca_btl_epofi_gate_close(context->gate);
+        context->gate = NULL;
+    }
+    if (0 != result) {
+        mca_btl_epofi_context_close(context);
+        return say_cannot_open(fabric, what, result);
+    }
+    return OPAL_SUCCESS;
+}

@@ -1,0 +1,48 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The libfabric objects of a module.
+ */
+
+#ifndef MCA_BTL_EPOFI_CONTEXT_H
+#define MCA_BTL_EPOFI_CONTEXT_H
+
+#include "opal_config.h"
+
+#include "../sockets/sockets.h"
+#include "../base/base.h"
+#include "btl_epofi_fabric.h"
+
+BEGIN_C_DECLS
+
+/** The libfabric objects of a module, in the order in which they are opened. */
+typedef struct mca_btl_epofi_context_t {
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
+} mca_btl_epofi_context_t;
+
+/** Open a context; on failure nothing is left open.
+ * @param[in] own  the module's address, which has nothing in it yet */
+int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
+                               const mca_btl_epofi_address_t *own,
+                               mca_btl_epofi_context_t *context);
+
+/** Close what is open of a context, in the reverse of the order of opening. */
+void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_CONTEXT_H */

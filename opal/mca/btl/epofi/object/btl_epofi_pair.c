@@ -1,0 +1,170 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Pairs: who may send to a module, and which message is the next.
+ *
+ * A module has a random id and a random secret, both in its address.  Who has got the address, and
+ * so belongs to the job, makes of the secret and of its own id the proof that is in the headers of
+ * all its messages: nobody else can, and with another one's proof a sender that is mistaken about
+ * itself gets nowhere.  Only who reads along on the network learns a proof; docs/security.md says
+ * what that means.  A message without proof takes no memory and has no effect.
+ *
+ * The messages of a pair are numbered, each direction for itself, and a provider delivers them in
+ * the order in which they were sent.  So a number that is too high says that messages are lost: the
+ * provider has made a connection again, without telling, that broke between two that live.  A
+ * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
+ * owns the module next goes on where the last one ended.
+ *
+ * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's owner
+ * and from within its progress.  Tests: test/unit/test_epofi_pair.c, test/mpi/fault.c.
+ *
+ * Tests: unit/test_epofi_pair, cut, fault
+ */
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+#include "btl_epofi_pair.h"
+#include "btl_epofi_types.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <stdlib.h>
+
+#define SLOTS_FIRST 64
+#define LINE        64
+
+_Static_assert(LINE == offsetof(mca_btl_epofi_pair_t, lost), "what a message needs is one line");
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void enter(mca_btl_epofi_pairs_t *pairs, mca_btl_epofi_pair_t *pair)
+{
+    uint32_t at = (uint32_t) pair->id & pairs->mask;
+
+    while (NULL != pairs->slots[at].pair) {
+        at = (at + 1) & pairs->mask;
+    }
+    pairs->slots[at].id = pair->id;
+    pairs->slots[at].pair = pair;
+}
+
+/** Make sure that one more keeps the table at most half full. */
+static int grow(mca_btl_epofi_pairs_t *pairs)
+{
+    mca_btl_epofi_pairs_t old = *pairs;
+
+    if (2 * (pairs->used + 1) <= pairs->mask + 1) {
+        return OPAL_SUCCESS;
+    }
+    pairs->slots = calloc(2 * ((size_t) old.mask + 1), sizeof(*pairs->slots));
+    if (NULL == pairs->slots) {
+        pairs->slots = old.slots;
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    pairs->mask = 2 * old.mask + 1;
+    for (uint32_t i = 0; i <= old.mask; ++i) {
+        if (NULL != old.slots[i].pair) {
+            enter(pairs, old.slots[i].pair);
+        }
+    }
+    free(old.slots);
+    return OPAL_SUCCESS;
+}
+
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    mca_btl_epofi_pair_t *pair;
+    void *memory;
+
+    if (OPAL_SUCCESS != grow(&module->pairs)
+        || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
+        return NULL;
+    }
+    pair = memory;
+    *pair = (mca_btl_epofi_pair_t){
+        .id = id,
+        .proof = mca_btl_epofi_keyed(&own->secret, id),
+        .expected = 1,
+        .order = module->pairs.used,
+        .out = {.magic = EPOFI_WIRE_MAGIC, .version = EPOFI_WIRE_VERSION, .sender = own->id},
+    };
+    enter(&module->pairs, pair);
+    ++module->pairs.used;
+    return pair;
+}
+
+int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_address_t *own = (mca_btl_epofi_address_t *) module->super.ep_address;
+
+    module->pairs.mask = SLOTS_FIRST - 1;
+    module->pairs.slots = calloc(SLOTS_FIRST, sizeof(*module->pairs.slots));
+    if (NULL == module->pairs.slots) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    if (OPAL_SUCCESS != mca_btl_epofi_random(&own->id, sizeof(own->id))
+        || OPAL_SUCCESS != mca_btl_epofi_random(&own->secret, sizeof(own->secret))
+        || OPAL_SUCCESS != mca_btl_epofi_random(&module->key_secret, sizeof(module->key_secret))) {
+        EPOFI_SHOW_HELP("no random numbers", true, opal_process_info.nodename, strerror(errno));
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    return OPAL_SUCCESS;
+}
+
+void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module)
+{
+    for (uint32_t i = 0; NULL != module->pairs.slots && i <= module->pairs.mask; ++i) {
+        if (NULL != module->pairs.slots[i].pair) {
+            free(module->pairs.slots[i].pair->address);
+            free(module->pairs.slots[i].pair);
+        }
+    }
+    free(module->pairs.slots);
+    module->pairs.slots = NULL;
+}
+
+/* ---- who ------------------------------------------------------------------------------------- */
+
+mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
+                                             const mca_btl_epofi_address_t *address)
+{
+    const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
+    mca_btl_epofi_pair_t *pair = mca_btl_epofi_pair_find(module, address->id);
+
+    if (NULL == pair) {
+        pair = mca_btl_epofi_pair_new(module, address->id);
+    }
+    if (NULL == pair || NULL != pair->address) {
+        return pair;
+    }
+    pair->address_length = EPOFI_ADDRESS_FIXED + address->length;
+    pair->address = malloc(pair->address_length);
+    if (NULL == pair->address) {
+        return NULL; /* the pair stays for the next time */
+    }
+    memcpy(pair->address, address, pair->address_length);
+    pair->out.proof = mca_btl_epofi_keyed(&address->secret, own->id);
+    return pair;
+}
+
+struct mca_btl_base_endpoint_t *mca_btl_epofi_pair_endpoint(mca_btl_epofi_module_t *module,
+                                                            const mca_btl_epofi_pair_t *pair)
+{
+    if (NULL == pair->endpoint && NULL != module->super.ep_meet && !module->closing) {
+        module->super.ep_meet(&module->super, pair->id);
+    }
+    return pair->endpoint;
+}

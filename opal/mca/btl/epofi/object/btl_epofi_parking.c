@@ -1,0 +1,113 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Contexts that outlive their modules.
+ *
+ * The shm provider maps a peer of its own process by keeping a pointer into the peer's region, and
+ * goes on using it (to receive, to remove the peer's address) after the peer has closed and
+ * unmapped the region; seen in libfabric 2.1.0.  So where two modules of one process have met, the
+ * context of the one that ends first is parked, and closed when no module is left that could reach
+ * into it.  Modules of different processes, which is what this component is for, are not concerned.
+ *
+ * Tests: unit/test_epofi_life
+ */
+
+#include "opal_config.h"
+
+#include "../fabric/fabric.h"
+#include "../base/base.h"
+#include "btl_epofi_parking.h"
+#include "btl_epofi_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parked_t {
+    struct parked_t *next;
+    mca_btl_epofi_context_t context;
+} parked_t;
+
+/* Under the component's lock. */
+static mca_btl_epofi_module_t *live;   /**< all modules of the process */
+static unsigned int live_entangled;    /**< those of them that have met another */
+static parked_t *parked;
+
+static void entangle(mca_btl_epofi_module_t *module)
+{
+    if (!module->entangled) {
+        module->entangled = true;
+        ++live_entangled;
+    }
+}
+
+void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigned char *address,
+                                   size_t length)
+{
+    if (!module->fabric->needs_parking) {
+        return;
+    }
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    for (mca_btl_epofi_module_t *peer = live; NULL != peer; peer = peer->next_module) {
+        if (length == peer->super.ep_address_length
+            && 0 == memcmp(address, peer->super.ep_address, length)) {
+            entangle(module);
+            entangle(peer);
+            break;
+        }
+    }
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}
+
+void mca_btl_epofi_parking_enter(mca_btl_epofi_module_t *module)
+{
+    module->next_module = live;
+    live = module;
+}
+
+static void close_parked(void)
+{
+    while (NULL != parked) {
+        parked_t *next = parked->next;
+
+        mca_btl_epofi_context_close(&parked->context);
+        free(parked);
+        parked = next;
+    }
+}
+
+void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_module_t **link = &live;
+
+    while (*link != module) {
+        link = &(*link)->next_module;
+    }
+    *link = module->next_module;
+    if (!module->entangled) {
+        mca_btl_epofi_context_close(&module->fi);
+        return;
+    }
+    if (0 < --live_entangled) {
+        parked_t *place = malloc(sizeof(*place));
+
+        /* Without memory for it the context stays open for good, which is the lesser evil. */
+        if (NULL != place) {
+            place->context = module->fi;
+            place->next = parked;
+            parked = place;
+        }
+        return;
+    }
+    mca_btl_epofi_context_close(&module->fi);
+    close_parked();
+}

@@ -1,0 +1,143 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Registration of memory.  It is not cached here: providers whose registration is dear cache it
+ * themselves.
+ */
+
+#include "opal_config.h"
+
+#include "../fabric/fabric.h"
+#include "../base/base.h"
+#include "btl_epofi_region.h"
+#include "btl_epofi_types.h"
+
+#include <stdlib.h>
+
+/** Keys that are tried for a region. */
+#define KEY_TRIES 16
+
+/** Register under a key that nobody can guess: who reaches our port could read the memory with it.
+ * Where the provider makes the keys, ours is ignored. */
+static int register_region(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
+                           struct fid_mr **mr_p)
+{
+    const size_t bytes = module->fabric->info->domain_attr->mr_key_size;
+    const uint64_t mask = sizeof(uint64_t) > bytes ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
+    int result;
+
+    if (module->fabric->mr_prov_key) {
+        return fi_mr_reg(module->fi.domain, base, size, access, 0, 0, 0, mr_p, NULL);
+    }
+    /* A key is unique within the domain.  One that is taken is as good as impossible where keys have
+     * 64 bits, but not where they have 32. */
+    for (int tries = 0; tries < KEY_TRIES; ++tries) {
+        const uint64_t key = mca_btl_epofi_keyed(&module->key_secret, ++module->next_key) & mask;
+
+        result = fi_mr_reg(module->fi.domain, base, size, access, 0, key, 0, mr_p, NULL);
+        if (-FI_ENOKEY != result) {
+            break;
+        }
+    }
+    return result;
+}
+
+int mca_btl_epofi_mr_open(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
+                          struct fid_mr **mr_p)
+{
+    const mca_btl_epofi_fabric_t *fabric = module->fabric;
+    struct fid_mr *mr;
+    int result = register_region(module, base, size, access, &mr);
+
+    if (0 != result) {
+        return mca_btl_epofi_status(-result);
+    }
+    if (fabric->mr_endpoint) {
+        result = fi_mr_bind(mr, &module->fi.ep->fid, 0);
+        if (0 == result) {
+            result = fi_mr_enable(mr);
+        }
+        if (0 != result) {
+            (void) fi_close(&mr->fid);
+            return mca_btl_epofi_status(-result);
+        }
+    }
+    *mr_p = mr;
+    return OPAL_SUCCESS;
+}
+
+struct mca_btl_base_registration_handle_t *
+mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                           void *base, size_t size, uint32_t flags)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
+    mca_btl_epofi_region_t *region = module->free_regions;
+    uint64_t access = 0;
+
+    (void) endpoint; /* a region serves all peers */
+    if (0 != (flags & MCA_BTL_REG_FLAG_REMOTE_READ)) {
+        access |= FI_REMOTE_READ;
+    }
+    if (0 != (flags & MCA_BTL_REG_FLAG_LOCAL_WRITE)) {
+        access |= FI_READ;
+    }
+    if (NULL == region) {
+        region = calloc(1, sizeof(*region));
+        if (NULL == region) {
+            return NULL;
+        }
+    } else {
+        module->free_regions = region->next;
+    }
+    if (OPAL_SUCCESS != mca_btl_epofi_mr_open(module, base, size, access, &region->mr)) {
+        region->next = module->free_regions;
+        module->free_regions = region;
+        return NULL;
+    }
+    region->handle.key = fi_mr_key(region->mr);
+    region->handle.base = module->fabric->mr_virtual ? 0 : (uint64_t) (uintptr_t) base;
+    region->previous = &module->regions;
+    region->next = module->regions.next;
+    region->next->previous = region;
+    module->regions.next = region;
+    return &region->handle;
+}
+
+int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
+                                 struct mca_btl_base_registration_handle_t *handle)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
+    mca_btl_epofi_region_t *region = EPOFI_CONTAINER(handle, mca_btl_epofi_region_t, handle);
+    int result = fi_close(&region->mr->fid);
+
+    region->previous->next = region->next;
+    region->next->previous = region->previous;
+    region->next = module->free_regions;
+    module->free_regions = region;
+    return mca_btl_epofi_status(-result);
+}
+
+void mca_btl_epofi_regions_stop(mca_btl_epofi_module_t *module)
+{
+    while (module->regions.next != &module->regions) {
+        (void) mca_btl_epofi_deregister_mem(&module->super.super, &module->regions.next->handle);
+    }
+    while (NULL != module->free_regions) {
+        mca_btl_epofi_region_t *next = module->free_regions->next;
+
+        free(module->free_regions);
+        module->free_regions = next;
+    }
+}

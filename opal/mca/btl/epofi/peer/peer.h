@@ -1,0 +1,27 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Peers: addresses, connecting and disconnecting, how long one is waited for, and what it means
+ * that one is gone.
+ *
+ * Called by the protocols and, through the module's table, by its owner.  Knows no kind of message.
+ *
+ * Below it: object, fabric, sockets, base.
+ */
+
+#ifndef MCA_BTL_EPOFI_PEER_LAYER_H
+#define MCA_BTL_EPOFI_PEER_LAYER_H
+
+#include "btl_epofi_endpoint.h"
+
+#endif /* MCA_BTL_EPOFI_PEER_LAYER_H */

@@ -1,0 +1,358 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Is a silent peer still there?
+ *
+ * A provider tells of a peer that has died only to those who send to it, and not even to all of
+ * them: tcp goes on trying to connect, shm goes on writing into the dead one's memory.  So who
+ * waits for a peer looks by itself: whether its process is there (shm, whose addresses name it),
+ * or whether anybody listens at its address (tcp).
+ *
+ * And a connection may break between two that live.  The side that notices gives the other one up,
+ * and tells it (EPOFI_TAG_GONE); the other one may have nothing under way, and might wait for ever
+ * for messages that were lost.  Should that word get lost as well, it asks (EPOFI_TAG_ASK) and is
+ * told then.  Nobody may have noticed, if the provider has connected again by itself: then what was
+ * lost shows by the number of the next message (btl_epofi_pair.c), be it the question of who waits,
+ * or of who has sent something and nothing since, or the answer (EPOFI_TAG_HERE).
+ *
+ * Called by the module's owner and from within its progress.
+ *
+ * Tests: unit/test_epofi_life, unit/test_epofi_pair, death, fault
+ */
+
+#include "opal_config.h"
+
+#include "../peer/peer.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "btl_epofi_ask.h"
+#include "btl_epofi_odd.h"
+#include "btl_epofi_packet.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
+                         int status)
+{
+    struct mca_btl_base_endpoint_t *endpoint
+        = EPOFI_CONTAINER(op, struct mca_btl_base_endpoint_t, ask_op);
+
+    (void) length;
+    endpoint->asking = false;
+    ++module->own_ends;
+    --endpoint->ends; /* not one of those that has_answered looks at */
+    if (OPAL_SUCCESS != status && !endpoint->failed) {
+        mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
+    } else if (OPAL_SUCCESS == status && endpoint->parting) {
+        module->super.ep_worn = true; /* it lives, and has been given up */
+    }
+    mca_btl_epofi_op_ended(module, endpoint);
+}
+
+/** Send one of our own messages, if there is room. */
+static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_t tag,
+                     const void *payload, size_t length)
+{
+    mca_btl_epofi_module_t *module = endpoint->module;
+    mca_btl_epofi_pair_t *pair = endpoint->pair;
+    unsigned char buffer[sizeof(mca_btl_epofi_wire_t) + sizeof(uint64_t)];
+    struct iovec iov = {.iov_base = buffer, .iov_len = sizeof(mca_btl_epofi_wire_t) + length};
+    ssize_t result;
+    struct fi_msg message = {
+        .msg_iov = &iov,
+        .iov_count = 1,
+        .addr = endpoint->address,
+        .context = &endpoint->ask_op.context,
+    };
+
+    /* One at a time: it has one context.  A full queue says that the peer will be heard of. */
+    if (endpoint->asking || endpoint->inflight >= module->peer_queue
+        || iov.iov_len > module->inject_size) {
+        return;
+    }
+    /* Of what a lost peer is not sent any more the number is missing, which tells it as well. */
+    if (!endpoint->failed && OPAL_SUCCESS != mca_btl_epofi_packet_send(module, endpoint)) {
+        return;
+    }
+    mca_btl_epofi_wire_init(pair, buffer, tag, length);
+    if (0 < length) {
+        memcpy(buffer + sizeof(mca_btl_epofi_wire_t), payload, length);
+    }
+    endpoint->ask_op.complete = ask_complete;
+    result = fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION);
+    if (0 == result) {
+        if (pair->settled == pair->out.sequence) {
+            ++pair->settled; /* whether this one arrives is nobody's concern */
+        }
+        mca_btl_epofi_pair_sent(pair);
+        endpoint->asking = true;
+        endpoint->parting = EPOFI_TAG_GONE == tag;
+        /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
+        ++module->inflight;
+        ++endpoint->inflight;
+    } else if (!endpoint->failed) {
+        /* It may be that we shall never get through: then nobody else would find out. */
+        (void) mca_btl_epofi_endpoint_refused(endpoint, result);
+    }
+}
+
+/** A peer that answers so often, while nothing that is under way to it ends, ... */
+#define ANSWERS_MOST 5
+
+/**
+ * The peer lives, and hears us.  If there are operations under way to it of which the provider has
+ * ended none for several answers in a row, each of them asked for after a time without news, then
+ * it never will.
+ */
+static void has_answered(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const uint32_t held = endpoint->inflight - (endpoint->asking ? 1 : 0);
+
+    if (0 == held || endpoint->ends != endpoint->ends_then) {
+        endpoint->ends_then = endpoint->ends;
+        endpoint->answers = 0;
+    } else if (++endpoint->answers >= ANSWERS_MOST) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ETIMEDOUT,
+                                    "it answers, but what is under way to it does not end");
+    }
+}
+
+void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint)
+{
+    send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
+}
+
+/** The endpoint of a pair, to send one message of our own to. */
+static struct mca_btl_base_endpoint_t *endpoint_for_own(mca_btl_epofi_module_t *module,
+                                                        const mca_btl_epofi_pair_t *pair)
+{
+    return NULL != pair->endpoint || NULL == pair->address
+               ? mca_btl_epofi_pair_endpoint(module, pair)
+               : mca_btl_epofi_endpoint_again(module, pair);
+}
+
+void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
+{
+    struct mca_btl_base_endpoint_t *endpoint = endpoint_for_own(module, pair);
+    const uint64_t heard = pair->expected - 1;
+
+    if (NULL == endpoint) {
+        return; /* nobody here knows it any more */
+    }
+    if (endpoint->failed || pair->lost || pair->given_up) {
+        send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
+    } else {
+        send_own(endpoint, EPOFI_TAG_HERE, &heard, sizeof(heard));
+    }
+    if (0 == endpoint->references) {
+        mca_btl_epofi_endpoint_retire(endpoint);
+    }
+}
+
+/** So much of what we have sent has arrived, says the other side. */
+static void settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
+{
+    pair->asked = 0;
+    pair->next_look = 0;
+    if (heard > pair->settled && heard <= pair->out.sequence) {
+        pair->settled = heard;
+    }
+}
+
+bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                               mca_btl_base_tag_t tag, const void *payload, size_t length)
+{
+    uint64_t heard;
+
+    switch (tag) {
+    case EPOFI_TAG_ASK:
+        mca_btl_epofi_ask_answer(module, pair);
+        return true;
+    case EPOFI_TAG_HERE:
+        /* Its own number was looked at already. */
+        if (sizeof(heard) != length) {
+            return false;
+        }
+        memcpy(&heard, payload, sizeof(heard));
+        settle(pair, heard);
+        if (NULL != pair->endpoint && !pair->endpoint->failed) {
+            has_answered(pair->endpoint);
+        }
+        return true;
+    case EPOFI_TAG_GONE:
+        mca_btl_epofi_pair_lose(module, pair,
+                                "the peer has lost its connection to this endpoint");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- has it arrived? ------------------------------------------------------------------------- */
+
+/** Questions in one look; the next one goes on behind the last who was asked. */
+#define CONFIRM_MOST 64
+/** The time between two questions doubles so often: a peer that computes need not be asked on. */
+#define CONFIRM_DOUBLED 6
+
+/** Is it time to ask whether all of a pair has arrived? */
+static bool is_due(const mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
+{
+    const bool quiet = pair->noticed == pair->out.sequence;
+
+    pair->noticed = pair->out.sequence;
+    return quiet && pair->settled != pair->out.sequence && !pair->lost && !pair->given_up
+           && (NULL == pair->endpoint || !pair->endpoint->failed)
+           && 0 <= (int32_t) (module->confirm_looks - pair->next_look);
+}
+
+void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
+{
+    const uint64_t interval = (uint64_t) mca_btl_epofi_component.confirm * 1000000u;
+    const uint64_t now = mca_btl_epofi_now();
+    unsigned int left = CONFIRM_MOST;
+
+    if (0 == interval || now - module->confirm_ns < interval || module->closing) {
+        return;
+    }
+    module->confirm_ns = now;
+    ++module->confirm_looks;
+    /* From where the last look ended: else those in front, who may never answer, would be all that
+     * is ever asked. */
+    for (uint32_t i = 0; i <= module->pairs.mask && 0 < left; ++i) {
+        mca_btl_epofi_pair_t *pair
+            = module->pairs.slots[module->confirm_next++ & module->pairs.mask].pair;
+        struct mca_btl_base_endpoint_t *endpoint;
+
+        if (NULL == pair || !is_due(module, pair)) {
+            continue;
+        }
+        --left;
+        pair->next_look = module->confirm_looks + (UINT32_C(1) << pair->asked);
+        pair->asked += CONFIRM_DOUBLED > pair->asked ? 1 : 0;
+        endpoint = endpoint_for_own(module, pair);
+        if (NULL != endpoint) {
+            send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
+            pair->noticed = pair->out.sequence;
+            if (0 == endpoint->references) {
+                mca_btl_epofi_endpoint_retire(endpoint);
+            }
+        }
+    }
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/** Of the shm provider: addresses are "fi_shm://PID:...".  @return 0, or why it is not there */
+static int look_at_process(const struct mca_btl_base_endpoint_t *endpoint)
+{
+    int pid = 0;
+
+    if (FI_ADDR_STR != endpoint->callee.name.format
+        || 1 != sscanf((const char *) endpoint->callee.name.bytes, "fi_shm://%d:", &pid)
+        || 0 >= pid) {
+        return 0;
+    }
+    return 0 != kill((pid_t) pid, 0) && ESRCH == errno ? ESRCH : 0;
+}
+
+/** Has the attempt to connect ended?  @return 0: it goes on, or somebody listened; or why nobody
+ * did */
+static int probe_result(struct mca_btl_base_endpoint_t *endpoint)
+{
+    struct pollfd pollfd = {.fd = endpoint->probe, .events = POLLOUT};
+    socklen_t size = sizeof(int);
+    int error = 0;
+
+    if (1 != poll(&pollfd, 1, 0)) {
+        return 0;
+    }
+    if (0 != getsockopt(endpoint->probe, SOL_SOCKET, SO_ERROR, &error, &size)) {
+        error = 0;
+    }
+    mca_btl_epofi_ask_stop(endpoint);
+    return error;
+}
+
+/** Is there a listener at the peer's address?  Connecting does not need the peer's threads: its
+ * kernel answers.  The answer is looked at now and at the next questions. */
+static int look_at_listener(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const struct sockaddr *address = (const struct sockaddr *) endpoint->callee.name.bytes;
+    int error = 0;
+
+    if (0 <= endpoint->probe) {
+        return probe_result(endpoint);
+    }
+    endpoint->probe = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (0 > endpoint->probe) {
+        return 0;
+    }
+    if (0 == connect(endpoint->probe, address, endpoint->callee.name.length)) {
+        mca_btl_epofi_ask_stop(endpoint);
+    } else if (EINPROGRESS == errno) {
+        error = probe_result(endpoint);
+    } else {
+        error = errno;
+        mca_btl_epofi_ask_stop(endpoint);
+    }
+    return error;
+}
+
+void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint)
+{
+    if (0 <= endpoint->probe) {
+        (void) close(endpoint->probe);
+        endpoint->probe = -1;
+    }
+}
+
+void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
+                       bool look_only)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
+    const char *provider = module->fabric->info->fabric_attr->prov_name;
+    int error = 0;
+
+    if (!endpoint->failed) {
+        if (0 == strncasecmp(provider, "shm", 3)) {
+            error = look_at_process(endpoint);
+        } else if (0 == strncasecmp(provider, "tcp", 3)
+                   && (FI_SOCKADDR_IN == endpoint->callee.name.format
+                       || FI_SOCKADDR_IN6 == endpoint->callee.name.format)) {
+            error = look_at_listener(endpoint);
+        }
+    }
+    if (endpoint->failed || 0 != error) {
+        /* What cannot be had for want of a port or a buffer says nothing of the peer. */
+        if (endpoint->failed || ESRCH == error
+            || OPAL_ERR_UNREACH == mca_btl_epofi_status(error)) {
+            mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
+        }
+        return;
+    }
+    if (!look_only) {
+        send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
+    }
+}

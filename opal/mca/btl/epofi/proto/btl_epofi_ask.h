@@ -1,0 +1,50 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages of modules to each other, of which no owner knows: is the other one there?
+ */
+
+#ifndef MCA_BTL_EPOFI_ASK_H
+#define MCA_BTL_EPOFI_ASK_H
+
+#include "opal_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** See mca_btl_ep_ask_fn_t. */
+void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                       bool look_only);
+
+/** Tell a peer that it has been given up, if it can be told. */
+void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
+
+/** Somebody asks: answer. */
+void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair);
+
+/** A message of these tags has come.
+ * @param[in] payload  length bytes, aligned to 8
+ * @return false: it is none of these, or not of the right size */
+bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                               mca_btl_base_tag_t tag, const void *payload, size_t length);
+
+/** Ask whether what was sent some time ago has arrived.  Slow path, for now and then. */
+void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module);
+
+/** The endpoint goes: give up what asking holds. */
+void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_ASK_H */

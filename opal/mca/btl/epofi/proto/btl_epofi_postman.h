@@ -1,0 +1,49 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The thread that sends packets whose own thread has turned to something else.
+ */
+
+#ifndef MCA_BTL_EPOFI_POSTMAN_H
+#define MCA_BTL_EPOFI_POSTMAN_H
+
+#include "opal_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** One more module has packets that somebody is to look after.  By its owner.
+ * @return false: there is no thread for it */
+bool mca_btl_epofi_postman_take(void);
+
+/** Slow path of mca_btl_epofi_postman_tell. */
+void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module);
+
+/** There is a packet where there was none. */
+static inline void mca_btl_epofi_postman_tell(mca_btl_epofi_module_t *module)
+{
+    /* Either we see that nobody watches us, or the postman sees the packet: partner is the fence in
+     * has_none (btl_epofi_postman.c). */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (OPAL_UNLIKELY(!atomic_load_explicit(&module->watched, memory_order_relaxed))) {
+        mca_btl_epofi_postman_watch(module);
+    }
+}
+
+/** The module goes: nobody looks after it any more when this returns. */
+void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_POSTMAN_H */

@@ -1,0 +1,38 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What endpoints call of the protocols, put together.
+ */
+
+#include "opal_config.h"
+
+#include "../object/object.h"
+#include "btl_epofi_ask.h"
+#include "btl_epofi_get.h"
+#include "btl_epofi_packet.h"
+#include "btl_epofi_send.h"
+#include "btl_epofi_upcalls.h"
+
+static void start(struct mca_btl_base_endpoint_t *endpoint)
+{
+    endpoint->probe = -1;
+    endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
+    mca_btl_epofi_packet_init(endpoint);
+}
+
+const mca_btl_epofi_upcalls_t mca_btl_epofi_upcalls = {
+    .start = start,
+    .stop = mca_btl_epofi_ask_stop,
+    .farewell = mca_btl_epofi_ask_farewell,
+    .abandon = mca_btl_epofi_get_abandon,
+};

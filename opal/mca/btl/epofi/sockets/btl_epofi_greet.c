@@ -1,0 +1,517 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Greetings: libfabric's tcp lets anybody connect, believes who says to be a member, and can be
+ * made to crash by what is sent behind its handshake.  So nobody gets through to it who has not
+ * said, first of all, what only those who have the listener's address with the secret can say.
+ *
+ *      connector                                  listener
+ *      connect ---------------------------------> accept: held, unknown to libfabric
+ *      stands: greeting  ------ 32 bytes -------> right? then libfabric gets it, ...
+ *      libfabric's request ---------------------> (waits in the socket)
+ *      right? then libfabric goes on <- 16 bytes  ... behind our answer
+ *
+ * The answer shows that it is the listener who has got the greeting, and not another one who has
+ * got its port.  Whatever is wrong, cut short, or takes too long, ends the connection.  Neither
+ * takes a round trip of its own: each is sent together with what libfabric has to say.
+ *
+ * A gate is what a module has for that: its listener with the connections that are held, and the
+ * secrets of those whom it may connect to.  All calls within libfabric come from
+ * btl_epofi_sockets.c, which knows whose a socket is.  A gate is used by whoever drives its module,
+ * one call at a time; that a connection has been held for too long is found by any thread (sweep),
+ * which shuts it down, and the gate does the rest when it sees that.
+ * docs/security.md says what it is for.
+ *
+ * Tests: unit/test_epofi_greet, strangers_net
+ */
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+#include "btl_epofi_greet.h"
+#include "btl_epofi_sockets.h"
+
+#include "opal/class/opal_hash_table.h"
+#include "opal/mca/btl/base/base.h"
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+/** So many connections are held by a gate at most; others wait in the kernel meanwhile. */
+#define HELD_MOST 512
+
+/** When there are that many, silence is borne for so long only. */
+#define HASTE_NS (UINT64_C(1) * 1000000000)
+
+/** ... and then they are all looked at so often at most, while nothing is said on any of them:
+ * others that wait have libfabric ask at each turn, and a look is a system call over all. */
+#define FULL_LOOK_NS (UINT64_C(1) * 1000000)
+
+/** A connection that libfabric does not know of yet. */
+typedef struct held_t {
+    int fd;
+    uint32_t got; /**< bytes of the greeting */
+    uint64_t since_ns;
+    mca_btl_epofi_greeting_t greeting;
+} held_t;
+
+struct mca_btl_epofi_gate_t {
+    const mca_btl_epofi_address_t *own; /**< its secret is there before anybody can connect */
+    int listener;                       /**< -1: not known, or not any more, */
+    int set;                            /**< ... the epoll set by which libfabric watches it, ... */
+    struct epoll_event event;           /**< ... and with what */
+    held_t *held;                       /**< the oldest first */
+    uint32_t count;
+    uint32_t room;
+    uint64_t refused;
+    uint64_t next_look_ns; /**< when there are too many: not before */
+    opal_hash_table_t callees; /**< by listener_key_t */
+};
+
+/** What makes a listener, of an address: no more of it is compared. */
+typedef struct listener_key_t {
+    uint16_t family;
+    uint16_t port; /**< in the network's order */
+    unsigned char host[16];
+} listener_key_t;
+
+_Static_assert(20 == sizeof(listener_key_t), "compared as bytes");
+
+struct mca_btl_epofi_caller_t {
+    listener_key_t to;
+    bool ours;  /**< a module of ours connects */
+    bool known; /**< whom it leads to, so there is ... */
+    mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
+    bool said;
+    bool heard;
+    uint32_t got; /**< bytes of the answer */
+    mca_btl_epofi_answer_t answer;
+    mca_btl_epofi_answer_t right;
+};
+
+static void key_of(const void *bytes, listener_key_t *key)
+{
+    const struct sockaddr *address = bytes;
+
+    memset(key, 0, sizeof(*key));
+    key->family = address->sa_family;
+    if (AF_INET == address->sa_family) {
+        key->port = ((const struct sockaddr_in *) bytes)->sin_port;
+        memcpy(key->host, &((const struct sockaddr_in *) bytes)->sin_addr, sizeof(struct in_addr));
+    } else if (AF_INET6 == address->sa_family) {
+        key->port = ((const struct sockaddr_in6 *) bytes)->sin6_port;
+        memcpy(key->host, &((const struct sockaddr_in6 *) bytes)->sin6_addr,
+               sizeof(struct in6_addr));
+    }
+}
+
+/* ---- the gate -------------------------------------------------------------------------------- */
+
+static _Thread_local mca_btl_epofi_gate_t *opening; /**< the gate that this thread is opening */
+
+int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_gate_t **gate_p)
+{
+    mca_btl_epofi_gate_t *gate;
+
+    *gate_p = NULL;
+    if (0 == mca_btl_epofi_component.greeting || !mca_btl_epofi_sockets_can_greet()) {
+        return OPAL_SUCCESS;
+    }
+    gate = calloc(1, sizeof(*gate));
+    if (NULL == gate) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    OBJ_CONSTRUCT(&gate->callees, opal_hash_table_t);
+    if (OPAL_SUCCESS != opal_hash_table_init(&gate->callees, 16)) {
+        OBJ_DESTRUCT(&gate->callees);
+        free(gate);
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    gate->own = own;
+    gate->listener = -1;
+    gate->set = -1;
+    opening = gate;
+    *gate_p = gate;
+    return OPAL_SUCCESS;
+}
+
+bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate)
+{
+    const bool stands = NULL != gate && 0 <= gate->listener && 0 <= gate->set;
+
+    opening = NULL; /* should libfabric have listened otherwise */
+    opal_output_verbose(10, opal_btl_base_framework.framework_output,
+                        "btl:epofi: connections are %sgreeted", stands ? "" : "not ");
+    return stands;
+}
+
+mca_btl_epofi_gate_t *mca_btl_epofi_gate_listens(int listener)
+{
+    mca_btl_epofi_gate_t *gate = opening;
+
+    opening = NULL;
+    if (NULL != gate) {
+        gate->listener = listener;
+    }
+    return gate;
+}
+
+void mca_btl_epofi_gate_watched(mca_btl_epofi_gate_t *gate, int set,
+                                const struct epoll_event *event)
+{
+    gate->set = set;
+    gate->event = *event;
+}
+
+/** Take one off the list.  It stays open. */
+static int let_go(mca_btl_epofi_gate_t *gate, uint32_t at)
+{
+    const int fd = gate->held[at].fd;
+
+    (void) epoll_ctl(gate->set, EPOLL_CTL_DEL, fd, NULL);
+    --gate->count;
+    memmove(&gate->held[at], &gate->held[at + 1], (gate->count - at) * sizeof(*gate->held));
+    return fd;
+}
+
+void mca_btl_epofi_gate_unwatched(mca_btl_epofi_gate_t *gate)
+{
+    while (0 < gate->count) {
+        mca_btl_epofi_sockets_close(let_go(gate, gate->count - 1));
+    }
+    gate->set = -1;
+}
+
+void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate)
+{
+    opening = NULL;
+    if (NULL == gate) {
+        return;
+    }
+    mca_btl_epofi_sockets_forget(gate, gate->listener, gate->set);
+    mca_btl_epofi_gate_unwatched(gate);
+    OBJ_DESTRUCT(&gate->callees);
+    free(gate->held);
+    free(gate);
+}
+
+uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
+{
+    return gate->refused;
+}
+
+/* ---- whom it knows --------------------------------------------------------------------------- */
+
+static const mca_btl_epofi_callee_t *callee_at(mca_btl_epofi_gate_t *gate,
+                                               const listener_key_t *key)
+{
+    void *callee;
+
+    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->callees, key, sizeof(*key), &callee)
+               ? callee
+               : NULL;
+}
+
+int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
+{
+    const mca_btl_epofi_callee_t *other;
+    listener_key_t key;
+
+    if (NULL == gate) {
+        return OPAL_SUCCESS;
+    }
+    key_of(callee->name.bytes, &key);
+    other = callee_at(gate, &key);
+    if (NULL != other && other->order > callee->order) {
+        return OPAL_SUCCESS; /* who is told that it was given up, although it is gone */
+    }
+    return opal_hash_table_set_value_ptr(&gate->callees, &key, sizeof(key), (void *) callee);
+}
+
+void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
+{
+    listener_key_t key;
+
+    if (NULL == gate) {
+        return;
+    }
+    key_of(callee->name.bytes, &key);
+    if (callee == callee_at(gate, &key)) {
+        (void) opal_hash_table_remove_value_ptr(&gate->callees, &key, sizeof(key));
+    }
+}
+
+/* ---- who connects here ----------------------------------------------------------------------- */
+
+/** Count one that is refused, and say so the first time. */
+static void refuse(mca_btl_epofi_gate_t *gate, int fd, const char *why)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char text[EPOFI_HOST_TEXT];
+
+    ++gate->refused;
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("stranger connects", true, opal_process_info.nodename,
+                        mca_btl_epofi_sockets_peer(fd, text), why);
+    }
+}
+
+/** There are too many: the oldest has to go.  If it has said nothing it may be of the job: a
+ * process that computes after it has begun to connect, and connects again when it goes on. */
+static void drop_oldest(mca_btl_epofi_gate_t *gate, uint64_t now)
+{
+    const held_t *oldest = &gate->held[0];
+
+    if (0 < oldest->got) {
+        refuse(gate, oldest->fd, "there are too many that say half a greeting, and no more");
+    } else {
+        mca_btl_epofi_sockets_say_silent(oldest->fd, (now - oldest->since_ns) / 1000000u);
+    }
+    mca_btl_epofi_sockets_close(let_go(gate, 0));
+}
+
+/** Room for one more?  The oldest has to go when there are too many, unless it is new itself. */
+static bool make_room(mca_btl_epofi_gate_t *gate)
+{
+    uint32_t room = 0 == gate->room ? 8 : 2 * gate->room;
+    held_t *held;
+
+    if (HELD_MOST == gate->count) {
+        const uint64_t now = mca_btl_epofi_now();
+
+        if (now - gate->held[0].since_ns < HASTE_NS) {
+            return false;
+        }
+        drop_oldest(gate, now);
+    }
+    if (gate->count < gate->room) {
+        return true;
+    }
+    held = realloc(gate->held, room * sizeof(*held));
+    if (NULL == held) {
+        return false;
+    }
+    gate->held = held;
+    gate->room = room;
+    return true;
+}
+
+/** A connection has come: libfabric comes back here when something is said on it. */
+static void hold(mca_btl_epofi_gate_t *gate, int fd)
+{
+    if (0 != epoll_ctl(gate->set, EPOLL_CTL_ADD, fd, &gate->event)) {
+        mca_btl_epofi_sockets_close(fd); /* no memory; who wants it makes it again */
+        return;
+    }
+    gate->held[gate->count++] = (held_t){.fd = fd, .since_ns = mca_btl_epofi_now()};
+}
+
+/** @return 1: it has greeted; 0: wait; -1: close it, and count it if there is a why */
+static int listen_to(mca_btl_epofi_gate_t *gate, held_t *held, const char **why_p)
+{
+    mca_btl_epofi_greeting_t *greeting = &held->greeting;
+    const ssize_t got = recv(held->fd, (char *) greeting + held->got,
+                             sizeof(*greeting) - held->got, MSG_DONTWAIT);
+
+    *why_p = NULL;
+    if (0 >= got) {
+        if (0 > got && (EAGAIN == errno || EINTR == errno)) {
+            return 0;
+        }
+        /* One that has said nothing may be of the job: a connection that was given up, or made to
+         * see whether anybody listens. */
+        *why_p = 0 == held->got ? NULL : "it ended in the middle of the greeting";
+        return -1;
+    }
+    held->got += (uint32_t) got;
+    if (!mca_btl_epofi_greeting_begins(greeting, held->got)) {
+        *why_p = "what it says is no greeting";
+        return -1;
+    }
+    if (sizeof(*greeting) > held->got) {
+        return 0;
+    }
+    if (!mca_btl_epofi_greeting_is_right(&gate->own->secret, greeting)) {
+        *why_p = "its greeting does not prove that it belongs to this job";
+        return -1;
+    }
+    return 1;
+}
+
+/** Answer one that has greeted.  @return false: it has ended */
+static bool answer(const mca_btl_epofi_gate_t *gate, const held_t *held)
+{
+    const mca_btl_epofi_answer_t words = mca_btl_epofi_answer_make(&gate->own->secret,
+                                                                   held->greeting.nonce);
+
+    /* It has sent nothing yet, so there is room.  It goes with what libfabric says next. */
+    return sizeof(words) == send(held->fd, &words, sizeof(words),
+                                 MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
+}
+
+/** Look at those that are held.  @return one that has greeted, which is held no more; -1: none */
+static int look_at_all(mca_btl_epofi_gate_t *gate)
+{
+    struct pollfd polls[HELD_MOST];
+    const uint32_t count = gate->count;
+    const char *why;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        polls[i] = (struct pollfd){.fd = gate->held[i].fd, .events = POLLIN};
+    }
+    if (0 >= poll(polls, count, 0)) {
+        return -1;
+    }
+    /* From the last one, so that those before it stay where they are. */
+    for (uint32_t i = count; 0 < i--;) {
+        held_t *held = &gate->held[i];
+        int result = 0 == polls[i].revents ? 0 : listen_to(gate, held, &why);
+
+        if (1 == result && answer(gate, held)) {
+            return let_go(gate, i);
+        }
+        if (0 != result) {
+            if (NULL != why) {
+                refuse(gate, held->fd, why);
+            }
+            mca_btl_epofi_sockets_close(let_go(gate, i));
+        }
+    }
+    return -1;
+}
+
+static int look(mca_btl_epofi_gate_t *gate)
+{
+    const bool full = HELD_MOST == gate->count;
+    const uint64_t now = full ? mca_btl_epofi_now() : 0;
+    int fd;
+
+    if (full && now < gate->next_look_ns) {
+        return -1;
+    }
+    fd = look_at_all(gate);
+    gate->next_look_ns = full && 0 > fd ? now + FULL_LOOK_NS : 0;
+    return fd;
+}
+
+int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)
+{
+    int error = EAGAIN;
+    int fd;
+
+    while (make_room(gate)) {
+        fd = mca_btl_epofi_sockets_accept(gate->listener, sizeof(mca_btl_epofi_greeting_t));
+        if (0 > fd) {
+            error = errno;
+            break;
+        }
+        hold(gate, fd);
+    }
+    fd = look(gate);
+    errno = error;
+    return fd;
+}
+
+/* ---- whom it connects to --------------------------------------------------------------------- */
+
+mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
+{
+    mca_btl_epofi_caller_t *caller = calloc(1, sizeof(*caller));
+
+    if (NULL != caller) {
+        key_of(address, &caller->to);
+    }
+    return caller;
+}
+
+void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate)
+{
+    const mca_btl_epofi_callee_t *callee = NULL == gate ? NULL : callee_at(gate, &caller->to);
+
+    caller->ours = NULL != gate;
+    caller->known = NULL != callee;
+    if (NULL != callee) {
+        caller->secret = callee->name.secret;
+    }
+}
+
+int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
+{
+    mca_btl_epofi_greeting_t greeting;
+
+    if (!caller->ours) {
+        return -1;
+    }
+    if (!caller->known || OPAL_SUCCESS != mca_btl_epofi_greeting_make(&caller->secret, &greeting)) {
+        return ECONNABORTED;
+    }
+    caller->right = mca_btl_epofi_answer_make(&caller->secret, greeting.nonce);
+    caller->said = true;
+    /* Nothing has been sent yet, so there is room.  It goes with libfabric's request. */
+    if (sizeof(greeting)
+        != send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE)) {
+        return ECONNABORTED;
+    }
+    return 0;
+}
+
+bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller)
+{
+    return caller->said;
+}
+
+/** The one who listens there is not the one whose address we have. */
+static void say_impostor(int fd)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char text[EPOFI_HOST_TEXT];
+
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("stranger answers", true, opal_process_info.nodename,
+                        mca_btl_epofi_sockets_peer(fd, text));
+    }
+}
+
+int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
+{
+    ssize_t got;
+
+    if (caller->heard) {
+        return 0;
+    }
+    got = recv(fd, (char *) &caller->answer + caller->got, sizeof(caller->answer) - caller->got,
+               MSG_DONTWAIT);
+    if (0 >= got) {
+        return 0 == got ? ECONNRESET : errno;
+    }
+    caller->got += (uint32_t) got;
+    if (sizeof(caller->answer) > caller->got) {
+        return EAGAIN;
+    }
+    if (caller->right.magic != caller->answer.magic
+        || caller->right.proof != caller->answer.proof) {
+        say_impostor(fd);
+        caller->got = 0; /* should libfabric come back */
+        return ECONNREFUSED;
+    }
+    caller->heard = true;
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The sockets that libfabric opens: its calls are led here, connections are greeted, looked after,
+ * and ended where nobody talks.
+ *
+ * Called by libfabric, where its provider is tcp, and by the layers that open its objects and look
+ * after them.  Knows no module, and nothing of messages.
+ *
+ * Below it: base.
+ */
+
+#ifndef MCA_BTL_EPOFI_SOCKETS_LAYER_H
+#define MCA_BTL_EPOFI_SOCKETS_LAYER_H
+
+#include "btl_epofi_greet.h"
+#include "btl_epofi_sockets.h"
+
+#endif /* MCA_BTL_EPOFI_SOCKETS_LAYER_H */
