@@ -25,8 +25,8 @@ use Test::More;
 my $top = abs_path(dirname(__FILE__) . '/../..');
 
 # A component's layers, from the lowest one up; those in a list of their own do not know each other.
-# docs/architecture.md ("The engine's layers") and docs/extension.md say what they are for, and the headers.
-# Sources beside the folders are on top of all, headers below.
+# docs/architecture.md ("The engine's layers"), epofi.md, epshm.md and extension.md say what each is
+# for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
