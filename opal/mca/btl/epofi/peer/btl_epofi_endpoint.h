@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Peers: addresses, connecting and disconnecting, patience, and what happens when a peer is gone.
+ * Peers: connecting and disconnecting, and what is under way to them.
  */
 
 #ifndef MCA_BTL_EPOFI_ENDPOINT_H
@@ -22,9 +22,6 @@
 #include "../object/object.h"
 
 BEGIN_C_DECLS
-
-/** Fill in the module's ep_address from its enabled libfabric endpoint. */
-int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module);
 
 /** The endpoint of whoever has this address, which may come off the wire.  With no reference more:
  * forget it with mca_btl_epofi_endpoint_retire if it has none.
@@ -47,44 +44,6 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_modul
 
 /** An operation to the peer ended: forget the peer if that is what was waited for. */
 void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint);
-
-/** The provider had no room: say so if that has been going on for long.  Slow path.
- * @return OPAL_ERR_OUT_OF_RESOURCE */
-int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint);
-
-/** Declare the peer gone and tell the owner; the first time also the user, and the peer, if it is
- * still there.
- * @param[in] error   libfabric's error, positive
- * @param[in] detail  what the provider adds */
-void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
-                                 const char *detail);
-
-/** What a refused libfabric call means for its caller; handles all but success.
- * @param[in] result  of the call, negative
- * @return OPAL_ERR_OUT_OF_RESOURCE or OPAL_ERR_UNREACH */
-int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
-
-/** Operations to peers have been under way for long without a completion: say so.  Slow path. */
-void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module);
-
-/** End what is under way to peers that were given up some time ago. */
-void mca_btl_epofi_endpoint_end_abandoned(mca_btl_epofi_module_t *module);
-
-/** Operations to peers that are not gone.  Slow. */
-uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module);
-
-/** See mca_btl_ep_abandon_fn_t. */
-void mca_btl_epofi_abandon(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
-
-/** Who the peer is, and its address, for people.
- * @param[in]  endpoint  NULL: the one that is being connected to, at address
- * @return text */
-const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
-                                   struct mca_btl_base_endpoint_t *endpoint, const void *address,
-                                   char *text, size_t size);
-
-/** Bytes of such a text. */
-#define EPOFI_DESCRIBE 512
 
 /* ---- operations ------------------------------------------------------------------------------ */
 

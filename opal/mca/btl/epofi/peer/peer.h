@@ -22,6 +22,8 @@
 #ifndef MCA_BTL_EPOFI_PEER_LAYER_H
 #define MCA_BTL_EPOFI_PEER_LAYER_H
 
+#include "btl_epofi_address.h"
 #include "btl_epofi_endpoint.h"
+#include "btl_epofi_lost.h"
 
 #endif /* MCA_BTL_EPOFI_PEER_LAYER_H */

@@ -1,0 +1,212 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * How long a peer is waited for that takes or answers nothing, and what happens when it is gone.
+ */
+
+#include "opal_config.h"
+
+#include "../object/object.h"
+#include "../sockets/sockets.h"
+#include "../base/base.h"
+#include "btl_epofi_address.h"
+#include "btl_epofi_lost.h"
+
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#include <errno.h>
+
+/** Tell the owner.  @return must the user be told, too? */
+static bool lost(struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_btl_ep_module_t *module = &endpoint->module->super;
+
+    return NULL == module->ep_lost || module->ep_lost(module, endpoint);
+}
+
+void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
+                                 const char *detail)
+{
+    mca_btl_epofi_module_t *module = endpoint->module;
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
+
+    if (module->closing || endpoint->pair->given_up) {
+        endpoint->failed = true;
+        return; /* a peer that is gone first, when all is over, or of whom the owner knows: nobody
+                 * waits for this message */
+    }
+    if (endpoint->failed) {
+        (void) lost(endpoint);
+        return;
+    }
+    endpoint->failed = true;
+    if (lost(endpoint)) {
+        EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
+                        mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
+                        module->fabric->info->fabric_attr->prov_name,
+                        mca_btl_epofi_describe_own(module, own),
+                        fi_strerror(error), detail);
+    }
+    module->upcalls->farewell(endpoint);
+}
+
+/* ---- patience -------------------------------------------------------------------------------- */
+
+/** A peer has taken nothing for so long; warn once if that is long enough. */
+static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
+{
+    const unsigned int limit = mca_btl_epofi_component.stall_warning;
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
+
+    if (0 == limit || endpoint->warned || endpoint->failed
+        || silent_ns <= (uint64_t) limit * 1000000000u) {
+        return;
+    }
+    endpoint->warned = true;
+    EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
+                    mca_btl_epofi_describe(endpoint->module, endpoint, NULL, peer, sizeof(peer)),
+                    endpoint->module->fabric->info->fabric_attr->prov_name,
+                    mca_btl_epofi_describe_own(endpoint->module, own), limit);
+}
+
+/** The provider takes nothing for a peer.  @return ns for which that has been so */
+static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const uint64_t now = mca_btl_epofi_now();
+
+    if (0 == endpoint->stalled_ns) {
+        endpoint->stalled_ns = now;
+        endpoint->attempts = 0;
+    }
+    return now - endpoint->stalled_ns;
+}
+
+int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
+{
+    if (0 == mca_btl_epofi_component.stall_warning || endpoint->warned) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    warn(endpoint, stalled_for(endpoint));
+    return OPAL_ERR_OUT_OF_RESOURCE;
+}
+
+/** A peer is lost that has ended so many connections before they could be used, ... */
+#define REFUSALS_MOST 16
+/** ... for so long: it is there, but it has no descriptors left, or nobody listens any more. */
+#define REFUSED_NS (UINT64_C(5) * 1000000000)
+
+/**
+ * libfabric's tcp connects when there is something to send, and says no more of a connection that
+ * could not be made than that the next call has to try again.  How often it does tells.
+ *
+ * @return does the peer refuse?
+ */
+static bool is_refusing(struct mca_btl_base_endpoint_t *endpoint)
+{
+    static _Thread_local uint32_t seen;
+    const uint32_t connects = mca_btl_epofi_sockets_connects();
+
+    if (OPAL_LIKELY(seen == connects)) {
+        return false;
+    }
+    seen = connects; /* the last call was for this peer */
+    ++endpoint->attempts;
+    return REFUSED_NS < stalled_for(endpoint) && REFUSALS_MOST < endpoint->attempts;
+}
+
+int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
+{
+    if (-FI_EAGAIN == result || -FI_ENOMEM == result) {
+        if (!is_refusing(endpoint)) {
+            return mca_btl_epofi_endpoint_stalled(endpoint);
+        }
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
+                                    "it ends every connection at once; it may have no file "
+                                    "descriptors left (ulimit -n)");
+        return OPAL_ERR_UNREACH;
+    }
+    if (-FI_EMFILE == result || -ENFILE == result) {
+        if (!mca_btl_epofi_sockets_none_left((int) -result, "to connect to a peer with")) {
+            return mca_btl_epofi_endpoint_stalled(endpoint);
+        }
+        mca_btl_epofi_endpoint_fail(endpoint, (int) -result,
+                                    "this process has none left to connect with (ulimit -n)");
+        return OPAL_ERR_UNREACH;
+    }
+    mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
+    return OPAL_ERR_UNREACH;
+}
+
+/** So long the provider may take to end operations towards a peer that is known to be dead.  Some
+ * never do (shm, reads that the peer answers), and some still copy what the kernel has of them. */
+#define ABANDON_NS (UINT64_C(1) * 1000000000)
+
+void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    struct mca_btl_base_endpoint_t *endpoint;
+
+    /* The first time since something came: from now on there is nothing. */
+    if (module->idle_start >= module->idle || 0 == module->idle_ns) {
+        module->idle_ns = now;
+    }
+    module->idle_start = module->idle;
+    for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
+        if (0 == endpoint->inflight) {
+            continue;
+        }
+        warn(endpoint, now - module->idle_ns);
+    }
+}
+
+void mca_btl_epofi_endpoint_end_abandoned(mca_btl_epofi_module_t *module)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    bool left = false;
+
+    for (struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list; NULL != endpoint;
+         endpoint = endpoint->next) {
+        if (0 == endpoint->abandoned_ns || endpoint->ended) {
+            continue;
+        }
+        if (now - endpoint->abandoned_ns > ABANDON_NS) {
+            endpoint->ended = true;
+            module->upcalls->abandon(module, endpoint);
+        } else {
+            left = true;
+        }
+    }
+    module->abandons = left;
+}
+
+uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module)
+{
+    uint32_t count = 0;
+
+    for (const struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list; NULL != endpoint;
+         endpoint = endpoint->next) {
+        count += endpoint->failed ? 0 : endpoint->inflight;
+    }
+    return count;
+}
+
+void mca_btl_epofi_abandon(mca_btl_ep_module_t *ep_module,
+                           struct mca_btl_base_endpoint_t *endpoint)
+{
+    endpoint->failed = true;
+    if (0 == endpoint->abandoned_ns) {
+        endpoint->abandoned_ns = mca_btl_epofi_now();
+        ((mca_btl_epofi_module_t *) ep_module)->abandons = true;
+    }
+}
