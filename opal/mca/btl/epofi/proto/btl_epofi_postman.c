@@ -20,7 +20,7 @@
  * others there are; when there are none it sleeps until it is told.  It reads no completions.
  *
  * Its calls may make libfabric connect anew, and with that come all calls that are led to
- * btl_epofi_sockets.c: they come from here as from any thread that drives a module, one at a time
+ * btl_epofi_calls.c: they come from here as from any thread that drives a module, one at a time
  * for each module, and mca_btl_epofi_packets_hold keeps them out.
  *
  * Tests: unit/test_epofi_postman, unit/test_epofi_packet, progress

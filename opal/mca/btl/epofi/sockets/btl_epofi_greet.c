@@ -26,8 +26,8 @@
  * takes a round trip of its own: each is sent together with what libfabric has to say.
  *
  * A gate is what a module has for that: its listener with the connections that are held, and the
- * secrets of those whom it may connect to.  All calls within libfabric come from
- * btl_epofi_sockets.c, which knows whose a socket is.  A gate is used by whoever drives its module,
+ * secrets of those whom it may connect to.  All calls within libfabric come from btl_epofi_calls.c,
+ * which knows whose a socket is.  A gate is used by whoever drives its module,
  * one call at a time; that a connection has been held for too long is found by any thread (sweep),
  * which shuts it down, and the gate does the rest when it sees that.
  * docs/security.md says what it is for.
@@ -38,6 +38,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
+#include "btl_epofi_calls.h"
 #include "btl_epofi_greet.h"
 #include "btl_epofi_sockets.h"
 

@@ -141,7 +141,7 @@ void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_c
 /** Connections that were not let in, because of what was said on them. */
 uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
 
-/* What happens within libfabric; called by btl_epofi_sockets.c. */
+/* What happens within libfabric; called by btl_epofi_calls.c. */
 
 /** This thread listens.  @return whose listener that is, or NULL */
 mca_btl_epofi_gate_t *mca_btl_epofi_gate_listens(int listener);

@@ -15,7 +15,7 @@
  * are touched.
  *
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
- * on without btl_epofi_sockets.c.
+ * on without btl_epofi_calls.c.
  *
  * Tests: unit/test_epofi_greet, cut
  */

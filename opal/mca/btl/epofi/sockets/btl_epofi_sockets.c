@@ -11,8 +11,7 @@
 /**
  * @file
  *
- * The sockets that libfabric opens for us: it makes and accepts them where we do not see it, so the
- * calls by which it does are led here (btl_epofi_slots.c).
+ * The sockets that libfabric opens for us, looked after.
  *
  *   - They do not survive into programs that the user's program runs (FD_CLOEXEC from the start),
  *     and the child of a fork closes its copies: a connection ends with the process whose it is,
@@ -22,10 +21,10 @@
  *     refused, so that the other side learns of it.
  *   - Connections on which nobody begins to talk are closed after a while; idle ones are kept
  *     alive.
- *   - Connections of our modules, and to them, begin with greetings, of which libfabric knows
- *     nothing (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
  *
- * Called from within libfabric, by whoever drives a module, so by several threads at a time.
+ * Called from within libfabric (btl_epofi_calls.c), by whoever drives a module, so by several
+ * threads at a time.  Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent),
+ * test/mpi/strangers.c.
  *
  * Tests: cut (files, silent), death (child_), strangers_net
  */
@@ -35,8 +34,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epofi_greet.h"
-#include "btl_epofi_slots.h"
+#include "btl_epofi_socket.h"
 #include "btl_epofi_sockets.h"
 
 #include "opal/util/proc.h"
@@ -48,170 +46,10 @@
 #include <linux/tcp.h> /* glibc's has no tcpi_bytes_received */
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- what there is --------------------------------------------------------------------------- */
-
-/**
- * A socket of libfabric's, in the table by its number; or an epoll set.
- *
- * Who looks at all of them (sweep, on_fork_child) may come when one has been closed and its number
- * is somebody else's: then the inode is another one.  The rest is for who uses the descriptor,
- * which is one thread at a time, and a number goes from one to the next through the kernel.
- */
-typedef struct entry_t {
-    _Atomic uint64_t inode; /**< 0: none */
-    /** When it was accepted, if its peer has not been heard of since; else 0. */
-    _Atomic uint64_t waits_ns;
-    _Atomic uint32_t greeting; /**< bytes that are said on it before libfabric's */
-    /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
-    _Atomic(mca_btl_epofi_caller_t *) caller;
-    _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
-} entry_t;
-
-#define CHUNK 1024  /**< entries that are made together */
-#define CHUNKS 1024 /**< so many chunks; numbers above are not kept */
-
-/** Chunks are added and never removed: a child of a fork may look at any moment. */
-static _Atomic(entry_t *) chunks[CHUNKS];
-
-static entry_t *entry_of(int fd, bool make)
-{
-    _Atomic(entry_t *) *place = &chunks[(unsigned int) fd / CHUNK % CHUNKS];
-    entry_t *chunk, *none = NULL;
-
-    if (0 > fd || CHUNK * CHUNKS <= fd) {
-        return NULL;
-    }
-    /* Acquire: orders the pointer before what is in it; partner: the exchange below. */
-    chunk = atomic_load_explicit(place, memory_order_acquire);
-    if (NULL == chunk && make) {
-        chunk = calloc(CHUNK, sizeof(*chunk));
-        if (NULL != chunk
-            && !atomic_compare_exchange_strong_explicit(place, &none, chunk, memory_order_acq_rel,
-                                                        memory_order_acquire)) {
-            free(chunk);
-            chunk = none;
-        }
-    }
-    return NULL == chunk ? NULL : &chunk[fd % CHUNK];
-}
-
-/** The inode of a socket, which is its own until it is closed; 0 if this is none. */
-static uint64_t inode_of(int fd)
-{
-    struct stat stat;
-
-    return 0 == fstat(fd, &stat) && S_ISSOCK(stat.st_mode) ? (uint64_t) stat.st_ino : 0;
-}
-
-/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: who waits on a descriptor
- * has counted it, or has it from who did. */
-static _Atomic uint32_t awaited;
-
-static void forget_caller(entry_t *entry)
-{
-    mca_btl_epofi_caller_t *caller = atomic_exchange_explicit(&entry->caller, NULL,
-                                                              memory_order_relaxed);
-
-    if (NULL != caller && mca_btl_epofi_caller_awaits(caller)) {
-        (void) atomic_fetch_sub_explicit(&awaited, 1, memory_order_relaxed);
-    }
-    free(caller);
-}
-
-/** A number is nobody's any more, ... */
-static void leave(entry_t *entry)
-{
-    atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
-    atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
-    forget_caller(entry);
-}
-
-/** ... or that of a new socket. */
-static void enter(int fd, uint64_t waits_ns, uint32_t greeting)
-{
-    entry_t *entry = entry_of(fd, true);
-
-    if (NULL != entry) {
-        leave(entry); /* it should have */
-        atomic_store_explicit(&entry->greeting, greeting, memory_order_relaxed);
-        atomic_store_explicit(&entry->waits_ns, waits_ns, memory_order_relaxed);
-        atomic_store_explicit(&entry->inode, inode_of(fd), memory_order_relaxed);
-    }
-}
-
-int mca_btl_epofi_sockets_close(int fd)
-{
-    entry_t *entry = entry_of(fd, false);
-
-    if (NULL != entry) {
-        leave(entry);
-    }
-    return close(fd);
-}
-
-static mca_btl_epofi_gate_t *gate_of(int fd)
-{
-    entry_t *entry = entry_of(fd, false);
-
-    return NULL == entry ? NULL : atomic_load_explicit(&entry->gate, memory_order_relaxed);
-}
-
-static mca_btl_epofi_caller_t *caller_of(int fd)
-{
-    entry_t *entry = entry_of(fd, false);
-
-    return NULL == entry ? NULL : atomic_load_explicit(&entry->caller, memory_order_relaxed);
-}
-
-static void set_gate(int fd, mca_btl_epofi_gate_t *gate)
-{
-    entry_t *entry = entry_of(fd, true);
-
-    if (NULL != entry) {
-        atomic_store_explicit(&entry->gate, gate, memory_order_relaxed);
-    }
-}
-
-void mca_btl_epofi_sockets_forget(mca_btl_epofi_gate_t *gate, int listener, int set)
-{
-    if (gate == gate_of(listener)) {
-        set_gate(listener, NULL);
-    }
-    if (gate == gate_of(set)) {
-        set_gate(set, NULL);
-    }
-}
-
-/** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
-static void on_fork_child(void)
-{
-    const int saved = errno;
-
-    for (int fd = 0; fd < CHUNK * CHUNKS; ++fd) {
-        entry_t *entry = entry_of(fd, false);
-        uint64_t inode;
-
-        if (NULL == entry) {
-            fd += CHUNK - 1;
-            continue;
-        }
-        inode = atomic_load_explicit(&entry->inode, memory_order_relaxed);
-        if (0 != inode && inode_of(fd) == inode) {
-            /* The parent's goes on: nothing is sent, and its epoll sets keep it. */
-            (void) close(fd);
-        }
-    }
-    errno = saved;
-}
 
 /* ---- connections on which nobody talks ------------------------------------------------------- */
 
@@ -274,14 +112,14 @@ void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms)
 }
 
 /** End a connection that has been silent for so long.  By a copy of its descriptor, which cannot
- * become another connection's between the look and the end, as the descriptor can if libfabric closes
- * it in another thread.  Where there is none for a copy, it has to do itself. */
-static void end_silent(int fd, const entry_t *entry, uint64_t ms)
+ * become another connection's between the look and the end, as the descriptor can if libfabric
+ * closes it in another thread.  Where there is none for a copy, it has to do itself. */
+static void end_silent(int fd, const mca_btl_epofi_socket_t *entry, uint64_t ms)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     const int one = 0 > copy ? fd : copy;
 
-    if (atomic_load_explicit(&entry->inode, memory_order_relaxed) == inode_of(one)
+    if (atomic_load_explicit(&entry->inode, memory_order_relaxed) == mca_btl_epofi_socket_inode(one)
         && !has_spoken(one, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
         mca_btl_epofi_sockets_say_silent(one, ms);
         /* libfabric, or the gate, sees that it has ended, and closes it. */
@@ -297,19 +135,20 @@ static void sweep(uint64_t now, uint64_t patience_ns)
 {
     uint32_t count = 0;
 
-    for (int fd = 0; fd < CHUNK * CHUNKS; ++fd) {
-        entry_t *entry = entry_of(fd, false);
+    for (int fd = 0; fd < EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS; ++fd) {
+        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
         uint64_t since;
 
         if (NULL == entry) {
-            fd += CHUNK - 1;
+            fd += EPOFI_SOCKET_CHUNK - 1;
             continue;
         }
         since = atomic_load_explicit(&entry->waits_ns, memory_order_relaxed);
         if (0 == since) {
             continue;
         }
-        if (atomic_load_explicit(&entry->inode, memory_order_relaxed) != inode_of(fd)
+        if (atomic_load_explicit(&entry->inode, memory_order_relaxed)
+                != mca_btl_epofi_socket_inode(fd)
             || has_spoken(fd, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
             /* It may have been given to a new connection meanwhile: that one is kept. */
             (void) atomic_compare_exchange_strong_explicit(&entry->waits_ns, &since, 0,
@@ -415,7 +254,7 @@ static void refuse(int listener)
     spare_take();
 }
 
-/* ---- in place of libc's ---------------------------------------------------------------------- */
+/* ---- new ones -------------------------------------------------------------------------------- */
 
 /**
  * An idle connection is kept alive: what stands between the two may forget it otherwise, without
@@ -433,23 +272,11 @@ static void keep_alive(int fd)
     }
 }
 
-static _Thread_local uint32_t connects;
-
-uint32_t mca_btl_epofi_sockets_connects(void)
+void mca_btl_epofi_sockets_made(int fd)
 {
-    return connects;
-}
-
-static int own_socket(int domain, int type, int protocol)
-{
-    const int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
-
-    if (0 <= fd) {
-        enter(fd, 0, 0);
-        keep_alive(fd);
-        some_left();
-    }
-    return fd;
+    mca_btl_epofi_socket_enter(fd, 0, 0);
+    keep_alive(fd);
+    some_left();
 }
 
 int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
@@ -461,7 +288,7 @@ int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
         const uint64_t now = mca_btl_epofi_now();
         uint64_t none = 0;
 
-        enter(fd, now, greeting);
+        mca_btl_epofi_socket_enter(fd, now, greeting);
         keep_alive(fd);
         (void) atomic_compare_exchange_strong_explicit(&next_sweep_ns, &none, now + SWEEP_NS,
                                                        memory_order_relaxed, memory_order_relaxed);
@@ -475,198 +302,8 @@ int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
     return fd;
 }
 
-static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
+void mca_btl_epofi_sockets_begin(void)
 {
-    mca_btl_epofi_gate_t *gate = gate_of(listener);
-    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener, 0)
-                                : mca_btl_epofi_gate_accept(gate);
-
-    if (0 <= fd && NULL != address) {
-        (void) getpeername(fd, address, size);
-    }
-    return fd;
-}
-
-static int own_listen(int fd, int backlog)
-{
-    const int result = listen(fd, backlog);
-
-    if (0 == result) {
-        set_gate(fd, mca_btl_epofi_gate_listens(fd));
-    }
-    return result;
-}
-
-/** Are there, or have there been, any gates? */
-static atomic_bool greets;
-
-static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
-{
-    ++connects;
-    /* Relaxed: who connects from a module has it from who made the module. */
-    if (atomic_load_explicit(&greets, memory_order_relaxed)) {
-        entry_t *entry = entry_of(fd, true);
-        mca_btl_epofi_caller_t *caller = mca_btl_epofi_caller_new(address);
-
-        if (NULL == entry || NULL == caller) {
-            free(caller);
-            errno = ENOMEM;
-            return -1;
-        }
-        forget_caller(entry);
-        atomic_store_explicit(&entry->caller, caller, memory_order_relaxed);
-    }
-    return connect(fd, address, size);
-}
-
-/** By this we learn to which module a connection belongs: each has an epoll set of its own, in
- * which its listener is from the beginning. */
-static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
-{
-    const int result = epoll_ctl(set, operation, fd, event);
-    const int error = errno;
-    mca_btl_epofi_gate_t *gate = gate_of(fd);
-    mca_btl_epofi_caller_t *caller = caller_of(fd);
-
-    if (0 == result && EPOLL_CTL_ADD == operation) {
-        if (NULL != gate) {
-            set_gate(set, gate);
-            mca_btl_epofi_gate_watched(gate, set, event);
-            atomic_store_explicit(&greets, true, memory_order_relaxed);
-        } else if (NULL != caller) {
-            mca_btl_epofi_caller_watched(caller, gate_of(set));
-        }
-    } else if (NULL != gate && EPOLL_CTL_DEL == operation) {
-        mca_btl_epofi_gate_unwatched(gate);
-    }
-    errno = error;
-    return result;
-}
-
-/** libfabric asks whether a connection stands, and sends its request next: greet.
- * @return 0 or an errno */
-static int greet(int fd)
-{
-    mca_btl_epofi_caller_t *caller = caller_of(fd);
-    int error;
-
-    if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
-        return 0;
-    }
-    error = mca_btl_epofi_caller_greet(caller, fd);
-    if (mca_btl_epofi_caller_awaits(caller)) {
-        (void) atomic_fetch_add_explicit(&awaited, 1, memory_order_relaxed);
-    } else if (0 > error) {
-        forget_caller(entry_of(fd, false)); /* it has nothing to do with us */
-    }
-    return 0 > error ? 0 : error;
-}
-
-static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
-{
-    const int result = getsockopt(fd, level, name, value, size);
-
-    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size
-        && 0 == *(const int *) value) {
-        *(int *) value = greet(fd);
-    }
-    return result;
-}
-
-/** Receive while there are answers to come, on whichever connections.  Slow path. */
-static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
-{
-    mca_btl_epofi_caller_t *caller = caller_of(fd);
-    ssize_t got;
-    int error;
-
-    if (NULL == caller || !mca_btl_epofi_caller_awaits(caller)) {
-        return recv(fd, buffer, length, flags);
-    }
-    error = mca_btl_epofi_caller_hear(caller, fd);
-    if (0 != error) {
-        errno = error;
-        return -1;
-    }
-    got = recv(fd, buffer, length, flags);
-    if (0 < got) {
-        forget_caller(entry_of(fd, false));
-    }
-    return got;
-}
-
-static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
-{
-    const ssize_t got = OPAL_LIKELY(0 == atomic_load_explicit(&awaited, memory_order_relaxed))
-                            ? recv(fd, buffer, length, flags)
-                            : recv_awaited(fd, buffer, length, flags);
-
-    if (OPAL_UNLIKELY(0 == got)) {
-        /* Where it reads what is said first, libfabric looks at errno whatever comes back: if that
-         * happened to be EAGAIN, it would come back to a new connection no more, nor close it. */
-        errno = ECONNRESET;
-    }
-    return got;
-}
-
-/** What recv may have been compiled to. */
-static ssize_t own_recv_chk(int fd, void *buffer, size_t length, size_t size, int flags)
-{
-    return own_recv(fd, buffer, length < size ? length : size, flags);
-}
-
-static int own_socketpair(int domain, int type, int protocol, int fds[2])
-{
-    return socketpair(domain, type | SOCK_CLOEXEC, protocol, fds);
-}
-
-static int own_epoll_create(int size)
-{
-    (void) size;
-    return epoll_create1(EPOLL_CLOEXEC);
-}
-
-static int own_pipe(int fds[2])
-{
-    return pipe2(fds, O_CLOEXEC);
-}
-
-/** The greetings need all but the last REST of them. */
-static mca_btl_epofi_slot_t slots[] = {
-    {"accept", (void *) own_accept, false},
-    {"listen", (void *) own_listen, false},
-    {"connect", (void *) own_connect, false},
-    {"epoll_ctl", (void *) own_epoll_ctl, false},
-    {"getsockopt", (void *) own_getsockopt, false},
-    {"recv", (void *) own_recv, false},
-    {"close", (void *) mca_btl_epofi_sockets_close, false},
-    {"socket", (void *) own_socket, false},
-    {"socketpair", (void *) own_socketpair, false},
-    {"epoll_create", (void *) own_epoll_create, false},
-    {"pipe", (void *) own_pipe, false},
-    {"__recv_chk", (void *) own_recv_chk, false},
-};
-
-enum { SLOTS = sizeof(slots) / sizeof(slots[0]), REST = 4 };
-
-bool mca_btl_epofi_sockets_can_greet(void)
-{
-    bool all = true;
-
-    for (int i = 0; i < SLOTS - REST; ++i) {
-        all = all && slots[i].led;
-    }
-    return all;
-}
-
-void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric)
-{
-    static bool done; /* under the component's lock */
-
-    if (done || !mca_btl_epofi_slots_lead((const void *) fabric->fid.ops->close, slots, SLOTS)) {
-        return;
-    }
-    done = true;
     spare_take();
-    (void) pthread_atfork(NULL, NULL, on_fork_child);
+    (void) pthread_atfork(NULL, NULL, mca_btl_epofi_sockets_on_fork_child);
 }

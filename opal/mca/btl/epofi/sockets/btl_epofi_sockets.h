@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * The sockets that libfabric opens for us.
+ * The sockets that libfabric opens for us, looked after.
  */
 
 #ifndef MCA_BTL_EPOFI_SOCKETS_H
@@ -25,13 +25,11 @@ BEGIN_C_DECLS
 
 struct mca_btl_epofi_gate_t;
 
-/** See what sockets libfabric opens from now on, as far as that can be had.  Under the component's
- * lock; may be called for every fabric. */
-void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric);
+/** From now on libfabric's calls come here. */
+void mca_btl_epofi_sockets_begin(void);
 
-/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_sockets_watch,
- * under the component's lock. */
-bool mca_btl_epofi_sockets_can_greet(void);
+/** libfabric has a new socket. */
+void mca_btl_epofi_sockets_made(int fd);
 
 /** Accept one connection.
  * @param[in] greeting  bytes that are said on it before libfabric says anything
@@ -64,9 +62,6 @@ void mca_btl_epofi_sockets_look(void);
  * @return has that been so for longer than can be borne?
  */
 bool mca_btl_epofi_sockets_none_left(int error, const char *what);
-
-/** How often this thread has tried to connect to somebody, within libfabric. */
-uint32_t mca_btl_epofi_sockets_connects(void);
 
 END_C_DECLS
 

@@ -23,6 +23,7 @@
 #ifndef MCA_BTL_EPOFI_SOCKETS_LAYER_H
 #define MCA_BTL_EPOFI_SOCKETS_LAYER_H
 
+#include "btl_epofi_calls.h"
 #include "btl_epofi_greet.h"
 #include "btl_epofi_sockets.h"
 

@@ -1,0 +1,256 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * In place of libc's: libfabric makes and accepts its sockets where we do not see it, so the calls
+ * by which it does are led here (btl_epofi_slots.c).
+ *
+ * Each does what libfabric wants, and what we want besides (btl_epofi_sockets.c).  Connections of our
+ * modules, and to them, begin with greetings, of which libfabric knows nothing (btl_epofi_greet.c).
+ * Those of other users of libfabric in the process do not.
+ *
+ * Called from within libfabric, by whoever drives a module, so by several threads at a time.
+ * Tests: test/mpi/strangers.c, test/unit/test_epofi_greet.c.
+ */
+
+#define _GNU_SOURCE
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+#include "btl_epofi_calls.h"
+#include "btl_epofi_greet.h"
+#include "btl_epofi_slots.h"
+#include "btl_epofi_socket.h"
+#include "btl_epofi_sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static _Thread_local uint32_t connects;
+
+uint32_t mca_btl_epofi_sockets_connects(void)
+{
+    return connects;
+}
+
+static int own_socket(int domain, int type, int protocol)
+{
+    const int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
+
+    if (0 <= fd) {
+        mca_btl_epofi_sockets_made(fd);
+    }
+    return fd;
+}
+
+static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
+{
+    mca_btl_epofi_gate_t *gate = mca_btl_epofi_socket_gate(listener);
+    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener, 0)
+                                : mca_btl_epofi_gate_accept(gate);
+
+    if (0 <= fd && NULL != address) {
+        (void) getpeername(fd, address, size);
+    }
+    return fd;
+}
+
+static int own_listen(int fd, int backlog)
+{
+    const int result = listen(fd, backlog);
+
+    if (0 == result) {
+        mca_btl_epofi_socket_set_gate(fd, mca_btl_epofi_gate_listens(fd));
+    }
+    return result;
+}
+
+/** Are there, or have there been, any gates? */
+static atomic_bool greets;
+
+static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+    ++connects;
+    /* Relaxed: who connects from a module has it from who made the module. */
+    if (atomic_load_explicit(&greets, memory_order_relaxed)) {
+        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
+        mca_btl_epofi_caller_t *caller = mca_btl_epofi_caller_new(address);
+
+        if (NULL == entry || NULL == caller) {
+            free(caller);
+            errno = ENOMEM;
+            return -1;
+        }
+        mca_btl_epofi_socket_forget_caller(entry);
+        atomic_store_explicit(&entry->caller, caller, memory_order_relaxed);
+    }
+    return connect(fd, address, size);
+}
+
+/** By this we learn to which module a connection belongs: each has an epoll set of its own, in
+ * which its listener is from the beginning. */
+static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    const int result = epoll_ctl(set, operation, fd, event);
+    const int error = errno;
+    mca_btl_epofi_gate_t *gate = mca_btl_epofi_socket_gate(fd);
+    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+
+    if (0 == result && EPOLL_CTL_ADD == operation) {
+        if (NULL != gate) {
+            mca_btl_epofi_socket_set_gate(set, gate);
+            mca_btl_epofi_gate_watched(gate, set, event);
+            atomic_store_explicit(&greets, true, memory_order_relaxed);
+        } else if (NULL != caller) {
+            mca_btl_epofi_caller_watched(caller, mca_btl_epofi_socket_gate(set));
+        }
+    } else if (NULL != gate && EPOLL_CTL_DEL == operation) {
+        mca_btl_epofi_gate_unwatched(gate);
+    }
+    errno = error;
+    return result;
+}
+
+/** libfabric asks whether a connection stands, and sends its request next: greet.
+ * @return 0 or an errno */
+static int greet(int fd)
+{
+    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+    int error;
+
+    if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
+        return 0;
+    }
+    error = mca_btl_epofi_caller_greet(caller, fd);
+    if (mca_btl_epofi_caller_awaits(caller)) {
+        (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
+    } else if (0 > error) {
+        /* It has nothing to do with us. */
+        mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_at(fd, false));
+    }
+    return 0 > error ? 0 : error;
+}
+
+static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+    const int result = getsockopt(fd, level, name, value, size);
+
+    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size
+        && 0 == *(const int *) value) {
+        *(int *) value = greet(fd);
+    }
+    return result;
+}
+
+/** Receive while there are answers to come, on whichever connections.  Slow path. */
+static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
+{
+    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+    ssize_t got;
+    int error;
+
+    if (NULL == caller || !mca_btl_epofi_caller_awaits(caller)) {
+        return recv(fd, buffer, length, flags);
+    }
+    error = mca_btl_epofi_caller_hear(caller, fd);
+    if (0 != error) {
+        errno = error;
+        return -1;
+    }
+    got = recv(fd, buffer, length, flags);
+    if (0 < got) {
+        mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_at(fd, false));
+    }
+    return got;
+}
+
+static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
+{
+    const bool awaited
+        = OPAL_UNLIKELY(0 != atomic_load_explicit(&mca_btl_epofi_sockets_awaited,
+                                                  memory_order_relaxed));
+    const ssize_t got = awaited ? recv_awaited(fd, buffer, length, flags)
+                                : recv(fd, buffer, length, flags);
+
+    if (OPAL_UNLIKELY(0 == got)) {
+        /* Where it reads what is said first, libfabric looks at errno whatever comes back: if that
+         * happened to be EAGAIN, it would come back to a new connection no more, nor close it. */
+        errno = ECONNRESET;
+    }
+    return got;
+}
+
+/** What recv may have been compiled to. */
+static ssize_t own_recv_chk(int fd, void *buffer, size_t length, size_t size, int flags)
+{
+    return own_recv(fd, buffer, length < size ? length : size, flags);
+}
+
+static int own_socketpair(int domain, int type, int protocol, int fds[2])
+{
+    return socketpair(domain, type | SOCK_CLOEXEC, protocol, fds);
+}
+
+static int own_epoll_create(int size)
+{
+    (void) size;
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static int own_pipe(int fds[2])
+{
+    return pipe2(fds, O_CLOEXEC);
+}
+
+/** The greetings need all but the last REST of them. */
+static mca_btl_epofi_slot_t slots[] = {
+    {"accept", (void *) own_accept, false},
+    {"listen", (void *) own_listen, false},
+    {"connect", (void *) own_connect, false},
+    {"epoll_ctl", (void *) own_epoll_ctl, false},
+    {"getsockopt", (void *) own_getsockopt, false},
+    {"recv", (void *) own_recv, false},
+    {"close", (void *) mca_btl_epofi_sockets_close, false},
+    {"socket", (void *) own_socket, false},
+    {"socketpair", (void *) own_socketpair, false},
+    {"epoll_create", (void *) own_epoll_create, false},
+    {"pipe", (void *) own_pipe, false},
+    {"__recv_chk", (void *) own_recv_chk, false},
+};
+
+enum { SLOTS = sizeof(slots) / sizeof(slots[0]), REST = 4 };
+
+bool mca_btl_epofi_sockets_can_greet(void)
+{
+    bool all = true;
+
+    for (int i = 0; i < SLOTS - REST; ++i) {
+        all = all && slots[i].led;
+    }
+    return all;
+}
+
+void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric)
+{
+    static bool done; /* under the component's lock */
+
+    if (done || !mca_btl_epofi_slots_lead((const void *) fabric->fid.ops->close, slots, SLOTS)) {
+        return;
+    }
+    done = true;
+    mca_btl_epofi_sockets_begin();
+}

@@ -1,0 +1,39 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls of libfabric's that are led here.
+ */
+
+#ifndef MCA_BTL_EPOFI_CALLS_H
+#define MCA_BTL_EPOFI_CALLS_H
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** See what sockets libfabric opens from now on, as far as that can be had.  Under the component's
+ * lock; may be called for every fabric. */
+void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric);
+
+/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_sockets_watch,
+ * under the component's lock. */
+bool mca_btl_epofi_sockets_can_greet(void);
+
+/** How often this thread has tried to connect to somebody, within libfabric. */
+uint32_t mca_btl_epofi_sockets_connects(void);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_CALLS_H */

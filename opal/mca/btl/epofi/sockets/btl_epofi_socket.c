@@ -1,0 +1,159 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The table of what libfabric has open: see btl_epofi_socket.h.
+ */
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+#include "btl_epofi_greet.h"
+#include "btl_epofi_socket.h"
+#include "btl_epofi_sockets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** Chunks are added and never removed: a child of a fork may look at any moment. */
+static _Atomic(mca_btl_epofi_socket_t *) chunks[EPOFI_SOCKET_CHUNKS];
+
+mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make)
+{
+    _Atomic(mca_btl_epofi_socket_t *) *place
+        = &chunks[(unsigned int) fd / EPOFI_SOCKET_CHUNK % EPOFI_SOCKET_CHUNKS];
+    mca_btl_epofi_socket_t *chunk, *none = NULL;
+
+    if (0 > fd || EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS <= fd) {
+        return NULL;
+    }
+    /* Acquire: orders the pointer before what is in it; partner: the exchange below. */
+    chunk = atomic_load_explicit(place, memory_order_acquire);
+    if (NULL == chunk && make) {
+        chunk = calloc(EPOFI_SOCKET_CHUNK, sizeof(*chunk));
+        if (NULL != chunk
+            && !atomic_compare_exchange_strong_explicit(place, &none, chunk, memory_order_acq_rel,
+                                                        memory_order_acquire)) {
+            free(chunk);
+            chunk = none;
+        }
+    }
+    return NULL == chunk ? NULL : &chunk[fd % EPOFI_SOCKET_CHUNK];
+}
+
+uint64_t mca_btl_epofi_socket_inode(int fd)
+{
+    struct stat stat;
+
+    return 0 == fstat(fd, &stat) && S_ISSOCK(stat.st_mode) ? (uint64_t) stat.st_ino : 0;
+}
+
+_Atomic uint32_t mca_btl_epofi_sockets_awaited;
+
+void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry)
+{
+    mca_btl_epofi_caller_t *caller = atomic_exchange_explicit(&entry->caller, NULL,
+                                                              memory_order_relaxed);
+
+    if (NULL != caller && mca_btl_epofi_caller_awaits(caller)) {
+        (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_awaited, 1,
+                                         memory_order_relaxed);
+    }
+    free(caller);
+}
+
+/** A number is nobody's any more. */
+static void leave(mca_btl_epofi_socket_t *entry)
+{
+    atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
+    mca_btl_epofi_socket_forget_caller(entry);
+}
+
+void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
+
+    if (NULL != entry) {
+        leave(entry); /* it should have */
+        atomic_store_explicit(&entry->greeting, greeting, memory_order_relaxed);
+        atomic_store_explicit(&entry->waits_ns, waits_ns, memory_order_relaxed);
+        atomic_store_explicit(&entry->inode, mca_btl_epofi_socket_inode(fd), memory_order_relaxed);
+    }
+}
+
+int mca_btl_epofi_sockets_close(int fd)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    if (NULL != entry) {
+        leave(entry);
+    }
+    return close(fd);
+}
+
+mca_btl_epofi_gate_t *mca_btl_epofi_socket_gate(int fd)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->gate, memory_order_relaxed);
+}
+
+mca_btl_epofi_caller_t *mca_btl_epofi_socket_caller(int fd)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->caller, memory_order_relaxed);
+}
+
+void mca_btl_epofi_socket_set_gate(int fd, mca_btl_epofi_gate_t *gate)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
+
+    if (NULL != entry) {
+        atomic_store_explicit(&entry->gate, gate, memory_order_relaxed);
+    }
+}
+
+void mca_btl_epofi_sockets_forget(mca_btl_epofi_gate_t *gate, int listener, int set)
+{
+    if (gate == mca_btl_epofi_socket_gate(listener)) {
+        mca_btl_epofi_socket_set_gate(listener, NULL);
+    }
+    if (gate == mca_btl_epofi_socket_gate(set)) {
+        mca_btl_epofi_socket_set_gate(set, NULL);
+    }
+}
+
+void mca_btl_epofi_sockets_on_fork_child(void)
+{
+    const int saved = errno;
+
+    for (int fd = 0; fd < EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS; ++fd) {
+        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+        uint64_t inode;
+
+        if (NULL == entry) {
+            fd += EPOFI_SOCKET_CHUNK - 1;
+            continue;
+        }
+        inode = atomic_load_explicit(&entry->inode, memory_order_relaxed);
+        if (0 != inode && mca_btl_epofi_socket_inode(fd) == inode) {
+            /* The parent's goes on: nothing is sent, and its epoll sets keep it. */
+            (void) close(fd);
+        }
+    }
+    errno = saved;
+}

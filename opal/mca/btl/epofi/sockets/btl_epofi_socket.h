@@ -1,0 +1,78 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The table of what libfabric has open: sockets by their numbers, and what is known of each.
+ */
+
+#ifndef MCA_BTL_EPOFI_SOCKET_H
+#define MCA_BTL_EPOFI_SOCKET_H
+
+#include "opal_config.h"
+
+#include "btl_epofi_greet.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+/**
+ * A socket of libfabric's, in the table by its number; or an epoll set.
+ *
+ * Who looks at all of them (sweep, mca_btl_epofi_sockets_on_fork_child) may come when one has been
+ * closed and its number is somebody else's: then the inode is another one.  The rest is for who uses
+ * the descriptor, which is one thread at a time, and a number goes from one to the next through the
+ * kernel.
+ */
+typedef struct mca_btl_epofi_socket_t {
+    _Atomic uint64_t inode; /**< 0: none */
+    /** When it was accepted, if its peer has not been heard of since; else 0. */
+    _Atomic uint64_t waits_ns;
+    _Atomic uint32_t greeting; /**< bytes that are said on it before libfabric's */
+    /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
+    _Atomic(mca_btl_epofi_caller_t *) caller;
+    _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
+} mca_btl_epofi_socket_t;
+
+#define EPOFI_SOCKET_CHUNK 1024  /**< entries that are made together */
+#define EPOFI_SOCKET_CHUNKS 1024 /**< so many chunks; numbers above are not kept */
+
+/** The entry of a number.  @param[in] make  have one if there is none
+ * @return NULL: none, or no memory for it */
+mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make);
+
+/** The number is that of a new socket.
+ * @param[in] waits_ns, greeting  see mca_btl_epofi_socket_t */
+void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting);
+
+/** The inode of a socket, which is its own until it is closed; 0 if this is none. */
+uint64_t mca_btl_epofi_socket_inode(int fd);
+
+/** What an entry has, if there is one. */
+mca_btl_epofi_gate_t *mca_btl_epofi_socket_gate(int fd);
+mca_btl_epofi_caller_t *mca_btl_epofi_socket_caller(int fd);
+
+void mca_btl_epofi_socket_set_gate(int fd, mca_btl_epofi_gate_t *gate);
+void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry);
+
+/** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
+void mca_btl_epofi_sockets_on_fork_child(void);
+
+/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: who waits on a
+ * descriptor has counted it, or has it from who did. */
+extern _Atomic uint32_t mca_btl_epofi_sockets_awaited;
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_SOCKET_H */
