@@ -22,18 +22,21 @@ use Ept::MpichTests;
 # Configurations, "processes x endpoints per process". With more than one process the configuration
 # runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
 # btl/epshm.  "2x4/tcp" names one only.
-my @ALL = qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4 4x4/tcp 4x4/node 4x16/tcp 4x16/node);
+my @ALL = qw(1x1 1x2 1x4 1x16 2x2 4x4/tcp 4x4/node);
+
+# All pairs of 64 ranks connected, far more than there are cores.
+my @CROWD = qw(4x16/tcp 4x16/node);
 
 # With --long also these, which run no code that those above do not: shm is another provider for the
-# same btl/epofi, and what more than two processes, or more than two endpoints each, do is in 4x4.
-my @MORE = qw(2x16 4x1 4x2 4x4/shm 4x16/shm);
+# same btl/epofi, what more than two processes, or more than two endpoints each, do is in 4x4, and
+# what one endpoint of a process does, in 1x1 and in the two programs that have 2x1 in any case.
+my @MORE = qw(2x1 2x4 2x16 4x1 4x2 4x4/shm 4x16);
 
-# Where ranks > cores by far, collectives and pair tests are slow but meet what nothing else meets:
-# every pair of 64 ranks connected. The other groups see fewer ranks, with larger messages.
-my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 2x4 4x4/tcp 4x4/node);
+# Fewer ranks, with larger messages.
+my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 4x4/tcp 4x4/node);
 
 # Process-level tests (each process makes endpoints of its own in the test).
-my @PROCESSES = qw(1x1 2x1 4x1/tcp 4x1/node);
+my @PROCESSES = qw(1x1 2x1/tcp 2x1/node 4x1/tcp);
 
 my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
     'btl_epshm_max_frags_max 1', 'btl_epshm_pipe_cells 16', 'btl_epshm_pipe_eager_limit 2048',
@@ -85,7 +88,13 @@ my $RECOVER = '--prtemca state_base_recoverable 1';
 my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
 # Ways between processes, one of which is enough; otherwise all.
-my %UNTOLD = (probe => '2x2/shm', iprobe => '2x2/tcp', any => '2x2/node');
+my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], recv => ['2x2']);
+
+# Under ThreadSanitizer: between processes too, for the ways that are a program's own.
+my %TSAN = (comm_ops => [qw(2x2/tcp 2x2/node)], p2p_requests => [qw(2x2/tcp 2x2/node)],
+            shared_endpoint => [qw(2x2/tcp 2x2/node)], comm_bridge => ['2x2/tcp'],
+            p2p_dump => ['2x2/tcp'], part => ['2x2/node'], part_life => ['2x2/tcp'],
+            part_requests => ['2x2/node']);
 
 # On three nodes what takes long is cut short.
 my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--case across',
@@ -96,22 +105,25 @@ my $PATIENT = 'pml_epml_launcher_wait 20000';
 
 my @TABLE = (
     # The whole matrix, all ways between processes.
-    { program => 'p2p_basic', configs => \@ALL, longer => \@MORE },
+    { program => 'p2p_basic', configs => [@ALL, qw(2x1/tcp 2x1/node)], longer => \@MORE },
     { program => 'p2p_match', configs => \@ALL, longer => \@MORE },
-    { program => 'random_traffic', configs => \@ALL, longer => \@MORE },
-    { program => 'coll_move', configs => \@ALL, longer => \@MORE },
+    { program => 'random_traffic', configs => [@ALL, qw(2x1/tcp 2x1/node), @CROWD],
+      longer => \@MORE },
+    { program => 'coll_move', configs => [@ALL, '4x16/node'], longer => \@MORE },
     { program => 'p2p_requests', configs => \@ALL, longer => \@MORE },
     { program => 'p2p_order', configs => \@ALL, longer => \@MORE },
-    { program => 'comm_ops', configs => \@ALL, longer => \@MORE },
+    { program => 'comm_ops', configs => [@ALL, @CROWD], longer => \@MORE },
 
     # Partitioned communication.  On ordinary communicators it is Open MPI's own module, which can
     # less: that is what the first entry, and the plain runs, are for.
     { program => 'part', variant => 'ordinary', configs => ['2x0'], quick => [],
       args => '--plain-only 1' },
-    { program => 'part', configs => [qw(1x1 1x2 1x4 1x16 2x1 2x2 2x4/tcp)], plain => 0,
-      longer => ['4x2/tcp'], timeout => 120 },
-    { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
-    { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 1x8 2x1 2x2 4x2/tcp)] },
+    { program => 'part', configs => [qw(1x1 1x4 1x16 2x2 2x4/tcp)], plain => 0,
+      longer => [qw(1x2 2x1 4x2/tcp)], timeout => 120 },
+    { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 2x2 4x2/tcp)],
+      longer => [qw(1x8 2x1)] },
+    { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 2x2 4x2/tcp)],
+      longer => [qw(1x8 2x1)] },
 
     # Open MPI 6 has it.
     { program => 'newer', configs => [qw(1x4 2x2/tcp 2x2/node)] },
@@ -130,18 +142,21 @@ my @TABLE = (
 
     # Communicators: what an endpoint does with them, what they leave behind.
     # comm_bridge: groups that have never met.
-    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1 2x2 2x4 4x2/tcp 4x2/node 3x3/tcp)] },
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1/tcp 2x2 4x2/tcp 4x2/node 3x3/tcp)],
+      longer => [qw(2x1 2x4)] },
     { program => 'comm_bridge', variant => 'limit', configs => ['2x2/tcp'], quick => [],
       args => '--limit 1', mca => 'pml_epml_max_endpoints 2', plain => 0,
       says => 'pml_epml_max_endpoints' },
-    { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 2x4/tcp 2x4/node 4x2/tcp 4x4/tcp 4x4/node)] },
+    { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 4x4/tcp 4x4/node)],
+      longer => [qw(2x4/tcp 2x4/node 4x2/tcp)] },
     { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x4 1x8 1x16 2x4 4x2 4x4/tcp)],
       args => '--seed 100 --episodes 200 --ops 200' },
     { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp 4x2/node)] },
     { program => 'comm_inter', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
-    { program => 'comm_groups', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 4x4/node)] },
+    { program => 'comm_groups', configs => [qw(1x1 1x4 2x2/tcp 2x2/node 4x4/node)],
+      longer => [qw(1x8 4x2/tcp)] },
     { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
     { program => 'coll_life', configs => [qw(1x4 1x8 2x2/tcp 2x2/node)], quick => ['1x4'] },
     # Threads that come late to locks: Open MPI's own tables, and ours.
@@ -149,7 +164,8 @@ my @TABLE = (
               quick => 'handles' eq $_ ? ['1x8'] : [], args => '--seed 21', timeout => 120,
               env => 'LATE_LOCKS_SEED=21', preload => 'late_locks' } }
         qw(handles comm_tree comm_inter create part_life)),
-    { program => 'comm_local', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
+    { program => 'comm_local', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 4x2/tcp 2x4/shm)] },
     { program => 'comm_group_tag', configs => [qw(1x1 1x3 2x2/tcp 2x2/node)], quick => ['1x3'],
       plain => 0 },
     { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
@@ -161,12 +177,14 @@ my @TABLE = (
       args => '--other' },
     { program => 'left', variant => 'other', configs => [qw(2x1/node 2x1/tcp)], quick => [],
       plain => 0, args => '--other', says => 'was freed before it was received' },
-    { program => 'comm_errors', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp)] },
+    { program => 'comm_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 4x2/tcp)] },
     { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
       says => '\A(?!.*windows yet.*windows yet)(?!.*files yet.*files yet).*windows yet.*files yet' },
     { program => 'comm_refused', configs => [qw(2x1/node 2x2/tcp 2x2/node)], plain => 0,
       says => 'cannot have windows yet.*cannot open files yet.*cannot be connected to other jobs' },
-    { program => 'comm_topo', configs => [qw(1x1 1x4 1x8 2x2/tcp 2x2/node 4x2/tcp 2x4/shm)] },
+    { program => 'comm_topo', configs => [qw(1x1 1x4 2x2/tcp 2x2/node 4x2/tcp)],
+      longer => [qw(1x8 2x4/shm)] },
     { program => 'comm_flat', configs => [qw(1x4 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
       timeout => 120 },
     { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], quick => [],
@@ -244,11 +262,13 @@ my @TABLE = (
           . 'Interface: +eth1, fi_sockaddr_in://10\.78\.0\.1:.*btl_epofi_interface' },
 
     # Each protocol within a process and between processes, few and many ranks.
-    { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2 4x2/tcp)] },
-    { program => 'p2p_types', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x4/tcp)] },
-    { program => 'coll_reduce', configs => \@SOME },
-    { program => 'coll_neighbor', configs => \@SOME },
-    { program => 'progress', configs => [qw(1x2 1x4 2x1 2x2 2x4 4x2/tcp 4x2/node)] },
+    { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2/tcp 2x2/node)],
+      longer => [qw(2x2 4x2/tcp)] },
+    { program => 'p2p_types', configs => [qw(1x1 1x4 2x2)], longer => [qw(1x2 2x1 4x4/tcp)] },
+    { program => 'coll_reduce', configs => \@SOME, longer => ['2x4'] },
+    { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
+      longer => [qw(2x1 2x4 4x2/node)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },
     { program => 'calls', variant => 'bound', configs => ['1x0'], quick => [], plain => 0,
       args => '--bound 1' },
@@ -260,17 +280,17 @@ my @TABLE = (
       env => 'MALLOC_PERTURB_=165' }, # what is freed too early is not as it was
     { program => 'callbacks', variant => 'tsan', kind => 'tsan', configs => ['1x1'], quick => [],
       plain => 0, timeout => 60 },
-    { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x1 2x2 4x2/tcp)] },
+    { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x2)], longer => [qw(2x1 4x2/tcp)] },
     { program => 'cancel', configs => [qw(1x2 2x1/tcp 2x1/shm 2x2/node)], quick => ['2x1/tcp'],
       plain => 0 },
 
     # Point to point in full.
-    { program => 'p2p_assert', configs => [qw(1x1 1x2 1x4 2x2)] },
+    { program => 'p2p_assert', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], longer => [qw(1x2 2x2)] },
     { program => 'p2p_assert', variant => 'few', configs => [qw(1x2 2x2/tcp)], quick => [],
       args => '--overtake 30', mca => $FEW, plain => 0 },
     # Not on node: a message that is seen on its way needs a network.
-    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2/tcp 2x2/shm)], plain => 0,
-      mca => 'btl_epofi_get_chunk 65536' }, # or it is all there after one test
+    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2/tcp)], plain => 0,
+      longer => ['2x2/shm'], mca => 'btl_epofi_get_chunk 65536' }, # or it is all there after one test
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
     { program => 'variables', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0 },
@@ -280,14 +300,13 @@ my @TABLE = (
       plain => 0, args => '--case process', mca => 'pml_epml_verbose 1',
       says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*seams .*in the process .*'
              . 'on the node .*cores +\d+ for this process.*limits +\d+ open files' },
-    { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 1x8 2x2 4x2/tcp)] },
+    { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 2x2 4x2/tcp)] },
     { program => 'p2p_sendrecv', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--case used_request', plain => 0, timeout => 240 },
-    { program => 'p2p_errors', configs => [qw(1x1 1x4 2x2)] },
-    { program => 'p2p_bsend', configs => [qw(1x1 1x4 2x2)] },
-    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x1/tcp 2x2)] },
-    { program => 'p2p_persistent', configs => [qw(1x1 1x4 2x2)] },
-    { program => 'p2p_mprobe', configs => [qw(1x1 1x4 2x2)] },
+    (map { +{ program => $_, configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], longer => ['2x2'] } }
+        qw(p2p_errors p2p_bsend p2p_persistent p2p_mprobe)),
+    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], longer => [qw(2x1/tcp 2x2)] },
     # Messages that stay with their senders; in a crowd none does, unless nobody notices it.
     { program => 'lend', configs => [qw(1x2 1x4)] },
     { program => 'lend', variant => 'crowd', configs => ['1x4'], quick => [], plain => 0,
@@ -301,29 +320,32 @@ my @TABLE = (
       args => '--seed 2', mca => 'btl_epshm_lanes 0', timeout => 120 },
     { program => 'lanes', variant => 'one', configs => ['1x24'], quick => [], plain => 0,
       args => '--seed 3', mca => 'btl_epshm_lanes 1', timeout => 120 },
-    { program => 'lanes', variant => 'many', configs => [qw(1x4 1x24)], quick => [], plain => 0,
-      args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64', timeout => 120 },
+    { program => 'lanes', variant => 'many', configs => ['1x24'], longer => ['1x4'], quick => [],
+      plain => 0, args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64', timeout => 120 },
     { program => 'lanes', variant => 'few', configs => [qw(1x4 1x24)], quick => ['1x4'],
       plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_lane_cells 64", timeout => 120 },
     { program => 'lanes', variant => 'memory', configs => ['1x1'], quick => [], plain => 0,
       args => '--case outlive --inbox 4096', mca => 'btl_epshm_ring_cells 65536' },
 
     # Creation.
-    { program => 'create', configs => [qw(1x1 1x4 2x1 2x2 4x1 4x4/tcp)] },
+    { program => 'create', configs => [qw(1x1 1x4 2x1/tcp 2x2 4x1/tcp 4x4/tcp)],
+      longer => [qw(2x1 4x1)] },
     # What an endpoint owes when it goes is more than fits into its pipe.
     { program => 'create', variant => 'owed', configs => ['2x1/node'], quick => [], plain => 0,
       args => '--owed 1', rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
-    { program => 'create_info', configs => \@PROCESSES, quick => ['2x1/tcp'],
-      says => 'mpix_thread_level.*frobnicated' },
-    { program => 'create_errors', configs => [@PROCESSES, '2x2'],
-      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', plain => 0,
-      says => 'pml_epml_max_endpoints' },
+    { program => 'create_info', configs => \@PROCESSES, longer => [qw(2x1 4x1/node)],
+      quick => ['2x1/tcp'], says => 'mpix_thread_level.*frobnicated' },
+    { program => 'create_errors', configs => [@PROCESSES, qw(2x2/tcp 2x2/node)],
+      longer => [qw(2x1 2x2 4x1/node)], args => '--limit 8',
+      mca => 'pml_epml_max_endpoints 8', plain => 0, says => 'pml_epml_max_endpoints' },
     { program => 'create_first', configs => ['1x0'], quick => [], plain => 0 },
     { program => 'create_first', variant => 'limit', configs => ['1x0'], quick => [], plain => 0,
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints' },
-    { program => 'create_omp', configs => \@PROCESSES, quick => ['2x1/tcp'] },
+    { program => 'create_omp', configs => \@PROCESSES, longer => [qw(2x1 4x1/node)],
+      quick => ['2x1/tcp'] },
     { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp 2x2/node)], plain => 0 },
-    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/tcp 4x4/node)], args => '--keep 1' },
+    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/node)], longer => ['4x4/tcp'],
+      args => '--keep 1' },
     # A thousand rounds; over shm a context costs a hundred times what it costs over tcp.
     { program => 'create_loop', configs => [qw(1x1 2x1/tcp 2x1/node)], quick => [],
       timeout => 120, env => $NO_CACHES },
@@ -334,33 +356,36 @@ my @TABLE = (
     # allow. How malloc keeps memory for next time must not be mistaken for memory in use.
     { program => 'create_many', configs => ['1x1'], quick => [], plain => 0, timeout => 180,
       env => $NO_CACHES },
-    { program => 'create_many', variant => 'net', configs => ['2x1'], quick => [], plain => 0,
-      args => '--num 128', timeout => 180, env => $NO_CACHES },
+    { program => 'create_many', variant => 'net', configs => [qw(2x1/tcp 2x1/node)],
+      longer => ['2x1/shm'], quick => [], plain => 0, args => '--num 128', timeout => 180,
+      env => $NO_CACHES },
 
     # Promises of one thread at a time: the harness keeps them.
-    { program => 'random_traffic', variant => 'single', configs => [qw(1x4 2x2)], quick => ['1x4'],
-      args => '--level single --seed 3', plain => 0 },
-    { program => 'p2p_basic', variant => 'serialized', configs => [qw(1x4 2x2)], quick => [],
-      args => '--level serialized', plain => 0 },
+    { program => 'random_traffic', variant => 'single', configs => [qw(1x4 2x2/node)],
+      longer => ['2x2'], quick => ['1x4'], args => '--level single --seed 3', plain => 0 },
+    { program => 'p2p_basic', variant => 'serialized', configs => [qw(1x4 2x2/tcp)],
+      longer => ['2x2'], quick => [], args => '--level serialized', plain => 0 },
 
     # More random traffic: other seeds, larger messages.
-    { program => 'random_traffic', variant => 'seeds', configs => [qw(1x2 1x4 2x2 2x4)],
-      quick => [], args => '--seed 11 --epochs 8', plain => 0 },
-    { program => 'random_traffic', variant => 'large', configs => [qw(1x2 2x1 2x2)],
-      quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000', plain => 0 },
+    { program => 'random_traffic', variant => 'seeds', configs => [qw(1x4 2x2)],
+      longer => [qw(1x2 2x4)], quick => [], args => '--seed 11 --epochs 8', plain => 0 },
+    { program => 'random_traffic', variant => 'large', configs => [qw(1x2 2x2)],
+      longer => ['2x1'], quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000',
+      plain => 0 },
 
     # The smallest rings, windows and numbers of buffers: whoever sends must wait its turn.
-    { program => 'random_traffic', variant => 'few', configs => [qw(1x2 1x4 2x2 4x4/tcp 4x4/node)],
-      quick => [qw(2x2/tcp 2x2/node)], args => '--seed 13', mca => $FEW, plain => 0 },
-    { program => 'p2p_order', variant => 'few', configs => [qw(1x2 2x1 2x2)], quick => [],
-      args => '--seed 14', mca => $FEW, plain => 0 },
-    { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
-      mca => $FEW, plain => 0 },
+    { program => 'random_traffic', variant => 'few', configs => [qw(1x4 2x2 4x4/tcp 4x4/node)],
+      longer => ['1x2'], quick => [qw(2x2/tcp 2x2/node)], args => '--seed 13', mca => $FEW,
+      plain => 0 },
+    { program => 'p2p_order', variant => 'few', configs => [qw(1x2 2x2)], longer => ['2x1'],
+      quick => [], args => '--seed 14', mca => $FEW, plain => 0 },
+    { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
 
-    { program => 'part', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
-      mca => $FEW, plain => 0, timeout => 120 },
-    { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2)], quick => [],
-      mca => $FEW, plain => 0 },
+    { program => 'part', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0, timeout => 120 },
+    { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
     # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
     # up to 43 KB per message on its way, from memory that it never gives back.
     { program => 'flood', configs => [qw(1x2 1x4)], quick => ['1x2'] },
@@ -371,23 +396,25 @@ my @TABLE = (
     { program => 'flood', variant => 'held_between', configs => [qw(2x1/tcp 2x2/tcp)],
       quick => ['2x2/tcp'], args => '--limit 32768',
       mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
-    { program => 'flood', variant => 'held_between', configs => [qw(2x1/shm 2x2/shm)],
+    { program => 'flood', variant => 'held_between', configs => ['2x2/shm'], longer => ['2x1/shm'],
       quick => [], args => '--limit 32768 --slack 65536',
       mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
     { program => 'flood', variant => 'exhausted', configs => [qw(1x2 2x1/tcp 2x1/node)],
       quick => ['1x2'], args => '--exhaust 1', plain => 0,
       mca => 'btl_epshm_pipe_cells 1024 btl_epofi_peer_queue 16',
       says => 'no memory left for a message' },
-    { program => 'slow_peer', configs => [qw(1x3 1x4 2x2)], quick => ['1x4'], plain => 0 },
-    { program => 'slow_peer', variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
+    { program => 'slow_peer', configs => [qw(1x4 2x2)], longer => ['1x3'], quick => ['1x4'],
+      plain => 0 },
+    { program => 'slow_peer', variant => 'held', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], plain => 0,
       mca => 'pml_epml_unexpected_limit 32k' },
     { program => 'slow_peer', variant => 'alone', configs => [qw(1x4 2x2/tcp)], quick => [],
       mca => 'pml_epml_progress_others 0', plain => 0 },
-    { program => 'random_traffic', variant => 'held', configs => [qw(1x2 1x4 2x2 4x4/tcp)],
-      quick => ['2x2/tcp'], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000',
+    { program => 'random_traffic', variant => 'held', configs => [qw(1x4 2x2 4x4/tcp)],
+      longer => ['1x2'], quick => ['2x2/tcp'], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000',
       plain => 0 },
-    (map { +{ program => $_, variant => 'held', configs => [qw(1x4 2x2)], quick => [], plain => 0,
-              mca => 'pml_epml_unexpected_limit 0' } }
+    (map { +{ program => $_, variant => 'held', configs => [qw(1x4 2x2/tcp 2x2/node)],
+              longer => ['2x2'], quick => [], plain => 0, mca => 'pml_epml_unexpected_limit 0' } }
         qw(p2p_basic p2p_match p2p_requests p2p_types coll_move comm_tree)),
     # Between processes, large messages copied twice, as where the kernel forbids to read another
     # process's memory.
@@ -470,7 +497,8 @@ my @TABLE = (
       mca => 'btl_epofi_provider tcp', timeout => 60 },
 
     # More ranks than cores.
-    { program => 'oversubscribe', configs => [qw(1x16 2x16 4x16)], quick => ['1x16'] },
+    { program => 'oversubscribe', configs => [qw(1x16 2x16/tcp 4x16/node)],
+      longer => [qw(2x16 4x16)], quick => ['1x16'] },
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
       quick => [], args => '--rounds 300', plain => 0, timeout => 120 },
 
@@ -525,7 +553,8 @@ my @TABLE = (
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
               configs => ['2x2/tcp', 'stream' eq $_ ? qw(2x2/shm 2x2/node) : ()],
-              quick => 'stream' eq $_ ? undef : [], args => "--how $_ --errors fatal",
+              long => !/^(?:stream|flood)$/, quick => 'stream' eq $_ ? undef : [],
+              args => "--how $_ --errors fatal",
               mca => $PATIENT,
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
         qw(pingpong flood stream barrier any)),
@@ -533,13 +562,15 @@ my @TABLE = (
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
                            /^(?:recv|stream|stuck|barrier|ring)$/ ? '3x2/node' : ()],
+              long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast)$/),
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
            bcast ring alltoallw inter)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
-      configs => [qw(3x1/tcp 3x1/shm 3x1/node)], quick => [], launcher => $NOTIFY, within => 30000,
+      configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
+      launcher => $NOTIFY, within => 30000,
       args => '--how late --end leave', status => 0, mca => $PATIENT,
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # What is being fetched when a collective fails is over before it returns.
@@ -565,7 +596,7 @@ my @TABLE = (
     # It leaves them alone and says nothing: they find out by themselves, each way as it does.  What
     # they wait in does not depend on that: one way each is enough for probes and wildcards.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
-              configs => [$UNTOLD{$_} // '2x2'], longer => [$UNTOLD{$_} ? '2x2' : ()], quick => [],
+              configs => $UNTOLD{$_} // [qw(2x2/tcp 2x2/node)], longer => ['2x2'], quick => [],
               launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
@@ -697,8 +728,8 @@ my @TABLE = (
 
     # Data races of ours.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,
-              configs => ['1x4', 'part' eq $_ ? () : '2x2/tcp', 'p2p_dump' eq $_ ? () : '2x2/node'],
-              longer => ['part' eq $_ ? '2x2/tcp' : ()], timeout => 240 } }
+              configs => ['1x4', @{ $TSAN{$_} // [] }],
+              longer => ['2x2/tcp', 'p2p_dump' eq $_ ? () : '2x2/node'], timeout => 240 } }
         qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
            shared_endpoint)),
     { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
@@ -732,8 +763,8 @@ my @TABLE = (
       quick => [], plain => 0, timeout => 60 },
     { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi',
       configs => [qw(1x1 3x1/tcp)], quick => [], plain => 0, args => 'fast', timeout => 60 },
-    { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8 3x5/tcp)],
-      quick => ['3x5/tcp'], plain => 0 },
+    { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8/node 3x5/tcp)],
+      longer => ['2x8'], quick => ['3x5/tcp'], plain => 0 },
 
     # What a job's choices are.
     { program => 'epinfo', kind => 'tool', configs => [qw(1x2)], plain => 0, quick => [],
