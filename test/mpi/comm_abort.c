@@ -13,7 +13,7 @@
  *
  * One endpoint ends the job, whatever the others are at: MPI_Abort with its code, and error
  * handlers that end it.  The runner expects this program to fail and looks at its status and at
- * what it prints (test/lib/Ept/Job.pm); so it has a main() of its own and no TAP.
+ * what it prints (test/lib/Ept/Kinds.pm); so it has a main() of its own and no TAP.
  *
  *   --way abort | fatal | errors_abort | kill | all | all_abort | world
  *

@@ -12,7 +12,7 @@
  * @file
  *
  * A process dies in the middle of its endpoints' traffic.  The runner looks at what the survivors
- * print, at the status, and at what is left behind (kind "death" of test/lib/Ept/Job.pm); so this
+ * print, at the status, and at what is left behind (kind "death" of test/lib/Ept/Kinds.pm); so this
  * program has a main() of its own and no TAP.
  *
  *   --ep N        endpoints per process

@@ -14,7 +14,7 @@
  * What the programs have in common that order faults of the fabric (fault.c, cut.c): three
  * processes with an endpoint each, over tcp, with test/lib/fault_fabric.c in front of libfabric.
  * Rank 0 orders the faults, rank 1 is the peer that they are about, rank 2 the one that they must
- * not touch.  What must be printed is in lib/Ept/Matrix.pm.
+ * not touch.  What must be printed is in lib/Ept/Table/Failures.pm.
  *
  *   --how NAME   see the program's table
  */

@@ -21,6 +21,7 @@ use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
 use Test::More;
 
+use Ept::Jobs;
 use Ept::Matrix;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
@@ -58,8 +59,8 @@ sub few
 # one of ours.
 my %tests;
 my %folders = (unit => 'test/unit', model => 'test/model', fuzz => 'test/fuzz');
-my @jobs = (Ept::Matrix::unit_jobs($top, {}), Ept::Matrix::install_jobs($top, { long => 1 }),
-            Ept::Matrix::fuzz_jobs($top, {}), Ept::Matrix::endpoint_jobs({ long => 1 }));
+my @jobs = (Ept::Jobs::unit_jobs($top, {}), Ept::Jobs::install_jobs($top, { long => 1 }),
+            Ept::Jobs::fuzz_jobs($top, {}), Ept::Matrix::endpoint_jobs({ long => 1 }));
 for my $job (grep { 'example' ne $_->{kind} } @jobs) {
     my $program = $job->{program} =~ s/\.py$//r;
     my ($name, $path) = ($program, "test/mpi/$program");

@@ -10,7 +10,7 @@
 #
 # stacks.t BUILD-FOLDER: what hangs is killed, and its stacks are in the report.
 #
-# Guards: test/lib/Ept/Stacks.pm
+# Guards: test/lib/Ept/Stacks.pm, test/lib/Ept/Session.pm
 
 use strict;
 use warnings;
@@ -19,6 +19,8 @@ use File::Basename qw(dirname);
 use Test::More;
 
 use Ept::Job;
+use Ept::Kinds;
+use Ept::Session;
 use Ept::Stacks;
 
 my $build = shift // die "usage: stacks.t BUILD-FOLDER\n";
@@ -53,7 +55,7 @@ is(system($ENV{CC} || 'cc', '-g', '-O1', '-pthread', '-o', $hang,
 $ENV{EPT_RUN_TESTS} //= 'run-tests';
 # What the inner runner shows must not look as if this test itself had run out of time.
 delete $ENV{EPT_VERBOSE};
-local $Ept::Job::GRACE = 0;
+local $Ept::Kinds::GRACE = 0;
 # On a machine that does much else.
 local $Ept::Stacks::EACH = 60;
 local $Ept::Stacks::ALL = 300;
@@ -77,10 +79,10 @@ SKIP: {
 
 # A program that says itself that its time is over is not waited for.
 my $start = time;
-my $result = Ept::Job::run_command([$hang, 'says'], 1000);
+my $result = Ept::Session::run_command([$hang, 'says'], 1000);
 ok(400 > time - $start, 'a program that says so is ended at once');
 is(count($result->{stacks}, '^---- process \d+:.*hang-plain'), 2, 'and its stacks are taken');
-$result = Ept::Job::run_command(['true'], 40);
+$result = Ept::Session::run_command(['true'], 40);
 is($result->{stacks}, '', 'what ends by itself has none');
 
 # Without gdb.

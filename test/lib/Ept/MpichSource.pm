@@ -19,7 +19,7 @@ use warnings;
 use File::Path qw(make_path remove_tree);
 
 use Ept::Build;
-use Ept::Job;
+use Ept::Session;
 
 # The tables in MpichTable.pm were written for the MPICH of the first, 4.0.2.
 my @SUITES = qw(bookworm trixie);
@@ -33,7 +33,7 @@ sub _mirrors
     my ($top) = @_;
     my @mirrors = map { Ept::Build::read_file($_) =~ m{^(https?://\S+)}m }
         "$top/.ep/mirror", "$top/.ep/ompi6/mirror";
-    my $result = Ept::Job::run_command([qw(apt-get --print-uris update)], 30);
+    my $result = Ept::Session::run_command([qw(apt-get --print-uris update)], 30);
     my %seen;
 
     push @mirrors, $result->{out} =~ m{^'(https?://[^']*/debian)/dists/}mg;
@@ -71,7 +71,7 @@ sub _download
     for my $command (['apt-get', 'update'],
                      ['sh', '-c', 'cd "$0" && apt-get source --download-only mpich',
                       "$work/source"]) {
-        my $result = Ept::Job::run_command($command, $TIMEOUT);
+        my $result = Ept::Session::run_command($command, $TIMEOUT);
         print STDERR $result->{out}, $result->{err} if $ENV{EPT_VERBOSE};
         return undef if 0 != $result->{status} || $result->{timed_out};
     }
@@ -82,7 +82,7 @@ sub _download
 sub _unpack
 {
     my ($archive, $folder) = @_;
-    my $result = Ept::Job::run_command(
+    my $result = Ept::Session::run_command(
         ['sh', '-c', '"$0" cat-file "$1" | tar -x -C "$2" --wildcards "mpich*/test/mpi"',
          $APT_HELPER, $archive, $folder], $TIMEOUT);
 

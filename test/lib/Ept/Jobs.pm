@@ -1,0 +1,145 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What runs beside the MPI tests: unit tests, models, the runner's own tests, counts of instructions,
+# fuzzing, what is installed, MPICH's tests.  A job is what Matrix.pm says.
+
+package Ept::Jobs;
+
+use strict;
+use warnings;
+
+use Ept::MpichTests;
+
+# MPICH's own tests, folder by folder; what is in them is their runner's business.
+sub mpich_jobs
+{
+    my ($top, $options) = @_;
+
+    return () if $options->{quick};
+    return map { {
+        name => "mpich/$_",
+        kind => 'mpich',
+        runner => "$top/test/mpich-suite/run-suite",
+        program => $_,
+        args => '',
+    } } @Ept::MpichTests::FOLDERS;
+}
+
+# What is counted, not timed, and so holds on any machine that has the same programs.
+sub perf_jobs
+{
+    my ($top) = @_;
+
+    # The counts kept are of Open MPI 5 and Debian 13's compiler.
+    return () if '6' eq ($ENV{EP_OMPI} // '');
+    return ({
+        name => 'perf/instructions',
+        kind => 'perf',
+        top => $top,
+        program => 'count-instructions',
+        args => '',
+        timeout => 60,
+    });
+}
+
+# Random messages off the network: how many, and from which seed on; --test-args wins.
+sub fuzz_jobs
+{
+    my ($top, $options) = @_;
+    my @targets = ([epml => 60_000], [epml => 30_000, 'node'], [epofi => 500_000]);
+
+    return () if $options->{quick};
+    return map { my ($target, $runs, $link) = @$_; {
+        name => join('/', 'fuzz', $target, $link // ()),
+        kind => 'fuzz',
+        top => $top,
+        program => "fuzz_$target",
+        link => $link // 'net',
+        runs => $runs,
+        seed => 1,
+        args => '',
+        timeout => 300,
+    } } @targets;
+}
+
+# The models of the protocols between threads, test/model.
+my @MODELS = qw(completion lane loan lock pipe places pool ring share);
+
+# What is installed, and how it is used: test/install/NAME.t.
+sub install_jobs
+{
+    my ($top, $options) = @_;
+    my %long = (debian => 1200, tree => 7200); # seconds
+    my @jobs;
+
+    return () if $options->{quick};
+    for my $source (sort glob "$top/test/install/*.t") {
+        my ($program) = $source =~ m{([^/]+)\.t$};
+
+        next if $long{$program} && !$options->{long};
+        push @jobs, {
+            name => "install/$program",
+            kind => 'self',
+            folder => 'install',
+            top => $top,
+            program => $program,
+            args => '',
+            timeout => $long{$program} // 600,
+        };
+    }
+    return @jobs;
+}
+
+# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers, and (long) for
+# another machine; the models; test/self/*.t.
+sub unit_jobs
+{
+    my ($top, $options) = @_;
+    my @jobs;
+    my $long = $options->{long} || defined $options->{run_one} || @{ $options->{names} // [] };
+
+    for my $source (sort glob "$top/test/unit/test_*.c") {
+        my ($program) = $source =~ m{([^/]+)\.c$};
+        for my $flavour (qw(plain tsan asan), $long ? 'aarch64' : ()) {
+            push @jobs, {
+                name => "unit/$program/$flavour",
+                kind => 'unit',
+                program => $program,
+                flavour => $flavour,
+                args => '',
+                timeout => 300,
+            };
+        }
+    }
+    push @jobs, map { {
+        name => "model/$_",
+        kind => 'model',
+        top => $top,
+        program => $_,
+        args => '',
+        timeout => 600,
+    } } @MODELS;
+    # The tests of the runner itself.
+    for my $source (sort glob "$top/test/self/*.t") {
+        my ($program) = $source =~ m{([^/]+)\.t$};
+        push @jobs, {
+            name => "self/$program",
+            kind => 'self',
+            folder => 'self',
+            top => $top,
+            program => $program,
+            args => '',
+            timeout => 600,
+        };
+    }
+    return @jobs;
+}
+
+1;

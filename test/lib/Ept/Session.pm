@@ -1,0 +1,171 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Runs a command with a time-out, in a session of its own: nothing that it started outlives it.
+
+package Ept::Session;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Temp;
+use IO::Select;
+use POSIX qw(:sys_wait_h setsid);
+use Time::HiRes qw(time sleep);
+
+use Ept::Stacks;
+
+our @EXPORT_OK = qw(run_command end_command_on_signals);
+
+# Seconds that a process stays after its own time-out's report, for its stacks to be taken.
+my $LINGER = 90;
+my $running_session;   # of the command in progress
+
+# mpirun gives each process a process group of its own, but all stay in the session that we opened
+# for the command: so they are found without knowing their names, even after mpirun is gone.
+sub _session_members
+{
+    my ($session) = @_;
+    my @members;
+
+    for my $stat (glob '/proc/[0-9]*/stat') {
+        open my $in, '<', $stat or next;
+        my $line = <$in> // '';
+        close $in;
+        # pid (name) state ppid pgrp session; the name may hold spaces and parentheses
+        push @members, $1 if $line =~ /^(\d+) \(.*\) (\S) \d+ \d+ (\d+) /s
+                             && $3 == $session && 'Z' ne $2;
+    }
+    return @members;
+}
+
+sub _end_session
+{
+    my ($session, $mpirun) = @_;
+
+    # mpirun first: it takes its processes along and cleans up after them.
+    kill 'TERM', $mpirun;
+    for (1 .. 100) {
+        return if !_session_members($session);
+        sleep 0.1;
+    }
+    kill 'KILL', _session_members($session);
+}
+
+# Where the processes of the command are, the launcher among them, before they are killed.
+sub _take_stacks
+{
+    my ($session, $result) = @_;
+    my @members = sort { $a <=> $b } _session_members($session);
+
+    print STDERR "# taking the stacks of what hangs\n" if $ENV{EPT_VERBOSE};
+    $result->{stacks} = Ept::Stacks::of(@members);
+}
+
+# Run a command in a session of its own for at most limit seconds.
+# Returns { status, timed_out, out, err, stacks, left_behind }; stacks only of what ran out of time,
+# left_behind the number of processes that were still there.  Calls on_line with each line of stdout
+# as it comes.
+sub run_command
+{
+    my ($command, $limit, $on_line) = @_;
+    my %result = (out => '', err => '', timed_out => 0, stacks => '');
+    my %partial = (out => '', err => '');
+    # The launcher's folder is named by its pid, and stays behind where the launcher is killed: the
+    # next one of that pid would not start.
+    my $folder = File::Temp->newdir('ept-XXXXXX', TMPDIR => 1);   # goes at the end
+
+    pipe my $out_read, my $out_write or die "pipe: $!\n";
+    pipe my $err_read, my $err_write or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+    if (0 == $pid) {
+        setsid();
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>&', $out_write;
+        open STDERR, '>&', $err_write;
+        $ENV{EPT_LINGER} = $LINGER;
+        $ENV{TMPDIR} = $folder->dirname;
+        { exec { $command->[0] } @$command }
+        print STDERR "cannot run $command->[0]: $!\n";
+        POSIX::_exit(127);
+    }
+    $running_session = $pid;
+    close $out_write;
+    close $err_write;
+
+    my $select = IO::Select->new($out_read, $err_read);
+    my $deadline = time + $limit;
+    my ($said_so, $ended) = (0, 0);     # said: a process's own time-out, of many at the same time
+    while ($select->count) {
+        my $left = $deadline - time;
+        if (0 >= $left && !$ended) {
+            $ended = 1;
+            $result{timed_out} = !$said_so;
+            _take_stacks($pid, \%result);
+            _end_session($pid, $pid);
+            $deadline = time + 2;
+            next;
+        }
+        last if 0 >= $left;
+        for my $handle ($select->can_read($left)) {
+            my $which = $handle == $out_read ? 'out' : 'err';
+            my $n = sysread $handle, my $piece, 65536;
+            if (!$n) {
+                $select->remove($handle);
+                next;
+            }
+            # mpirun ends the help texts that it prints with a null byte.
+            $piece =~ tr/\0//d;
+            $result{$which} .= $piece;
+            print STDERR $piece if 'err' eq $which && $ENV{EPT_VERBOSE};
+            if ('err' eq $which && !$said_so && $result{err} =~ /^# TIMEOUT after /m) {
+                $said_so = 1;
+                $deadline = time + 1 if $deadline > time + 1;
+            }
+            if ('out' eq $which && $on_line) {
+                $partial{out} .= $piece;
+                $on_line->($1) while $partial{out} =~ s/^(.*?\n)//;
+            }
+        }
+    }
+    $on_line->("$partial{out}\n") if $on_line && '' ne $partial{out};
+    # Its pipes are closed, but it may still be ending.
+    for (1 .. 300) {
+        last if $pid == waitpid $pid, WNOHANG and defined($result{status} = $?);
+        sleep 0.1;
+    }
+    if (!defined $result{status}) {
+        _end_session($pid, $pid);
+        waitpid $pid, 0;
+        $result{status} = $?;
+    }
+    # Whatever the command started has a moment to end by itself, too.
+    for (1 .. 300) {
+        last if !_session_members($pid);
+        sleep 0.1;
+    }
+    $result{left_behind} = scalar(my @members = _session_members($pid));
+    _end_session($pid, $pid) if $result{left_behind};
+    undef $running_session;
+    return \%result;
+}
+
+# When this process is told to end, so is the command in progress.
+sub end_command_on_signals
+{
+    for my $signal (qw(INT TERM HUP)) {
+        $SIG{$signal} = sub {
+            _end_session($running_session, $running_session) if $running_session;
+            POSIX::_exit(130);
+        };
+    }
+}
+
+1;

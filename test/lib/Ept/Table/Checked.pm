@@ -1,0 +1,80 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Programs under ThreadSanitizer and valgrind, and the examples.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Checked;
+
+use strict;
+use warnings;
+
+# Under ThreadSanitizer: between processes too, for the ways that are a program's own.
+my %TSAN = (comm_ops => [qw(2x2/tcp 2x2/node)], p2p_requests => [qw(2x2/tcp 2x2/node)],
+            shared_endpoint => [qw(2x2/tcp 2x2/node)], comm_bridge => ['2x2/tcp'],
+            p2p_dump => ['2x2/tcp'], part => ['2x2/node'], part_life => ['2x2/tcp'],
+            part_requests => ['2x2/node']);
+
+our @ENTRIES = (
+    # Data races of ours.
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,
+              configs => ['1x4', @{ $TSAN{$_} // [] }],
+              longer => ['2x2/tcp', 'p2p_dump' eq $_ ? () : '2x2/node'], timeout => 240 } }
+        qw(comm_ops comm_bridge p2p_requests p2p_mprobe p2p_dump part part_life part_requests
+           shared_endpoint)),
+    { program => 'random_traffic', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], plain => 0, timeout => 240 },
+    { program => 'random_traffic', variant => 'held_tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
+      timeout => 240 },
+
+    { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+      plain => 0, timeout => 240 },
+    # With a thread that sends packets whose own thread has left.
+    { program => 'progress', variant => 'tsan', kind => 'tsan', configs => ['2x2/tcp'], quick => [],
+      plain => 0, timeout => 240 },
+    { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],
+      plain => 0, timeout => 240 },
+    { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
+      plain => 0, args => '--rounds 2', mca => 'btl_epshm_lanes 3 btl_epshm_lane_cells 64',
+      timeout => 240 },
+
+    # Leaks and invalid accesses of ours.
+    { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
+      quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
+    { program => 'part_life', variant => 'valgrind', kind => 'valgrind',
+      configs => [qw(1x2 2x1/tcp)], quick => [], plain => 0, timeout => 240 },
+    { program => 'create', variant => 'valgrind', kind => 'valgrind', configs => [qw(2x1/tcp 2x1/node)],
+      quick => [], args => '--case free', plain => 0, timeout => 240 },
+    { program => 'lanes', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
+      quick => [], args => '--rounds 1', plain => 0, timeout => 240 },
+    { program => 'comm_tree', variant => 'valgrind', kind => 'valgrind', configs => ['1x4'],
+      quick => [], args => '--episodes 2 --ops 80', plain => 0, timeout => 240 },
+    { program => 'comm_ops', variant => 'valgrind', kind => 'valgrind', configs => ['2x2/shm'],
+      quick => [], args => '--case split', plain => 0, timeout => 240 },
+
+    # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
+    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp 2x4/node)], quick => [],
+      plain => 0 },
+    { program => 'openmp_allreduce', kind => 'example', configs => [qw(1x4 2x4/tcp)], plain => 0 },
+    { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
+    { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
+      quick => ['2x3/tcp'], plain => 0 },
+    { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
+      quick => ['2x3/tcp'], plain => 0, timeout => 60 },
+    # What docs/python.md says that works; what does not, but with one endpoint in each process.
+    { program => 'objects.py', kind => 'python', folder => 'test/mpi', configs => [qw(1x3 2x2/node)],
+      quick => [], plain => 0, timeout => 60 },
+    { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi',
+      configs => [qw(1x1 3x1/tcp)], quick => [], plain => 0, args => 'fast', timeout => 60 },
+    { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8/node 3x5/tcp)],
+      longer => ['2x8'], quick => ['3x5/tcp'], plain => 0 },
+);
+
+1;

@@ -1,0 +1,129 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Communicators and creation: what is made, what it leaves behind, and the MPI ABI.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Comms;
+
+use strict;
+use warnings;
+
+# Process-level tests (each process makes endpoints of its own in the test).
+my @PROCESSES = qw(1x1 2x1/tcp 2x1/node 4x1/tcp);
+
+# malloc counts what each thread keeps for next time as handed out: memory that only seems to be lost.
+my $NO_CACHES = 'GLIBC_TUNABLES=glibc.malloc.tcache_count=0';
+
+our @ENTRIES = (
+    # The MPI ABI.
+    (map { +{ program => $_->[0], variant => 'abi', abi => 1, plain => 0, configs => [$_->[1]],
+              quick => [$_->[1]] } }
+        [qw(p2p_basic 2x2/node)], [qw(p2p_requests 1x4)], [qw(coll_move 2x2/tcp)],
+        [qw(coll_reduce 1x4)], [qw(comm_local 2x2/node)], [qw(comm_groups 2x2/tcp)],
+        [qw(comm_bridge 2x2/node)], [qw(comm_errors 1x4)], [qw(handles 1x4)], [qw(newer 1x4)],
+        [qw(large 1x2)], [qw(create 2x2/tcp)]),
+    { program => 'create_errors', variant => 'abi', abi => 1, plain => 0, configs => ['2x1/tcp'],
+      quick => ['2x1/tcp'], args => '--limit 8', mca => 'pml_epml_max_endpoints 8',
+      says => 'pml_epml_max_endpoints' },
+
+    # Communicators: what an endpoint does with them, what they leave behind.
+    # comm_bridge: groups that have never met.
+    { program => 'comm_bridge', configs => [qw(1x2 1x4 1x7 2x1/tcp 2x2 4x2/tcp 4x2/node 3x3/tcp)],
+      longer => [qw(2x1 2x4)] },
+    { program => 'comm_bridge', variant => 'limit', configs => ['2x2/tcp'], quick => [],
+      args => '--limit 1', mca => 'pml_epml_max_endpoints 2', plain => 0,
+      says => 'pml_epml_max_endpoints' },
+    { program => 'comm_tree', configs => [qw(1x4 1x8 2x2 4x4/tcp 4x4/node)],
+      longer => [qw(2x4/tcp 2x4/node 4x2/tcp)] },
+    { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x4 1x8 1x16 2x4 4x2 4x4/tcp)],
+      args => '--seed 100 --episodes 200 --ops 200' },
+    { program => 'comm_inter', configs => [qw(1x4 1x8 2x2 4x2/tcp 4x2/node)] },
+    { program => 'comm_inter', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x4 1x8 2x4)], args => '--case storm --rounds 30000' },
+    { program => 'comm_groups', configs => [qw(1x1 1x4 2x2/tcp 2x2/node 4x4/node)],
+      longer => [qw(1x8 4x2/tcp)] },
+    { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
+    { program => 'coll_life', configs => [qw(1x4 1x8 2x2/tcp 2x2/node)], quick => ['1x4'] },
+    # Threads that come late to locks: Open MPI's own tables, and ours.
+    (map { +{ program => $_, variant => 'late', configs => [qw(1x8 2x3/tcp 2x3/node)], plain => 0,
+              quick => 'handles' eq $_ ? ['1x8'] : [], args => '--seed 21', timeout => 120,
+              env => 'LATE_LOCKS_SEED=21', preload => 'late_locks' } }
+        qw(handles comm_tree comm_inter create part_life)),
+    { program => 'comm_local', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 4x2/tcp 2x4/shm)] },
+    { program => 'comm_group_tag', configs => [qw(1x1 1x3 2x2/tcp 2x2/node)], quick => ['1x3'],
+      plain => 0 },
+    { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
+      preload => 'fail_alloc' },
+    { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
+      preload => 'fail_pack', timeout => 30 },
+    { program => 'left', configs => [qw(1x2 2x1/node 2x1/tcp)], quick => ['1x2'], plain => 0 },
+    { program => 'left', variant => 'other', configs => ['1x2'], quick => [], plain => 0,
+      args => '--other' },
+    { program => 'left', variant => 'other', configs => [qw(2x1/node 2x1/tcp)], quick => [],
+      plain => 0, args => '--other', says => 'was freed before it was received' },
+    { program => 'comm_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 4x2/tcp)] },
+    { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
+      says => '\A(?!.*windows yet.*windows yet)(?!.*files yet.*files yet).*windows yet.*files yet' },
+    { program => 'comm_refused', configs => [qw(2x1/node 2x2/tcp 2x2/node)], plain => 0,
+      says => 'cannot have windows yet.*cannot open files yet.*cannot be connected to other jobs' },
+    { program => 'comm_topo', configs => [qw(1x1 1x4 2x2/tcp 2x2/node 4x2/tcp)],
+      longer => [qw(1x8 2x4/shm)] },
+    { program => 'comm_flat', configs => [qw(1x4 2x2/node)], quick => ['1x4'], env => $NO_CACHES,
+      timeout => 120 },
+    { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], quick => [],
+      env => $NO_CACHES, args => '--rounds 300', plain => 0, timeout => 120 },
+    { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
+      env => $NO_CACHES, configs => ['1x8'], args => '--rounds 10000' },
+    { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
+      env => $NO_CACHES, configs => ['2x4/tcp'], args => '--rounds 5000' },
+
+    # Creation.
+    { program => 'create', configs => [qw(1x1 1x4 2x1/tcp 2x2 4x1/tcp 4x4/tcp)],
+      longer => [qw(2x1 4x1)] },
+    # What an endpoint owes when it goes is more than fits into its pipe.
+    { program => 'create', variant => 'owed', configs => ['2x1/node'], quick => [], plain => 0,
+      args => '--owed 1', rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
+    { program => 'create_info', configs => \@PROCESSES, longer => [qw(2x1 4x1/node)],
+      quick => ['2x1/tcp'], says => 'mpix_thread_level.*frobnicated' },
+    { program => 'create_errors', configs => [@PROCESSES, qw(2x2/tcp 2x2/node)],
+      longer => [qw(2x1 2x2 4x1/node)], args => '--limit 8',
+      mca => 'pml_epml_max_endpoints 8', plain => 0, says => 'pml_epml_max_endpoints' },
+    { program => 'create_first', configs => ['1x0'], quick => [], plain => 0 },
+    { program => 'create_first', variant => 'limit', configs => ['1x0'], quick => [], plain => 0,
+      args => '--limit 8', mca => 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints' },
+    { program => 'create_omp', configs => \@PROCESSES, longer => [qw(2x1 4x1/node)],
+      quick => ['2x1/tcp'] },
+    { program => 'create_pmpi', configs => [qw(1x2 2x2/tcp 2x2/node)], plain => 0 },
+    { program => 'finalize', configs => [qw(1x1 1x4 2x2 4x4/node)], longer => ['4x4/tcp'],
+      args => '--keep 1' },
+    # A thousand rounds; over shm a context costs a hundred times what it costs over tcp.
+    { program => 'create_loop', configs => [qw(1x1 2x1/tcp 2x1/node)], quick => [],
+      timeout => 120, env => $NO_CACHES },
+    { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
+      args => '--rounds 100', timeout => 120, env => $NO_CACHES, plain => 0 },
+
+    # A thousand endpoints in a process; with a network, as many as the descriptors of most machines
+    # allow. How malloc keeps memory for next time must not be mistaken for memory in use.
+    { program => 'create_many', configs => ['1x1'], quick => [], plain => 0, timeout => 180,
+      env => $NO_CACHES },
+    { program => 'create_many', variant => 'net', configs => [qw(2x1/tcp 2x1/node)],
+      longer => ['2x1/shm'], quick => [], plain => 0, args => '--num 128', timeout => 180,
+      env => $NO_CACHES },
+
+    # The base PML is what parameter files leave over.
+    { program => 'sessions', configs => ['1x0'], quick => [], plain => 0, timeout => 60 },
+    { program => 'sessions', variant => 'none', kind => 'fatal', configs => ['1x0'], quick => [],
+      plain => 0, args => '--pml ^ob1,ucx,cm', says => 'PMLs tried: \(none are left\)' },
+);
+
+1;

@@ -1,0 +1,255 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What goes wrong: errors that end a job, deaths, faults, connections that are cut, parameters.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Failures;
+
+use strict;
+use warnings;
+
+# What mpirun must be told to leave the survivors of a death alone, and to tell them of it.  Its own
+# status is then 0, and now and then even where a survivor has ended with another one.
+my $RECOVER = '--prtemca state_base_recoverable 1';
+my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
+
+# Ways between processes: all for one way of waiting, one for what differs from it in libmpi only;
+# otherwise two.
+my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], recv => ['2x2']);
+
+# The transport may know of a death before the launcher, whose words are to be seen.
+my $PATIENT = 'pml_epml_launcher_wait 20000';
+
+# An endpoint that is lost, and two that are to each other, as the users of both are told.
+my $PEER = 'cannot be reached.*Peer: +rank [01] on host ';
+my $DELIVERED = '\A(?!.*cannot be reached).*All was delivered';
+my $BOTH_SIDES = '(?=.*Peer: +rank 0 on host )(?=.*Peer: +rank 1 on host ).*cannot be reached';
+
+our @ENTRIES = (
+    # Errors that end the run, or are about a run without epml.
+    { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
+      quick => ['2x0'], says => 'MPIX_Comm_create_endpoints.*MPI_ERR_ARG' },
+    { program => 'comm_abort', kind => 'fatal', configs => [qw(1x3 2x3/tcp 2x3/node)], plain => 0,
+      quick => ['2x3/tcp'], args => '--way abort', status => 42,
+      says => 'MPI_ABORT was invoked on rank 1 in communicator .*Errorcode: 42' },
+    { program => 'comm_abort', variant => 'fatal', kind => 'fatal', configs => ['2x3/tcp'],
+      plain => 0, quick => [], args => '--way fatal', says => 'MPI_Send.*MPI_ERR_RANK.*FATAL' },
+    { program => 'comm_abort', variant => 'errors_abort', kind => 'fatal', plain => 0,
+      configs => ['2x3/tcp'], quick => [], args => '--way errors_abort',
+      says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
+    # All ranks at once: one of them ends the job, and explains it.
+    { program => 'comm_abort', variant => 'all', kind => 'fatal', plain => 0, runs => 4,
+      configs => [qw(1x3 2x3/node)], quick => ['1x3'], args => '--way all', status => 53,
+      says => 'windows yet.*MPI_ERR_WIN', once => 'MPI_ERRORS_ARE_FATAL' },
+    { program => 'comm_abort', variant => 'all_abort', kind => 'fatal', plain => 0, runs => 2,
+      configs => ['1x3'], quick => [], args => '--way all_abort', status => 42,
+      says => 'Errorcode: 42', once => 'MPI_ABORT was invoked' },
+    { program => 'comm_abort', variant => 'world', kind => 'fatal', plain => 0, runs => 2,
+      configs => ['1x3'], quick => [], args => '--way world', status => 42,
+      says => 'Errorcode: 42', once => 'MPI_ABORT was invoked' },
+    { program => 'comm_abort', variant => 'kill', kind => 'fatal', configs => ['2x3/node'],
+      plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
+      says => 'exited on\s+signal 9' },
+
+    # A process dies.  The launcher ends the job: one message, which is its own.
+    (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
+              configs => ['2x2/tcp', 'stream' eq $_ ? qw(2x2/shm 2x2/node) : ()],
+              long => !/^(?:stream|flood)$/, quick => 'stream' eq $_ ? undef : [],
+              args => "--how $_ --errors fatal",
+              mca => $PATIENT,
+              says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
+        qw(pingpong flood stream barrier any)),
+    # It leaves the survivors alone, and tells them.
+    (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
+              configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
+                           /^(?:recv|stream|stuck|barrier|ring)$/ ? '3x2/node' : ()],
+              long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast)$/),
+              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
+              args => "--how $_ --end leave", status => 0, mca => $PATIENT,
+              says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
+        qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
+           bcast ring alltoallw inter)),
+    { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
+      configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
+      launcher => $NOTIFY, within => 30000,
+      args => '--how late --end leave', status => 0, mca => $PATIENT,
+      says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
+    # What is being fetched when a collective fails is over before it returns.
+    { program => 'death', variant => 'told_shift', kind => 'death', plain => 0,
+      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 30000,
+      args => '--how shift --end leave', status => 0, preload => 'fault_fabric',
+      mca => "$PATIENT coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2",
+      says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
+    # shm that does not copy by itself: what is being fetched is still under way when the launcher
+    # tells of the death.
+    { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
+      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 30000,
+      args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
+      mca => $PATIENT,
+      says => 'Dead: rank [12] on host', never => 'cannot be reached' },
+    # What it had sent complete is received.
+    { program => 'last_words', configs => ['2x1/node'], plain => 0, quick => [],
+      launcher => $NOTIFY, mca => $PATIENT, says => '' },
+    # And what it waits to hear of that, where there is no memory to say it.
+    { program => 'last_words', variant => 'owed', configs => ['2x1/node'], plain => 0, quick => [],
+      launcher => $NOTIFY, mca => $PATIENT, says => '', args => 'owed', preload => 'fail_alloc',
+      rank0 => 'OMPI_MCA_btl_epshm_pipe_cells=16', timeout => 30 },
+    # It leaves them alone and says nothing: they find out by themselves, each way as it does.  What
+    # they wait in does not depend on that: one way each is enough for probes and wildcards.
+    (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
+              configs => $UNTOLD{$_} // [qw(2x2/tcp 2x2/node)], longer => ['2x2'], quick => [],
+              launcher => $RECOVER, within => 20000,
+              args => "--how $_ --end leave", status => 0,
+              says => 'Peer: +rank 1 on host', never => 'have died' } }
+        qw(recv probe iprobe stream any barrier)),
+    # MPI_Finalize does not wait for the dead, nor for ever for those who may.
+    (map { my ($how, $launcher, $says) = @$_;
+           +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,
+              configs => ['3x1/tcp'], quick => [], launcher => $launcher, within => 20000,
+              args => '--how recv --end apart', status => 0,
+              mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended', never => 'written' } }
+        [told => $NOTIFY], [untold => $RECOVER]),
+    # One that has noticed nothing hears of it there, in the launcher's books, be it that it must
+    # ask twice.
+    (map { my ($variant, $env) = @$_;
+           +{ program => 'death', variant => $variant, kind => 'death', plain => 0,
+              configs => ['3x1/tcp'], quick => [], launcher => $RECOVER, within => 20000,
+              timeout => 30, args => '--how none --end finalize', status => 0,
+              class => 'MPI_SUCCESS', later => 0, env => $env,
+              mca => 'pml_epml_finalize_wait 500 pml_epml_ask 300', preload => 'endless_fence',
+              says => 'process 1: ended', never => 'written' } }
+        ['none_finalize'], ['none_finalize_again', 'EPT_UNANSWERED=1']),
+    # What a survivor offers to one that has left and freed its endpoint is given back.
+    { program => 'death', variant => 'offer', kind => 'death', plain => 0,
+      configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, within => 7000,
+      args => '--how offer --end finalize', status => 0, timeout => 60, later => 0,
+      mca => 'pml_epml_ask 300 pml_epml_finalize_wait 9000', says => 'process 1: ended',
+      never => 'written after' },
+    # Its children live on, which does not keep it alive for others.
+    (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
+              configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],
+              launcher => $RECOVER, within => 10000,
+              args => "--how recv --child $_ --end leave", status => 0,
+              says => 'Peer: +rank 1 on host', never => 'have died' } } qw(fork spawn)),
+    # The job may end before the launcher has printed who is dead; then the error alone says it.
+    { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
+      configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
+      args => '--how stream --errors fatal', mca => $PATIENT,
+      says => '(?s)Dead: rank 1 on host|\A(?!.*Dead: rank 1 on host).*MPI_ERR_PROC_FAILED',
+      never => 'cannot be reached' },
+
+    # The launcher ends the job, or leaves the survivors alone and tells them, though Open MPI's own
+    # btl/tcp has seen connections to the dead close.
+    { program => 'death', variant => 'cluster', kind => 'death', cluster => 'one', plain => 0,
+      configs => ['6x2/node'], quick => [], args => '--how stream --errors fatal', mca => $PATIENT,
+      says => 'exited on\s+signal 9', never => 'written after|Socket closed' },
+    (map { +{ program => 'death', variant => "cluster_told_$_", kind => 'death', cluster => 'one',
+              plain => 0, long => 'stream' ne $_, configs => ['6x2/node'], quick => [],
+              launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
+              mca => $PATIENT, says => 'Dead: rank 5 on host ept-c',
+              never => 'cannot be reached|written after|Socket closed' } }
+        qw(stream recv barrier create)),
+    { program => 'death', variant => 'cluster_told_finalize', kind => 'death', cluster => 'one',
+      long => 1, plain => 0, configs => ['6x1/node'], quick => [], launcher => $NOTIFY,
+      within => 30000, args => '--how recv --end finalize', status => 0,
+      mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended',
+      never => 'written|Socket closed' },
+
+    # Faults of the fabric, and what is said of each.
+    (map { my ($how, $says) = @$_;
+           +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0,
+              quick => $how =~ /^(?:sent|send_again)$/ ? ['3x1/tcp'] : [],
+              args => "--how $how", says => $says, preload => 'fault_fabric', timeout => 180,
+              mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4' } }
+        (map { [$_, 'takes no message.*Peer: +rank 1 on host .*Seconds: +1 '] }
+            qw(send_again read_again cq_again)),
+        [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'
+             . '.*Error: +Connection reset by peer.*Detail: +ordered by a test'],
+        [send_error => 'cannot be reached.*Peer: +rank 1 on host .*Error: +No route to host'],
+        [fetched => 'could not be fetched.*Peer: +rank 1 on host .*Error: +Input/output error'],
+        [received => 'receive of an endpoint failed.*Error: +Input/output error'],
+        [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],
+        (map { [$_, 'queue of an endpoint cannot be read.*Error: +Input/output error'] }
+            qw(cq_broken readerr_broken broken_before)),
+        [reset => 'cannot be reached.*Peer: +rank [01] on host ']),
+    (map { my ($how, $mca) = @$_;
+           +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],
+              args => "--how $how", preload => 'fault_fabric', mca => $mca, timeout => 180 } }
+        [cq_recovers => 'btl_epofi_recv_buffers 4'],
+        [held_again => 'pml_epml_unexpected_limit 32k'],
+        [asked => 'pml_epml_ask 200']),
+    # Connections that are cut, in each state, and what else ends them: delivered, or lost to both,
+    # with a text on both sides.
+    (map { my ($how, $says, $long) = @$_;
+           +{ program => 'cut', variant => $how, configs => ['3x1/tcp'], plain => 0,
+              quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,
+              args => "--how $how", says => $says, preload => 'fault_fabric',
+              mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
+                  . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1 '
+                  # Without greetings a connection takes another one's place.
+                  . 'btl_epofi_greeting ' . ($how =~ /^second/ ? 0 : 1) } }
+        # Nothing can be lost.
+        (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle second)),
+        [swallow_sent => "$DELIVERED.*had not taken all", 1],
+        [twice => 'a message from the network was thrown away.*it came before.*All was delivered'],
+        # Something may be, or must.
+        (map { [$_, "$BOTH_SIDES|$DELIVERED", 'fin_eager' ne $_] }
+            qw(fin_eager fin_tail fin_sent fin_received fin_create second_busy rst_eager fin_offer
+               fin_fetched fin_part_start)),
+        (map { [$_, $BOTH_SIDES, 0] }
+            qw(fin_fetch fin_part half swallow_received swallow_fetched left_collective
+               left_create left_part left_early packet)),
+        # Descriptors.
+        [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
+        [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],
+        [files_back => 'no file descriptors left.*accept a connection.*ulimit -n.*All was delivered'],
+        [silent => 'was closed because nobody had begun to talk on it.*From: +\d']),
+    { program => 'create_errors', variant => 'unselected', kind => 'unselected',
+      configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
+    { program => 'create_errors', variant => 'ft', configs => ['2x0'], args => '--ft 1', plain => 0,
+      launcher => '--with-ft ulfm', quick => [], says => 'Start the program without --with-ft' },
+    # Wrong parameters: each is named once, with what is right.
+    (map { +{ program => 'create_errors', variant => $_->[0], configs => ['2x0'],
+              args => '--lacking 1', plain => 0, quick => [], mca => "btl_epshm_processes 0 $_->[1]",
+              says => '\A(?!.*could not get what an endpoint).*' . $_->[2] } }
+        ['lanes', 'btl_epshm_lanes 33', 'btl_epshm_lanes.*0 to 32.*No endpoints'],
+        ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
+        ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
+        ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
+    # Also where nobody is on another node yet, and none that would only not work here.
+    { program => 'create_errors', variant => 'provider', configs => ['1x0'], plain => 0, quick => [],
+      args => '--lacking 1', mca => 'btl_epofi_provider tcpp',
+      says => '\A(?!.*could not get what an endpoint)(?!.*tcpp.*tcpp)'
+          . '.*Value given: +tcpp.*Known providers:.*\btcp\b' },
+    { program => 'create', variant => 'provider', configs => ['1x4'], plain => 0, quick => [],
+      args => '--case free', mca => 'btl_epofi_provider udp;ofi_rxd' },
+    { program => 'create_errors', variant => 'files', configs => ['2x0'], args => '--files 1',
+      plain => 0, quick => [], mca => 'btl_epshm_processes 0 btl_epofi_provider tcp',
+      says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },
+    { program => 'descriptors', configs => ['2x0'], plain => 0, quick => [],
+      says => 'cannot be used.*Too many open files.*ulimit -n' },
+    # A libmpi that calls its own functions directly, as Ubuntu's does: they are entered.
+    (map { +{ program => $_->[0], variant => 'direct', configs => [$_->[1]], direct => 1, plain => 0,
+              quick => [$_->[1]], says => $_->[2] } }
+        ['comm_ops', '2x2/node'], ['comm_bridge', '2x2/node'], ['comm_groups', '2x2/tcp'],
+        ['comm_refused', '1x4', 'cannot have windows yet.*cannot open files yet'],
+        ['coll_life', '1x4']),
+    { program => 'create_errors', variant => 'direct', configs => ['2x0'], direct => 1, plain => 0,
+      args => '--out_of_reach 1', quick => [], preload => 'no_code',
+      says => '\A(?!.*Link the program).*calls its own functions directly.*ompi_comm_nextcid: the '
+          . 'system lets no changed code be run \(memfd_create: Operation not permitted\)' },
+    # Where only the shared memory of the node cannot be had, the network serves.
+    { program => 'create', variant => 'pipe', configs => ['2x2/node'], plain => 0, quick => [],
+      mca => 'btl_epshm_pipe_cells 17', says => 'btl_epshm_pipe_cells.*use the network instead' },
+    { program => 'create', variant => 'loopback', configs => ['2x2/node'], plain => 0, quick => [],
+      rank0 => 'OMPI_MCA_btl_epshm_processes=0', mca => 'btl_epofi_interface lo' },
+);
+
+1;

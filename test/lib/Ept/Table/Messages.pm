@@ -1,0 +1,240 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Messages and collectives: each protocol and each call, within a process and between processes.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Messages;
+
+use strict;
+use warnings;
+
+# Configurations, "processes x endpoints per process". With more than one process the configuration
+# runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
+# btl/epshm.  "2x4/tcp" names one only.
+my @ALL = qw(1x1 1x2 1x4 1x16 2x2 4x4/tcp 4x4/node);
+
+# All pairs of 64 ranks connected, far more than there are cores.
+my @CROWD = qw(4x16/tcp 4x16/node);
+
+# With --long also these, which run no code that those above do not: shm is another provider for the
+# same btl/epofi, what more than two processes, or more than two endpoints each, do is in 4x4, and
+# what one endpoint of a process does, in 1x1 and in the two programs that have 2x1 in any case.
+my @MORE = qw(2x1 2x4 2x16 4x1 4x2 4x4/shm 4x16);
+
+# Fewer ranks, with larger messages.
+my @SOME = qw(1x1 1x4 1x16 2x1/tcp 2x2 4x4/tcp 4x4/node);
+
+my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
+    'btl_epshm_max_frags_max 1', 'btl_epshm_pipe_cells 16', 'btl_epshm_pipe_eager_limit 2048',
+    'btl_epshm_pipe_bytes 4096',
+    'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
+    'btl_epofi_max_send_buffers 4';
+
+our @ENTRIES = (
+    # The whole matrix, all ways between processes.
+    { program => 'p2p_basic', configs => [@ALL, qw(2x1/tcp 2x1/node)], longer => \@MORE },
+    { program => 'p2p_match', configs => \@ALL, longer => \@MORE },
+    { program => 'random_traffic', configs => [@ALL, qw(2x1/tcp 2x1/node), @CROWD],
+      longer => \@MORE },
+    { program => 'coll_move', configs => [@ALL, '4x16/node'], longer => \@MORE },
+    { program => 'p2p_requests', configs => \@ALL, longer => \@MORE },
+    { program => 'p2p_order', configs => \@ALL, longer => \@MORE },
+    { program => 'comm_ops', configs => [@ALL, @CROWD], longer => \@MORE },
+
+    # Partitioned communication.  On ordinary communicators it is Open MPI's own module, which can
+    # less: that is what the first entry, and the plain runs, are for.
+    { program => 'part', variant => 'ordinary', configs => ['2x0'], quick => [],
+      args => '--plain-only 1' },
+    { program => 'part', configs => [qw(1x1 1x4 1x16 2x2 2x4/tcp)], plain => 0,
+      longer => [qw(1x2 2x1 4x2/tcp)], timeout => 120 },
+    { program => 'part_requests', plain => 0, configs => [qw(1x1 1x4 2x2 4x2/tcp)],
+      longer => [qw(1x8 2x1)] },
+    { program => 'part_life', plain => 0, configs => [qw(1x1 1x4 2x2 4x2/tcp)],
+      longer => [qw(1x8 2x1)] },
+
+    # Open MPI 6 has it.
+    { program => 'newer', configs => [qw(1x4 2x2/tcp 2x2/node)] },
+    { program => 'large', configs => [qw(1x2 2x2/node)], longer => ['2x1/tcp'],
+      quick => [qw(1x2 2x2/node)] },
+
+    # Each protocol within a process and between processes, few and many ranks.
+    { program => 'p2p_sizes', configs => [qw(1x2 1x4 2x1 2x2/tcp 2x2/node)],
+      longer => [qw(2x2 4x2/tcp)] },
+    { program => 'p2p_types', configs => [qw(1x1 1x4 2x2)], longer => [qw(1x2 2x1 4x4/tcp)] },
+    { program => 'coll_reduce', configs => \@SOME, longer => ['2x4'] },
+    { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
+    { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
+      longer => [qw(2x1 2x4 4x2/node)] },
+    { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },
+    { program => 'calls', variant => 'bound', configs => ['1x0'], quick => [], plain => 0,
+      args => '--bound 1' },
+    { program => 'calls', variant => 'wait', configs => ['1x1'], quick => [], plain => 0,
+      args => '--messages 8000', mca => 'btl_epshm_lane_cells 8192' },
+    # Not over a network, which copies by itself.
+    { program => 'drafted', configs => [qw(1x4 2x3/node)], quick => [], plain => 0 },
+    { program => 'callbacks', configs => ['1x1'], quick => ['1x1'], plain => 0, timeout => 30,
+      env => 'MALLOC_PERTURB_=165' }, # what is freed too early is not as it was
+    { program => 'callbacks', variant => 'tsan', kind => 'tsan', configs => ['1x1'], quick => [],
+      plain => 0, timeout => 60 },
+    { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x2)], longer => [qw(2x1 4x2/tcp)] },
+    { program => 'cancel', configs => [qw(1x2 2x1/tcp 2x1/shm 2x2/node)], quick => ['2x1/tcp'],
+      plain => 0 },
+
+    # Point to point in full.
+    { program => 'p2p_assert', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], longer => [qw(1x2 2x2)] },
+    { program => 'p2p_assert', variant => 'few', configs => [qw(1x2 2x2/tcp)], quick => [],
+      args => '--overtake 30', mca => $FEW, plain => 0 },
+    # Not on node: a message that is seen on its way needs a network.
+    { program => 'p2p_dump', configs => [qw(1x1 1x4 2x2/tcp)], plain => 0,
+      longer => ['2x2/shm'], mca => 'btl_epofi_get_chunk 65536' }, # or all is there after one test
+    { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
+      args => '--backlog 20', mca => $FEW, plain => 0 },
+    { program => 'variables', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0 },
+    { program => 'variables', variant => 'held', configs => ['1x2'], quick => [], plain => 0,
+      args => '--case full', mca => 'pml_epml_unexpected_limit 4000' },
+    { program => 'variables', variant => 'verbose', configs => [qw(2x1/tcp 2x1/node)], quick => [],
+      plain => 0, args => '--case process', mca => 'pml_epml_verbose 1',
+      says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*seams .*in the process .*'
+             . 'on the node .*cores +\d+ for this process.*limits +\d+ open files' },
+    { program => 'p2p_sendrecv', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x8 2x2 4x2/tcp)] },
+    { program => 'p2p_sendrecv', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
+      quick => [], args => '--case used_request', plain => 0, timeout => 240 },
+    (map { +{ program => $_, configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], longer => ['2x2'] } }
+        qw(p2p_errors p2p_bsend p2p_persistent p2p_mprobe)),
+    { program => 'p2p_mixed', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(2x1/tcp 2x2)] },
+    # Messages that stay with their senders; in a crowd none does, unless nobody notices it.
+    { program => 'lend', configs => [qw(1x2 1x4)] },
+    { program => 'lend', variant => 'crowd', configs => ['1x4'], quick => [], plain => 0,
+      args => '--seed 2', mca => 'pml_epml_yield never' },
+    { program => 'lend', variant => 'few', configs => ['1x2'], quick => [], plain => 0,
+      args => '--seed 3', mca => "$FEW btl_epshm_lane_cells 64 btl_epshm_lend_min 1" },
+
+    # More senders than lanes, places that are fought for, endpoints that come and go.
+    { program => 'lanes', configs => [qw(1x1 1x4 1x24 2x12/tcp)], timeout => 120 },
+    { program => 'lanes', variant => 'none', configs => ['1x24'], quick => [], plain => 0,
+      args => '--seed 2', mca => 'btl_epshm_lanes 0', timeout => 120 },
+    { program => 'lanes', variant => 'one', configs => ['1x24'], quick => [], plain => 0,
+      args => '--seed 3', mca => 'btl_epshm_lanes 1', timeout => 120 },
+    { program => 'lanes', variant => 'many', configs => ['1x24'], longer => ['1x4'], quick => [],
+      plain => 0, args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64',
+      timeout => 120 },
+    { program => 'lanes', variant => 'few', configs => [qw(1x4 1x24)], quick => ['1x4'],
+      plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_lane_cells 64", timeout => 120 },
+    { program => 'lanes', variant => 'memory', configs => ['1x1'], quick => [], plain => 0,
+      args => '--case outlive --inbox 4096', mca => 'btl_epshm_ring_cells 65536' },
+
+    # Promises of one thread at a time: the harness keeps them.
+    { program => 'random_traffic', variant => 'single', configs => [qw(1x4 2x2/node)],
+      longer => ['2x2'], quick => ['1x4'], args => '--level single --seed 3', plain => 0 },
+    { program => 'p2p_basic', variant => 'serialized', configs => [qw(1x4 2x2/tcp)],
+      longer => ['2x2'], quick => [], args => '--level serialized', plain => 0 },
+
+    # More random traffic: other seeds, larger messages.
+    { program => 'random_traffic', variant => 'seeds', configs => [qw(1x4 2x2)],
+      longer => [qw(1x2 2x4)], quick => [], args => '--seed 11 --epochs 8', plain => 0 },
+    { program => 'random_traffic', variant => 'large', configs => [qw(1x2 2x2)],
+      longer => ['2x1'], quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000',
+      plain => 0 },
+
+    # The smallest rings, windows and numbers of buffers: whoever sends must wait its turn.
+    { program => 'random_traffic', variant => 'few', configs => [qw(1x4 2x2 4x4/tcp 4x4/node)],
+      longer => ['1x2'], quick => [qw(2x2/tcp 2x2/node)], args => '--seed 13', mca => $FEW,
+      plain => 0 },
+    { program => 'p2p_order', variant => 'few', configs => [qw(1x2 2x2)], longer => ['2x1'],
+      quick => [], args => '--seed 14', mca => $FEW, plain => 0 },
+    { program => 'coll_move', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
+
+    { program => 'part', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0, timeout => 120 },
+    { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
+    # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
+    # up to 43 KB per message on its way, from memory that it never gives back.
+    { program => 'flood', configs => [qw(1x2 1x4)], quick => ['1x2'] },
+    { program => 'flood', variant => 'between', configs => [qw(2x1/tcp 2x2/tcp)], quick => [],
+      args => '--messages 200000', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'held', configs => [qw(1x2 1x4)], quick => ['1x4'],
+      args => '--limit 1048576', mca => 'pml_epml_unexpected_limit 1m', plain => 0 },
+    { program => 'flood', variant => 'held_between', configs => [qw(2x1/tcp 2x2/tcp)],
+      quick => ['2x2/tcp'], args => '--limit 32768',
+      mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'held_between', configs => ['2x2/shm'], longer => ['2x1/shm'],
+      quick => [], args => '--limit 32768 --slack 65536',
+      mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16', plain => 0, timeout => 120 },
+    { program => 'flood', variant => 'exhausted', configs => [qw(1x2 2x1/tcp 2x1/node)],
+      quick => ['1x2'], args => '--exhaust 1', plain => 0,
+      mca => 'btl_epshm_pipe_cells 1024 btl_epofi_peer_queue 16',
+      says => 'no memory left for a message' },
+    { program => 'slow_peer', configs => [qw(1x4 2x2)], longer => ['1x3'], quick => ['1x4'],
+      plain => 0 },
+    { program => 'slow_peer', variant => 'held', configs => [qw(1x4 2x2/tcp 2x2/node)],
+      longer => ['2x2'], quick => [], plain => 0,
+      mca => 'pml_epml_unexpected_limit 32k' },
+    { program => 'slow_peer', variant => 'alone', configs => [qw(1x4 2x2/tcp)], quick => [],
+      mca => 'pml_epml_progress_others 0', plain => 0 },
+    { program => 'random_traffic', variant => 'held', configs => [qw(1x4 2x2 4x4/tcp)],
+      longer => ['1x2'], quick => ['2x2/tcp'], args => '--seed 15',
+      mca => 'pml_epml_unexpected_limit 2000', plain => 0 },
+    (map { +{ program => $_, variant => 'held', configs => [qw(1x4 2x2/tcp 2x2/node)],
+              longer => ['2x2'], quick => [], plain => 0, mca => 'pml_epml_unexpected_limit 0' } }
+        qw(p2p_basic p2p_match p2p_requests p2p_types coll_move comm_tree)),
+    # Between processes, large messages copied twice, as where the kernel forbids to read another
+    # process's memory.
+    { program => 'p2p_sizes', variant => 'frags', configs => [qw(2x1/node 2x2/node)],
+      quick => ['2x1/node'], mca => 'btl_epshm_single_copy 0', plain => 0 },
+    { program => 'random_traffic', variant => 'frags', configs => ['2x2/node'], quick => [],
+      args => '--seed 16 --max 1500000 --epochs 2 --messages 120',
+      mca => 'btl_epshm_single_copy 0', plain => 0 },
+
+    # The kernel forbids it indeed, which turns out at the first copy.
+    (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,
+              quick => [], preload => 'no_single_copy', timeout => 120 } }
+        qw(p2p_sizes part part_requests part_life)),
+    { program => 'part', variant => 'forbidden_few', configs => ['2x2/node'], plain => 0,
+      quick => [], preload => 'no_single_copy', mca => $FEW, timeout => 120 },
+
+    # It reads another process's memory, in other namespaces of process ids: wrong data, no error.
+    { program => 'single_copy', configs => ['2x2/node'], plain => 0, quick => [] },
+    { program => 'single_copy', variant => 'other', configs => ['2x2/node'], plain => 0,
+      preload => 'other_process' },
+
+    # A process writes nonsense into the memory that it shares with another: who says what.
+    (map { +{ program => 'corrupt', variant => $_->[0], configs => ['2x2/node'], plain => 0,
+              quick => 'first' eq $_->[0] ? ['2x2/node'] : [], args => "--how $_->[0]",
+              says => $_->[1] } }
+        (map { [$_, 'sends to one of this process holds what.*Peer: rank 1 on host'] }
+            qw(cell first kind context number)),
+        (map { [$_, 'through which an endpoint sends.*Peer: rank 0 on host'] } qw(head back))),
+    { program => 'corrupt', variant => 'random', configs => ['2x2/node'], plain => 0, quick => [],
+      args => '--how random --seed 3', says => 'makes no sense|cannot have written|door' },
+
+    # Ordinary communicators under epml: they go to the base PML.
+    { program => 'p2p_basic', variant => 'ordinary', configs => ['2x0'], quick => ['2x0'],
+      plain => 0 },
+    { program => 'p2p_requests', variant => 'ordinary', configs => ['2x0'], quick => [],
+      plain => 0 },
+    { program => 'coll_move', variant => 'ordinary', configs => ['4x0'], quick => [], plain => 0 },
+    { program => 'random_traffic', variant => 'ordinary', configs => ['4x0'], quick => [],
+      plain => 0 },
+
+    # One message of more than 2 GiB, within a process and between two.
+    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/node)],
+      longer => ['2x1/tcp'], quick => [], args => '--huge 2100', timeout => 150, plain => 0 },
+    # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
+    (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
+              long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
+        ['4', '--huge 4200'], ['pieces', '--huge 2100 --pieces 1'],
+        ['pieces2', '--huge 4200 --pieces 2']),
+);
+
+1;

@@ -1,0 +1,158 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Where processes are, and how they reach each other: nodes and networks, shared memory that they
+# lack, more ranks than cores, and what epinfo says of it.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Places;
+
+use strict;
+use warnings;
+
+# On three nodes what takes long is cut short.
+my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--case across',
+                    create => '--case parents', comm_bridge => '--case processes');
+
+our @ENTRIES = (
+    # Who is where, with more than one node.
+    { program => 'comm_bridge', variant => 'hosts', hosts => 1,
+      configs => [qw(2x2/tcp 4x2/tcp 4x2/node)], quick => [], plain => 0 },
+    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)],
+      quick => [], plain => 0 },
+    { program => 'random_traffic', variant => 'hosts', hosts => 1, configs => ['4x2/node'],
+      quick => [], args => '--seed 15', plain => 0 },
+
+    # Three nodes with two processes each: shared memory within a node, tcp between them.
+    { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
+      quick => [], args => '--down 600', plain => 0 },
+    (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
+              quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0 } }
+        qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move coll_reduce)),
+    (map { +{ program => $_, variant => 'cluster_long', cluster => 'one', configs => ['6x2/node'],
+              long => 1, plain => 0, args => /^comm_(?:inter|tree)$/ ? '--hosts 3' : '' } }
+        qw(create comm_bridge comm_inter p2p_match p2p_order p2p_sizes p2p_requests comm_ops
+           comm_tree comm_groups coll_neighbor part)),
+    # Nobody has died: a connection is over, and ob1 has lost messages.
+    { program => 'cluster', variant => 'closed', cluster => 'one', kind => 'fatal', plain => 0,
+      configs => ['2x1/node'], quick => [], args => '--closed 1', timeout => 30,
+      mca => 'pml_epml_launcher_wait 300',
+      says => '[1-9]\d* connections closed.*error occurred in Socket closed' },
+    # Which network the endpoints of all nodes take.
+    (map { my ($layout, $interfaces, $mca) = @$_;
+           my $others = join '', map { "(?!.*interface $_->[1],)" } grep { !$_->[0] } @$interfaces;
+           my ($taken) = join '|', map { $_->[1] } grep { $_->[0] } @$interfaces;
+           +{ program => 'cluster', variant => $layout, cluster => $layout =~ s/_.*//r, plain => 0,
+              configs => ['3x1/node'], quick => [], mca => "btl_base_verbose 10 $mca",
+              says => "\\A$others(?:.*btl:epofi: provider tcp, interface (?:$taken),){3}" } }
+        [fast => [[1, 'eth1'], [0, 'eth0']], ''],
+        [two_include => [[1, 'eth1'], [0, 'eth0']], 'btl_tcp_if_include 10.76.0.0/16'],
+        [two_exclude => [[1, 'eth1'], [0, 'eth0']], 'btl_tcp_if_exclude lo,eth0'],
+        [two_own => [[1, 'eth1'], [0, 'eth0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface 10.76.0.0/24'],
+        [uneven => [[1, 'ens4'], [1, 'eno1'], [0, 'ens3']], ''],
+        [docker => [[1, 'eth0'], [0, 'docker0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface docker0,eth0'],
+        [both => [[1, 'eth1'], [0, 'eth0']],
+         'btl_tcp_if_include eth0 btl_epofi_interface eth1'],
+        [ipv6 => [[1, 'eth0']], '']),
+    # (Two on a node would be told by btl/tcp that it finds no addresses to reach each other by.)
+    { program => 'p2p_basic', variant => 'ipv6', cluster => 'ipv6', configs => ['3x2/node'],
+      long => 1, plain => 0 },
+    # One that does not lead everywhere, asked for: what is said.
+    { program => 'cluster', variant => 'torn', cluster => 'torn', kind => 'fatal', plain => 0,
+      configs => ['2x1/node'], quick => [], args => '--torn 1', timeout => 30,
+      mca => 'btl_tcp_if_include eth0 btl_epofi_interface eth1 btl_epofi_stall_warning 1',
+      says => 'takes no message.*Host: +ept-a.*Peer: +rank 1 on host ept-b, .*10\.78\.0\.2.*'
+          . 'Interface: +eth1, fi_sockaddr_in://10\.78\.0\.1:.*btl_epofi_interface' },
+
+    # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it
+    # is not where the others look for it.  All take the network.
+    { program => 'random_traffic', variant => 'lacking', configs => ['2x2/node'], plain => 0,
+      quick => ['2x2/node'], rank0 => 'OMPI_MCA_btl_epshm_processes=0',
+      mca => 'btl_epofi_provider tcp', args => '--seed 17' },
+    { program => 'random_traffic', variant => 'unmade', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/nonexistent',
+      mca => 'btl_epofi_provider tcp', args => '--seed 18', says => 'could not be made' },
+    { program => 'random_traffic', variant => 'apart', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp',
+      args => '--seed 19', says => 'cannot be used.*No such file' },
+    { program => 'comm_bridge', variant => 'lacking', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_processes=0', mca => 'btl_epofi_provider tcp' },
+    { program => 'comm_bridge', variant => 'apart', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_btl_epshm_directory=/tmp', mca => 'btl_epofi_provider tcp',
+      says => 'cannot be used.*No such file' },
+
+    # Another user of the node is in the folder; what is said is that the network is used.
+    { program => 'strangers', configs => ['2x1/node'], plain => 0 },
+    # Somebody is at the ports of a job's endpoints, and is not let in.
+    { program => 'strangers_net', configs => ['2x1/tcp'], plain => 0,
+      mca => 'btl_epofi_interface lo btl_epofi_silence 1', says => 'did not prove.*From: +127' },
+
+    # So little memory that some pairs have no area, and few cells.
+    { program => 'random_traffic', variant => 'tight', configs => ['2x8/node'], plain => 0,
+      quick => [], args => '--seed 20 --epochs 2', mca => 'btl_epshm_segment_size 524288',
+      says => 'no memory left' },
+    { program => 'p2p_types', variant => 'tight', configs => ['2x8/node'], plain => 0,
+      quick => [], mca => 'btl_epshm_segment_size 524288 btl_epshm_single_copy 0',
+      says => 'no memory left' },
+
+    # Partitioned messages there; and pairs of which one cannot answer.
+    { program => 'ways', variant => 'area', configs => ['2x4/node'], plain => 0, quick => [],
+      mca => 'btl_epshm_segment_size 524288', says => 'no memory left', timeout => 60 },
+    { program => 'ways', variant => 'back', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way back', says => 'there is no way to send it', timeout => 60,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
+             . 'pml_epml_launcher_wait 50' },
+    { program => 'ways', variant => 'group', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way group', says => 'there is no way to send it', timeout => 30,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 100 pml_epml_ask 100 '
+             . 'pml_epml_launcher_wait 50' },
+    { program => 'ways', variant => 'later', configs => ['2x1/node'], plain => 0, quick => [],
+      args => '--way later', says => '\A(?!.*there is no way to send it).*no memory left', timeout => 30,
+      mca => 'btl_epshm_segment_size 524288 pml_epml_way_wait 60000' },
+    # The two directions of a pair by different links.
+    { program => 'ways', variant => 'links', configs => ['3x1/node'], plain => 0, quick => [],
+      args => '--way links', rank0 => 'OMPI_MCA_btl_epshm_processes=0',
+      mca => 'btl_epofi_provider tcp', timeout => 60 },
+
+    # More ranks than cores.
+    { program => 'oversubscribe', configs => [qw(1x16 2x16/tcp 4x16/node)],
+      longer => [qw(2x16 4x16)], quick => ['1x16'] },
+    { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
+      quick => [], args => '--rounds 300', plain => 0, timeout => 120 },
+
+    # What a job's choices are.
+    { program => 'epinfo', kind => 'tool', configs => [qw(1x2)], plain => 0, quick => [],
+      says => '1 process with 2 endpoints each\nprocess 0 on \S+\n  base PML +\w+, .*'
+             . 'on the node +not needed.*network +not needed.*pml_epml_unexpected_limit' },
+    { program => 'epinfo', kind => 'tool', configs => ['2x1/tcp'], plain => 0, quick => [],
+      says => 'processes with 1 endpoint each\nprocess 0-1 on \S+\n.*'
+             . 'on the node +the network: btl_epshm_processes is off.*'
+             . "network +libfabric's tcp .as btl_epofi_provider says.*interface +\\w+ .*greeting +" },
+    { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
+      says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
+             . '  single copy +\w+.*network +not needed' },
+    { program => 'epinfo', variant => 'fast', kind => 'tool', configs => ['3x1/node'], plain => 0,
+      quick => [], cluster => 'fast', mca => 'btl_tcp_if_exclude lo,docker0',
+      says => 'process 1 on ept-b\n.*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '
+             . '.3 hosts.\n  passed over +eth0 .10\.77\.0\.2.: slower\n' },
+    { program => 'epinfo', variant => 'docker', kind => 'tool', configs => ['3x1/node'], plain => 0,
+      quick => [], cluster => 'docker',
+      mca => 'btl_tcp_if_include eth0 btl_epofi_interface docker0,10.77.0.0/24',
+      says => 'process 2 on ept-c\n.*interface +eth0 .10\.77\.0\.3., of those that '
+             . 'btl_epofi_interface names: all nodes.*\n'
+             . '  passed over +docker0 .172\.17\.0\.1.: another node has the same\n' },
+    { program => 'epinfo', variant => 'unselected', kind => 'tool', configs => ['2x0'], plain => 0,
+      quick => [], mca => 'pml ob1', status => 1, says => 'pml/epml was not selected' },
+    { program => 'epinfo', variant => 'usage', kind => 'tool', configs => ['1x0'], plain => 0,
+      quick => [], args => '--ep 0', status => 2, says => 'usage: epmpirun' },
+);
+
+1;
