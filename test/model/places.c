@@ -17,7 +17,7 @@
  *
  * The variant MODEL_ONLOOKER: a fourth thread asks whether there is something in a lane, as
  * mca_btl_epshm_pending (btl_epshm_progress.c) does.  For a checker only: real threads do all this
- * in unit/test_epshm_lanes.
+ * in unit/test_epshm_lanes_random.
  *
  * Guards: btl_epshm_lane.c
  */

@@ -12,9 +12,8 @@
  * @file
  *
  * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and missing
- * messages, questions and answers, keys of memory, buffers that are held.  Two processes over
- * tcp on the loopback interface.  What a stranger could send is sent by the other process past
- * btl/epofi.
+ * messages, questions and answers, buffers that are held.  Two processes over tcp on the loopback
+ * interface.  What a stranger could send is sent by the other process past btl/epofi.
  *
  * Guards: btl/epofi
  */
@@ -70,18 +69,6 @@ static void end(side_t *side)
         side_disconnect(side);
     }
     side_close(side);
-}
-
-/** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to 15. */
-static void case_keyed(const pair_t *pair)
-{
-    const mca_btl_epofi_secret_t secret = {
-        {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
-
-    (void) pair;
-    TAP_CHECK(UINT64_C(0x93f5f5799a932462)
-                  == mca_btl_epofi_keyed(&secret, UINT64_C(0x0706050403020100)),
-              "not SipHash-2-4");
 }
 
 /** Headers that are right but for their origin, with each of the tags that do something. */
@@ -471,91 +458,6 @@ static void case_many_quiet(const pair_t *pair)
     side_close(&side);
 }
 
-static int read_status;
-
-static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                    void *local_address, struct mca_btl_base_registration_handle_t *local_handle,
-                    void *context, void *data, int status)
-{
-    (void) btl;
-    (void) endpoint;
-    (void) local_address;
-    (void) local_handle;
-    (void) context;
-    (void) data;
-    read_status = status;
-}
-
-/** Try to read the other side's memory with a guessed key.  @return has it been read? */
-static bool is_read(side_t *side, uint64_t key, uint64_t address)
-{
-    mca_btl_base_module_t *btl = &side->module->super;
-    struct mca_btl_base_registration_handle_t guess = {.key = key};
-    struct mca_btl_base_registration_handle_t *local;
-    char copy[8] = "";
-    int rc;
-
-    local = btl->btl_register_mem(btl, side->peer, copy, sizeof(copy),
-                                  MCA_BTL_REG_FLAG_LOCAL_WRITE);
-    read_status = 1;
-    do {
-        (void) side_progress(side);
-        rc = btl->btl_get(btl, side->peer, copy, address, local, &guess, sizeof(copy), 0,
-                          MCA_BTL_NO_ORDER, on_read, NULL, NULL);
-    } while (OPAL_ERR_OUT_OF_RESOURCE == rc);
-    while (OPAL_SUCCESS == rc && 1 == read_status) {
-        (void) side_progress(side);
-    }
-    (void) btl->btl_deregister_mem(btl, local);
-    return OPAL_SUCCESS == rc && OPAL_SUCCESS == read_status;
-}
-
-/** Keys cannot be guessed: not 1, 2, 3, ..., and no two alike. */
-static void case_keys(const pair_t *pair)
-{
-    enum { REGIONS = 4, GUESSES = 6 };
-    static char memory[REGIONS][64] = {"secret", "secret", "secret", "secret"};
-    struct mca_btl_base_registration_handle_t *handles[REGIONS];
-    uint64_t mine = (uint64_t) (uintptr_t) memory[0];
-    uint64_t theirs;
-    side_t side = {0};
-    mca_btl_base_module_t *btl;
-
-    start(pair, &side);
-    btl = &side.module->super;
-    for (int i = 0; i < REGIONS; ++i) {
-        handles[i] = btl->btl_register_mem(btl, side.peer, memory[i], sizeof(memory[i]),
-                                           MCA_BTL_REG_FLAG_REMOTE_READ);
-        TAP_CHECK(UINT32_MAX < handles[i]->key, "key %llu",
-                  (unsigned long long) handles[i]->key);
-        for (int j = 0; j < i; ++j) {
-            TAP_CHECK(handles[i]->key != handles[j]->key, "keys %d and %d are alike", i, j);
-        }
-    }
-    mine -= handles[0]->base;
-    pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
-    for (uint64_t key = 1; key <= GUESSES && 1 == pair->rank; ++key) {
-        side_t guesser = {0};
-        name_t name;
-
-        /* Of a module of its own: a wrong key may cost it the connection. */
-        name.length = pair_of(&side)->address_length;
-        memcpy(name.bytes, pair_of(&side)->address, name.length);
-        side_open(&guesser);
-        TAP_EQ(OPAL_SUCCESS, guesser.module->ep_connect(guesser.module, name.bytes, name.length,
-                                                        &guesser.peer));
-        guesser.module->ep_lost = count_loss;
-        TAP_CHECK(!is_read(&guesser, key, theirs), "memory was read with key %llu",
-                  (unsigned long long) key);
-        end(&guesser);
-    }
-    pair_barrier(pair, &side);
-    for (int i = 0; i < REGIONS; ++i) {
-        TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, handles[i]));
-    }
-    end(&side);
-}
-
 /** Connect to a module's port as a member would, with tcp's provider (libfabric 2.1), announce a
  * message, and stop.  @return the socket */
 static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
@@ -620,7 +522,6 @@ static void case_held(const pair_t *pair)
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi_pair", 60);
-    run_single("SipHash", case_keyed);
     run_pair("forged messages", case_forged);
     run_pair("the name of another one", case_mistaken);
     run_pair("repeated messages", case_repeated);
@@ -633,7 +534,6 @@ int main(int argc, char **argv)
     run_pair("questions of the sender", case_confirmed);
     run_pair("questions that are not answered", case_unanswered);
     run_single("questions to many who are silent", case_many_quiet);
-    run_pair("keys", case_keys);
     run_pair("receive buffers held", case_held);
     return tap_end();
 }

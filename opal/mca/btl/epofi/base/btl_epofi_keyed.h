@@ -14,7 +14,7 @@
  * Random numbers, and numbers that only those who have a secret can make: the proofs in the wire
  * headers and greetings, and the keys of registered memory.  docs/security.md says what they are good for.
  *
- * Tests: unit/test_epofi_pair, unit/test_epofi_greet
+ * Tests: unit/test_epofi_keys, unit/test_epofi_greet
  */
 
 #ifndef MCA_BTL_EPOFI_KEYED_H

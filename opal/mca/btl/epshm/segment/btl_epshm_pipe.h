@@ -23,7 +23,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epshm_pipe, model/pipe
+ * Tests: unit/test_epshm_pipe, unit/test_epshm_pipe_nonsense, unit/test_epshm_pipe_two, model/pipe
  */
 
 #ifndef BTL_EPSHM_PIPE_H

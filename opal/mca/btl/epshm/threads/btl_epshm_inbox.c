@@ -13,7 +13,7 @@
  *
  * Inboxes: creation, lookup by published address, release.  All slow path.
  *
- * Tests: unit/test_epshm_lanes, lanes, create_many
+ * Tests: unit/test_epshm_lanes, unit/test_epshm_lanes_random, lanes, create_many
  */
 
 #include "opal_config.h"

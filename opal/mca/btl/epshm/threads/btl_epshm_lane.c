@@ -27,7 +27,7 @@
  *
  * All slow path.
  *
- * Tests: unit/test_epshm_lanes, lanes, model/places
+ * Tests: unit/test_epshm_lanes, unit/test_epshm_lanes_random, lanes, model/places
  */
 
 #include "opal_config.h"

@@ -22,7 +22,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epshm_ring, model/ring
+ * Tests: unit/test_epshm_ring, unit/test_epshm_ring_stress, model/ring
  */
 
 #ifndef BTL_EPSHM_RING_H

@@ -1,0 +1,283 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the tests of btl/epshm's lanes share: real modules, and what has come to each.  The
+ * component's sources are compiled in, as what they share is not exported.
+ */
+
+#ifndef EP_TEST_UNIT_TEST_EPSHM_LANES_H
+#define EP_TEST_UNIT_TEST_EPSHM_LANES_H
+
+#include "opal/mca/btl/epshm/threads/btl_epshm_frag.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_inbox.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_lend.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_module.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_progress.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_send.c"
+#include "opal/mca/btl/epshm/base/btl_epshm_sendi.c"
+
+#include "tap.h"
+
+#define SLOTS 24
+#define INSTANCES 400
+#define PAYLOAD_MAX 500
+#define PREFIX UINT64_C(0x1122334455667788)
+
+mca_btl_epshm_component_t mca_btl_epshm_component;
+
+/** A module, and what has come to it. */
+typedef struct side_t {
+    mca_btl_ep_module_t *module;
+    unsigned int instance;
+    struct mca_btl_base_endpoint_t *to[SLOTS]; /**< connections */
+} side_t;
+
+static side_t sides[SLOTS];
+static unsigned int next_instance;
+static bool no_buffers; /**< all messages fit cells */
+static _Atomic uint32_t received_apart; /**< messages that came beside the cells */
+static uint32_t sent[INSTANCES][INSTANCES], received[INSTANCES][INSTANCES]; /**< [from][to] */
+
+typedef struct header_t {
+    uint64_t prefix;
+    uint32_t from, number;
+    uint64_t size; /**< of the payload */
+} header_t;
+
+_Static_assert(EPSHM_USUAL_HEADER == sizeof(header_t), "may travel bare");
+
+static inline uint64_t stream_of(unsigned int from, unsigned int to, uint32_t number)
+{
+    return tap_stream((uint64_t) from << 48 ^ (uint64_t) to << 32 ^ number);
+}
+
+static inline size_t payload_of(unsigned int from, unsigned int to, uint32_t number,
+                                unsigned char *data)
+{
+    static const uint64_t limits[] = {9, 9, 9, 33, 60, 200, PAYLOAD_MAX + 1, PAYLOAD_MAX + 1};
+    uint64_t random = stream_of(from, to, number);
+    const size_t size = tap_below(&random,
+                                  limits[tap_below(&random, no_buffers ? 6 : 8)]);
+
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = (unsigned char) (random >> i % 57);
+    }
+    return size;
+}
+
+static inline void check(const side_t *side, const header_t *header, const unsigned char *data,
+                         size_t size)
+{
+    unsigned char due[PAYLOAD_MAX];
+    const uint32_t number = received[header->from][side->instance]++;
+
+    TAP_CHECK(number == header->number, "%u to %u: message %u instead of %u", header->from,
+              side->instance, header->number, number);
+    TAP_EQ(header->size, size);
+    TAP_EQ(payload_of(header->from, side->instance, header->number, due), size);
+    TAP_CHECK(0 == memcmp(due, data, size), "%u to %u: message %u differs", header->from,
+              side->instance, number);
+}
+
+static inline void on_receive(mca_btl_base_module_t *btl,
+                              const mca_btl_base_receive_descriptor_t *message)
+{
+    const unsigned char *data = message->des_segments[0].seg_addr.pval;
+    header_t header;
+
+    memcpy(&header, data, sizeof(header));
+    check(((mca_btl_ep_module_t *) btl)->ep_context, &header, data + sizeof(header),
+          message->des_segments[0].seg_len - sizeof(header));
+}
+
+static inline void on_bare(void *context, const void *rest, size_t size)
+{
+    header_t header = {.prefix = PREFIX};
+
+    memcpy((char *) &header + 8, rest, sizeof(header) - 8);
+    check(context, &header, (const unsigned char *) rest + sizeof(header) - 8,
+          size - sizeof(header) + 8);
+}
+
+static inline void on_apart(void *context, const void *rest, const void *data, size_t size)
+{
+    header_t header = {.prefix = PREFIX};
+
+    memcpy((char *) &header + 8, rest, sizeof(header) - 8);
+    check(context, &header, data, size);
+    atomic_fetch_add_explicit(&received_apart, 1, memory_order_relaxed);
+}
+
+static inline void side_open(int slot)
+{
+    side_t *side = &sides[slot];
+
+    memset(side, 0, sizeof(*side));
+    if (INSTANCES == next_instance
+        || OPAL_SUCCESS != mca_btl_epshm_module_create(side, MCA_BTL_EP_FLAG_NONE,
+                                                       &side->module)) {
+        printf("Bail out! no module\n");
+        exit(99);
+    }
+    side->instance = next_instance++;
+    side->module->ep_prefix = PREFIX;
+    side->module->ep_receive_bare = on_bare;
+    side->module->ep_receive_loan = on_apart;
+}
+
+static inline void side_disconnect(int slot, int other)
+{
+    if (NULL != sides[slot].to[other]) {
+        sides[slot].module->ep_disconnect(sides[slot].module, sides[slot].to[other]);
+        sides[slot].to[other] = NULL;
+    }
+}
+
+/** @param[in] forgotten  do the others give up their connections to it? */
+static inline void side_close(int slot, bool forgotten)
+{
+    for (int other = 0; other < SLOTS; ++other) {
+        side_disconnect(slot, other);
+        if (forgotten && NULL != sides[other].module) {
+            side_disconnect(other, slot);
+        }
+    }
+    (void) sides[slot].module->super.btl_finalize(&sides[slot].module->super);
+    sides[slot].module = NULL;
+}
+
+static inline void connect_to(int from, int to)
+{
+    if (NULL == sides[from].to[to]) {
+        TAP_EQ(OPAL_SUCCESS,
+               sides[from].module->ep_connect(sides[from].module, sides[to].module->ep_address,
+                                              sizeof(mca_btl_epshm_address_t),
+                                              &sides[from].to[to]));
+    }
+}
+
+static inline int side_send(int from, int to)
+{
+    const unsigned int a = sides[from].instance, b = sides[to].instance;
+    unsigned char data[PAYLOAD_MAX];
+    header_t header = {.from = a, .number = sent[a][b]};
+    uint64_t random = stream_of(a, b, header.number) + 1;
+    int rc;
+
+    connect_to(from, to);
+    header.prefix = 0 == tap_below(&random, 4) ? PREFIX + 1 : PREFIX;
+    header.size = payload_of(a, b, header.number, data);
+    rc = sides[from].module->ep_send(sides[from].module, sides[from].to[to], &header,
+                                     sizeof(header), data, header.size, MCA_BTL_EP_TAG);
+    if (OPAL_SUCCESS == rc) {
+        ++sent[a][b];
+    }
+    return rc;
+}
+
+static inline void send_many(int from, int to, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        TAP_EQ(OPAL_SUCCESS, side_send(from, to));
+    }
+}
+
+static inline int side_progress(int slot)
+{
+    return sides[slot].module->ep_progress(sides[slot].module);
+}
+
+static inline void take_all(int slot)
+{
+    while (0 < side_progress(slot)) {
+    }
+}
+
+static inline struct mca_btl_base_endpoint_t *inbox_of(int slot)
+{
+    return ((mca_btl_epshm_module_t *) sides[slot].module)->inbox;
+}
+
+static inline epshm_place_t *place_of(int from, int to)
+{
+    return mca_btl_epshm_place((mca_btl_epshm_module_t *) sides[from].module, inbox_of(to));
+}
+
+static inline bool has_lane(int from, int to)
+{
+    return inbox_of(to) == place_of(from, to)->inbox;
+}
+
+static inline unsigned int state_of(const struct mca_btl_base_endpoint_t *inbox, int lane)
+{
+    return atomic_load_explicit(&inbox->lane[lane].state, memory_order_relaxed);
+}
+
+static inline uint32_t bits_of(const struct mca_btl_base_endpoint_t *inbox)
+{
+    return atomic_load_explicit(&inbox->lanes, memory_order_relaxed);
+}
+
+static inline uint32_t references_of(const struct mca_btl_base_endpoint_t *inbox)
+{
+    return atomic_load_explicit(&inbox->references, memory_order_relaxed);
+}
+
+static inline void begin(int count)
+{
+    mca_btl_epshm_component.ring_cells = 1024;
+    mca_btl_epshm_component.lanes = 8;
+    mca_btl_epshm_component.lane_cells = 256;
+    mca_btl_epshm_component.eager_limit = 4096;
+    mca_btl_epshm_component.max_send_size = 32768;
+    mca_btl_epshm_component.share_min = 32768;
+    mca_btl_epshm_component.eager_frags_max = 256;
+    mca_btl_epshm_component.max_frags_max = 16;
+    next_instance = 0;
+    memset(sides, 0, sizeof(sides));
+    memset(sent, 0, sizeof(sent));
+    memset(received, 0, sizeof(received));
+    for (int i = 0; i < count; ++i) {
+        side_open(i);
+    }
+}
+
+/** Everything that was sent between those who live must have come. */
+static inline void check_all_received(void)
+{
+    for (int to = 0; to < SLOTS; ++to) {
+        for (unsigned int from = 0; NULL != sides[to].module && from < next_instance; ++from) {
+            TAP_EQ(sent[from][sides[to].instance], received[from][sides[to].instance]);
+        }
+    }
+}
+
+static inline void end(void)
+{
+    for (int i = 0; i < SLOTS; ++i) {
+        if (NULL != sides[i].module) {
+            take_all(i);
+        }
+    }
+    check_all_received();
+    for (int i = 0; i < SLOTS; ++i) {
+        if (NULL != sides[i].module) {
+            side_close(i, true);
+        }
+    }
+    no_buffers = false;
+    tap_case_done();
+}
+
+#endif /* EP_TEST_UNIT_TEST_EPSHM_LANES_H */
