@@ -23,6 +23,7 @@
 #define MCA_PML_EPML_CREATE_LAYER_H
 
 #include "pml_epml_agree.h"
+#include "pml_epml_card.h"
 #include "pml_epml_create.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_meeting.h"

@@ -30,6 +30,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_agree.h"
+#include "pml_epml_card.h"
 #include "pml_epml_create.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_meeting.h"

@@ -1,0 +1,157 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Cards: written by the member whose endpoint it is, checked and made a peer of by all others.
+ *
+ * Called by pml_epml_create.c, pml_epml_intercomm.c; test/mpi/comm_bridge.c, test/mpi/create.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../engine/engine.h"
+#include "../object/object.h"
+#include "pml_epml_card.h"
+
+#include "ompi/constants.h"
+
+/** The module of a way, if others may use it. */
+static const mca_btl_ep_module_t *way_of(const mca_pml_epml_ep_t *ep, bool with_node, int way)
+{
+    return with_node || EPML_WAY_NODE != way ? ep->ways.module[way] : NULL;
+}
+
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
+{
+    size_t size = sizeof(mca_pml_epml_card_t) + ep->ways.shm->ep_address_length;
+
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
+
+        size += NULL != module ? module->ep_address_length : 0;
+    }
+    return (size + 7) & ~(size_t) 7;
+}
+
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
+                             bool with_node, const opal_process_name_t *name)
+{
+    unsigned char *address = card->addresses + ep->ways.shm->ep_address_length;
+
+    card->name = *name;
+    card->uid = ep->life.uid;
+    card->shm_length = (uint16_t) ep->ways.shm->ep_address_length;
+    memcpy(card->addresses, ep->ways.shm->ep_address, card->shm_length);
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
+
+        card->way_length[way] = 0;
+        if (NULL != module) {
+            card->way_length[way] = (uint16_t) module->ep_address_length;
+            memcpy(address, module->ep_address, module->ep_address_length);
+            address += module->ep_address_length;
+        }
+    }
+}
+
+bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size)
+{
+    size_t length = card->shm_length;
+
+    for (int way = 0; way < EPML_WAYS; ++way) {
+        length += card->way_length[way];
+        if (MCA_BTL_EP_ADDRESS_MAX < card->way_length[way]) {
+            return false;
+        }
+    }
+    return length <= card_size - sizeof(*card) && card->name.jobid == OMPI_PROC_MY_NAME->jobid
+           && OPAL_VPID_MAX >= card->name.vpid;
+}
+
+/** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
+static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
+                    const mca_pml_epml_ep_t *any)
+{
+    const unsigned char *address = card->addresses + card->shm_length;
+    mca_btl_ep_module_t *node = any->ways.module[EPML_WAY_NODE];
+    int rc = OMPI_SUCCESS;
+
+    peer->way = EPML_WAY_NET;
+    if (NULL != node && 0 < card->way_length[EPML_WAY_NODE]
+        && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags)) {
+        peer->way = EPML_WAY_NODE;
+        rc = node->ep_reach(node, address, card->way_length[EPML_WAY_NODE]);
+    } else {
+        address += card->way_length[EPML_WAY_NODE];
+    }
+    peer->address_length = card->way_length[peer->way];
+    memcpy(peer->address, address, peer->address_length);
+    /* No address where one is needed: the two do not agree on who is on which node. */
+    return NULL != any->ways.module[peer->way] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
+}
+
+/** A peer of which this process has not heard. */
+static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *any,
+                    mca_pml_epml_peer_t **peer_p)
+{
+    ompi_proc_t *proc = mca_pml_epml_proc_get(&card->name);
+    mca_pml_epml_peer_t *peer;
+    int rc;
+
+    if (NULL == proc) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    peer = mca_pml_epml_peer_create(proc, card->uid);
+    if (NULL == peer) {
+        mca_pml_epml_proc_put(proc);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (mca_pml_epml_name_is_here(&card->name)) {
+        if (OPAL_SUCCESS
+            != any->ways.shm->ep_connect(any->ways.shm, card->addresses, card->shm_length, &peer->shm)) {
+            mca_pml_epml_peer_release(peer);
+            return OMPI_ERR_BAD_PARAM;
+        }
+        peer->shm_disconnect = any->ways.shm->ep_disconnect;
+    } else {
+        rc = set_way(peer, card, any);
+        if (OMPI_SUCCESS != rc) {
+            mca_pml_epml_peer_release(peer);
+            return rc;
+        }
+    }
+    *peer_p = mca_pml_epml_peer_publish(peer);
+    return NULL == *peer_p ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
+                           mca_pml_epml_peer_t **peer_p)
+{
+    mca_pml_epml_peer_t *peer = mca_pml_epml_peer_find(card->uid);
+
+    if (NULL == peer) {
+        return peer_new(card, any, peer_p);
+    }
+    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
+        mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
+        return OMPI_ERR_BAD_PARAM;
+    }
+    /* Others of this process may have met it by a way that this one has not needed so far. */
+    if (NULL == peer->shm
+        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->way)
+            || NULL == any->ways.module[peer->way])) {
+        mca_pml_epml_peer_release(peer);
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    *peer_p = peer;
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,87 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What members say of their endpoints, and what they know of the node's memory: pml_epml_card.c.
+ */
+
+#ifndef MCA_PML_EPML_CARD_H
+#define MCA_PML_EPML_CARD_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** What a member tells the others of its endpoint; on the wire followed by padding up to the agreed
+ * size. */
+typedef struct mca_pml_epml_card_t {
+    opal_process_name_t name;
+    uint64_t uid;
+    uint16_t shm_length;
+    uint16_t way_length[EPML_WAYS]; /**< 0: not to be reached that way */
+    uint16_t unused;
+    unsigned char addresses[]; /**< shm_length bytes, then those of the ways, in their order */
+} mca_pml_epml_card_t;
+
+/** Bytes that the card of an endpoint needs.
+ *
+ * @param[in] with_node  may others reach it by the node side, if it has one? */
+size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node);
+
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
+                             bool with_node, const opal_process_name_t *name);
+
+/** Does the card make sense, having come from a process?  Nothing in it is used before. */
+bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);
+
+/** The peer that a sound card describes, known already or new.
+ *
+ * @param[in]  any     an endpoint of this process that will talk to it, for its transports
+ * @param[out] peer_p  with one reference
+ * @return OMPI_SUCCESS; OMPI_ERR_UNREACH: it should be reached by the node side, but cannot
+ *         be; or another error */
+int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
+                           mca_pml_epml_peer_t **peer_p);
+
+/* Everybody in a meeting takes the node side to everybody else on his node, or nobody does: routes
+ * that differ in the two directions would do, but an endpoint opens a network only if it must. */
+
+/** What a member knows of the node side before the cards travel.  Maxima over the members. */
+typedef struct mca_pml_epml_node_state_t {
+    int64_t lacking; /**< somebody needs it and has none */
+    int64_t having;  /**< somebody has it */
+} mca_pml_epml_node_state_t;
+
+/** Of one endpoint that needs ways. */
+static inline void mca_pml_epml_node_state_add(mca_pml_epml_node_state_t *state,
+                                               const mca_pml_epml_ep_t *ep, unsigned int ways)
+{
+    if (0 != (ways & EPML_WITH_NODE)) {
+        if (NULL == ep->ways.module[EPML_WAY_NODE]) {
+            state->lacking = 1;
+        } else {
+            state->having = 1;
+        }
+    }
+}
+
+/** Must those who have it do without, for the others' sake? */
+static inline bool mca_pml_epml_node_state_is_split(const mca_pml_epml_node_state_t *state)
+{
+    return 0 != state->lacking && 0 != state->having;
+}
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_CARD_H */
