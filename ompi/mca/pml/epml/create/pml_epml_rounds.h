@@ -1,0 +1,122 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Rounds: how members that have not met do something together, so that each learns of each what has
+ * gone wrong, and nobody waits for one that has stopped.
+ *
+ * In each round a member hears (a collective exchange, or none), does something alone, and tells how
+ * it went (one more collective exchange).  Whatever fails with it, it takes part in both, so all are
+ * always at the same one; what all have told is the same for all, and so is the verdict.
+ *
+ * Where the telling itself fails there is nothing more to be had from one's own side, and a member
+ * stops.  But members may be two sides, of which only the leaders talk to each other; then the other
+ * side may have been told, gone on, and wait for this side's leader.  So a leader who owes them an
+ * answer does one round more, without doing anything, and says that its side has failed.
+ *
+ * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
+ * test/unit/test_epml_rounds.c.
+ */
+
+#ifndef MCA_PML_EPML_ROUNDS_H
+#define MCA_PML_EPML_ROUNDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** How it goes on, the same for all that have told each other. */
+typedef enum epml_verdict_t {
+    EPML_VERDICT_NEXT,  /**< with the next round; after the last one it is done */
+    EPML_VERDICT_AGAIN, /**< with the first round, after all has been undone */
+    EPML_VERDICT_DONE,  /**< all is done: the rounds that are left have nothing to do */
+    EPML_VERDICT_FAILED /**< not at all */
+} epml_verdict_t;
+
+/** A round.  All functions get what the caller of epml_rounds_run hands over; 0 is success, all else
+ * the caller's own errors. */
+typedef struct epml_round_t {
+    /** With all.  @param[in] rc  what has failed here before, or 0
+     * @return rc, or else what has failed now; NULL: there is nothing to hear */
+    int (*hear)(void *work, int rc);
+
+    /** Alone, if nothing has failed here. */
+    int (*make)(void *work);
+
+    /** With all.  @param[in] rc  what has failed here so far, or 0
+     * @return 0: all that all have told is known here; else it may be known to others */
+    int (*tell)(void *work, int rc);
+
+    /** Alone, of what all have told.
+     * @param[in,out] rc  what has failed here so far, or 0; after FAILED it must not be 0 */
+    epml_verdict_t (*conclude)(void *work, int *rc);
+
+    /** Alone: give up what make has made, if it has.  NULL: it stays for the next time. */
+    void (*undo)(void *work);
+} epml_round_t;
+
+/** Undo rounds, the last one first. */
+static inline void epml_rounds_undo(const epml_round_t *const *rounds, int begun, void *work)
+{
+    while (0 < begun--) {
+        if (NULL != rounds[begun]->undo) {
+            rounds[begun]->undo(work);
+        }
+    }
+}
+
+/**
+ * Take count rounds.  Whoever sets out with the same rounds comes back, if each exchange does.
+ *
+ * @param[in] owes    does this member lead a side, and has the other one had all that it waited for
+ *                    so far?
+ * @param[in] failed  0; or what has failed before the first round, while the other side was told that
+ *                    all is well: one round for its sake
+ *
+ * @return 0, or an error; then all has been undone
+ */
+static inline int epml_rounds_run(const epml_round_t *const *rounds, int count,
+                                  bool (*owes)(const void *work), void *work, int failed)
+{
+    epml_verdict_t verdict = EPML_VERDICT_NEXT;
+    int at = 0, begun = 0;
+
+    while (at < count && EPML_VERDICT_DONE != verdict && EPML_VERDICT_FAILED != verdict) {
+        const bool is_last = 0 != failed;
+        const epml_round_t *round = rounds[at];
+        int rc = NULL != round->hear ? round->hear(work, failed) : failed, told;
+
+        begun = ++at;
+        if (0 == rc) {
+            rc = round->make(work);
+        }
+        told = round->tell(work, rc);
+        if (0 != told && 0 == failed) {
+            failed = 0 != rc ? rc : told;
+        }
+        if (is_last || (0 != told && !owes(work))) {
+            break;
+        }
+        verdict = round->conclude(work, &rc);
+        if (EPML_VERDICT_FAILED == verdict && 0 == failed) {
+            failed = rc;
+        } else if (EPML_VERDICT_AGAIN == verdict) {
+            epml_rounds_undo(rounds, begun, work);
+            at = 0;
+        }
+    }
+    if (0 != failed) {
+        epml_rounds_undo(rounds, begun, work);
+    }
+    return failed;
+}
+
+#endif /* MCA_PML_EPML_ROUNDS_H */
