@@ -182,6 +182,54 @@ static int way_inter(survivor_t *s)
     return rc;
 }
 
+/** Does the other side's leader come to the next meeting?  One that has failed says no, as its last
+ * word; then another survivor may have got what it has not. */
+static int comes(survivor_t *s, MPI_Comm side, bool left, int leader)
+{
+    int word = 1, rc = MPI_SUCCESS;
+
+    if (!left) {
+        return s->rank != leader ? MPI_SUCCESS
+                                 : MPI_Send(&word, 1, MPI_INT, 0, TAG + 3, s->comm);
+    }
+    if (0 == s->rank) {
+        rc = MPI_Recv(&word, 1, MPI_INT, leader, TAG + 3, s->comm, MPI_STATUS_IGNORE);
+        word = MPI_SUCCESS == rc ? word : 0;
+    }
+    MPI_Bcast(&word, 1, MPI_INT, 0, side);
+    return 0 == word ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
+}
+
+/** Two groups meet again and again, one of which loses a member: its leader, or another one. */
+static int way_meet(survivor_t *s)
+{
+    const int half = s->size / 2, last_word = 0;
+    const bool left = s->rank < half;
+    MPI_Comm side = MPI_COMM_NULL;
+    int rc = MPI_Comm_split(s->comm, left, s->rank, &side);
+
+    for (int leader = half; MPI_SUCCESS == rc; leader = half + s->size - 1 - leader) {
+        MPI_Comm inter;
+
+        rc = comes(s, side, left, leader);
+        if (MPI_SUCCESS == rc) {
+            rc = MPI_Intercomm_create(side, left ? 0 : leader - half, s->comm, left ? leader : 0,
+                                      TAG, &inter);
+        }
+        if (MPI_SUCCESS == rc) {
+            MPI_Comm_free(&inter);
+        }
+    }
+    if (half == s->rank) {
+        MPI_Send(&last_word, 1, MPI_INT, 0, TAG + 3, s->comm);
+    }
+    MPI_Barrier(s->comm); /* by now it knows of the death by itself, not only what others say */
+    if (MPI_COMM_NULL != side) {
+        MPI_Comm_free(&side);
+    }
+    return rc;
+}
+
 static int way_bcast(survivor_t *s)
 {
     int rc;
@@ -270,7 +318,7 @@ static const struct {
     {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},        {"late", way_late, true},
     {"alltoallw", way_alltoallw, true}, {"inter", way_inter, true},
-    {"create", way_create, true},
+    {"create", way_create, true},      {"meet", way_meet, true},
     {"shift", way_shift, true},        {"ring", way_ring, true},
     {"offer", way_offer, true},        {"none", way_none, true},
 };

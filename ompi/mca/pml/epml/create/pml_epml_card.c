@@ -13,7 +13,7 @@
  *
  * Cards: written by the member whose endpoint it is, checked and made a peer of by all others.
  *
- * Called by pml_epml_creation.c, pml_epml_intercomm.c; test/mpi/comm_bridge.c, test/mpi/create.c.
+ * Called by the rounds of a creation; test/mpi/comm_bridge.c, test/mpi/create.c.
  */
 
 #include "ompi_config.h"

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What members say of their endpoints, and what they know of the node's memory: pml_epml_card.c.
+ * What members say of their endpoints: pml_epml_card.c.
  */
 
 #ifndef MCA_PML_EPML_CARD_H
@@ -53,34 +53,6 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
  *         be; or another error */
 int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *any,
                            mca_pml_epml_peer_t **peer_p);
-
-/* Everybody in a meeting takes the node side to everybody else on his node, or nobody does: routes
- * that differ in the two directions would do, but an endpoint opens a network only if it must. */
-
-/** What a member knows of the node side before the cards travel.  Maxima over the members. */
-typedef struct mca_pml_epml_node_state_t {
-    int64_t lacking; /**< somebody needs it and has none */
-    int64_t having;  /**< somebody has it */
-} mca_pml_epml_node_state_t;
-
-/** Of one endpoint that needs ways. */
-static inline void mca_pml_epml_node_state_add(mca_pml_epml_node_state_t *state,
-                                               const mca_pml_epml_ep_t *ep, unsigned int ways)
-{
-    if (0 != (ways & EPML_WITH_NODE)) {
-        if (NULL == ep->ways.module[EPML_WAY_NODE]) {
-            state->lacking = 1;
-        } else {
-            state->having = 1;
-        }
-    }
-}
-
-/** Must those who have it do without, for the others' sake? */
-static inline bool mca_pml_epml_node_state_is_split(const mca_pml_epml_node_state_t *state)
-{
-    return 0 != state->lacking && 0 != state->having;
-}
 
 END_C_DECLS
 

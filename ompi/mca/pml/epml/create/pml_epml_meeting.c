@@ -13,6 +13,9 @@
  *
  * Meetings: agreement within and between groups.
  *
+ * Called by pml_epml_creation.c and pml_epml_intercomm.c; test/mpi/comm_bridge.c, test/mpi/death.c
+ * (told_meet).
+ * Tests: create, comm_bridge
  * Tests: create, comm_bridge
  */
 
@@ -37,13 +40,28 @@ int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *da
                                     comm->c_coll->coll_bcast_module);
 }
 
-int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const void *mine,
+/** In place of what the other leader waits for: this side cannot go on. */
+enum excuse_t { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
+
+/** One byte, which nothing else that is exchanged has. */
+typedef uint8_t excuse_t;
+
+int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                                   size_t my_size, void *theirs, size_t their_size)
 {
+    const excuse_t excuse = MPI_ERR_PROC_FAILED == own_rc ? EXCUSE_LOST : EXCUSE_FAILED;
     ompi_status_public_t status;
     ompi_request_t *request;
+    excuse_t rest;
     int rc, send_rc;
 
+    meeting->owes = false;
+    if (OMPI_SUCCESS != own_rc) {
+        mine = &excuse;
+        my_size = sizeof(excuse);
+        theirs = &rest; /* nobody looks at it; what is longer is cut off */
+        their_size = sizeof(rest);
+    }
     rc = MCA_PML_CALL(irecv(theirs, their_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                             meeting->bridge, &request));
     if (OMPI_SUCCESS != rc) {
@@ -52,30 +70,43 @@ int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const v
     send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                                 MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
     rc = ompi_request_wait(&request, &status);
+    if (OMPI_SUCCESS != own_rc) {
+        return own_rc;
+    }
     if (OMPI_SUCCESS != rc || OMPI_SUCCESS != send_rc) {
         return OMPI_SUCCESS != rc ? rc : send_rc;
     }
+    if (sizeof(excuse) == status._ucount) {
+        return EXCUSE_LOST == *(const excuse_t *) theirs ? MPI_ERR_PROC_FAILED : OMPI_ERROR;
+    }
     /* Anything but what was asked for comes from somebody who does not follow this protocol. */
-    return their_size == status._ucount ? OMPI_SUCCESS : OMPI_ERR_NOT_SUPPORTED;
+    if (their_size != status._ucount) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    meeting->owes = true;
+    return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_meeting_swap(const mca_pml_epml_meeting_t *meeting, const void *mine,
+int mca_pml_epml_meeting_swap(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                               size_t my_size, void *theirs, size_t their_size)
 {
-    int32_t result = OMPI_SUCCESS;
+    int32_t result = own_rc;
     int rc;
 
     if (is_leader(meeting)) {
-        result = mca_pml_epml_meeting_exchange(meeting, mine, my_size, theirs, their_size);
+        result = mca_pml_epml_meeting_exchange(meeting, own_rc, mine, my_size, theirs, their_size);
     }
     rc = mca_pml_epml_meeting_pass_on(meeting, &result, sizeof(result));
     if (OMPI_SUCCESS == rc) {
         rc = result;
     }
-    return OMPI_SUCCESS == rc ? mca_pml_epml_meeting_pass_on(meeting, theirs, their_size) : rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_meeting_pass_on(meeting, theirs, their_size);
+    }
+    return OMPI_SUCCESS != own_rc ? own_rc : rc;
 }
 
-int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
+int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
                              int64_t *own_side)
 {
     ompi_communicator_t *comm = meeting->comm;
@@ -89,11 +120,11 @@ int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *val
     if (NULL != own_side) {
         memcpy(own_side, values, (size_t) count * sizeof(*values));
     }
-    if (OMPI_SUCCESS != rc || !meeting->two_sided) {
+    if (!meeting->two_sided) {
         return rc;
     }
-    rc = mca_pml_epml_meeting_swap(meeting, values, sizeof(theirs), theirs, sizeof(theirs));
-    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+    rc = mca_pml_epml_meeting_swap(meeting, rc, values, sizeof(theirs), theirs, sizeof(theirs));
+    for (int i = 0; (OMPI_SUCCESS == rc || meeting->owes) && i < count; ++i) {
         values[i] = values[i] < theirs[i] ? theirs[i] : values[i];
     }
     return rc;

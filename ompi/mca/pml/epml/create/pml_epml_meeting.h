@@ -18,7 +18,9 @@
  * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
  * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
  *
- * All functions are collective over all members of the meeting and block.
+ * All functions are collective over all members of the meeting and block.  Where something has
+ * failed on a side, its leader says so in place of what the other one waits for: each exchange takes
+ * place, so no leader waits for one that has stopped.
  */
 
 #ifndef MCA_PML_EPML_MEETING_H
@@ -35,30 +37,36 @@ typedef struct mca_pml_epml_meeting_t {
     ompi_communicator_t *bridge; /**< the leader's, if two_sided */
     int remote_leader;           /**< rank in bridge */
     int tag;                     /**< of the leaders' messages */
+    bool owes;                   /**< the leader's: the last exchange went well.  So the other side
+                                  * may go on, and wait for the next one */
 } mca_pml_epml_meeting_t;
 
 /**
  * The maximum of each value over all members.
  *
- * @param[in,out] values
+ * @param[in,out] values    complete after success, and where meeting->owes is set
  * @param[out]    own_side  the same over own side only, count values; or NULL
  *
- * @return OMPI_SUCCESS on all members of a side, or an error on all of them
+ * @return OMPI_SUCCESS, or an error; others may have the other
  */
-int mca_pml_epml_meeting_max(const mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
+int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, int count,
                              int64_t *own_side);
 
 /**
  * The sides exchange something of which each member of a side has the same copy (only the leader's
- * is read).  Two-sided meetings only.  Sizes in bytes, up to INT_MAX; each side knows both.
+ * is read).  Two-sided meetings only.  Sizes in bytes, 2 to INT_MAX; each side knows both.
  *
- * @return as mca_pml_epml_meeting_max
+ * @param[in] own_rc  what has failed on own side just before, as this member sees it, or
+ *                    OMPI_SUCCESS.  After a failure the other side gets an error
+ *
+ * @return own_rc, or else as mca_pml_epml_meeting_max; MPI_ERR_PROC_FAILED if the other side has lost
+ *         a member
  */
-int mca_pml_epml_meeting_swap(const mca_pml_epml_meeting_t *meeting, const void *mine,
+int mca_pml_epml_meeting_swap(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                               size_t my_size, void *theirs, size_t their_size);
 
 /** The leaders' part of a swap alone: between the leaders only, called by them only. */
-int mca_pml_epml_meeting_exchange(const mca_pml_epml_meeting_t *meeting, const void *mine,
+int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                                   size_t my_size, void *theirs, size_t their_size);
 
 /** The other part: from the leader to its side, up to INT_MAX bytes. */

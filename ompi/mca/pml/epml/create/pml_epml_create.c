@@ -1,0 +1,221 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Endpoints from a communicator: the collective behind MPIX_Comm_create_endpoints, one kind of
+ * creation (pml_epml_creation.h).  Each member of the parent brings as many endpoints as it likes,
+ * all of them new.
+ *
+ * If the parent is an intercommunicator, both sides do all together, and each handle is one of an
+ * intercommunicator with a local communicator of its own.
+ *
+ * Called through the link table; test/mpi/create*.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../calls/calls.h"
+#include "../engine/engine.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_agree.h"
+#include "pml_epml_create.h"
+#include "pml_epml_creation.h"
+
+#include "ompi/attribute/attribute.h"
+#include "ompi/constants.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "opal/util/info.h"
+
+static const char *const level_names[] = {"single", "funneled", "serialized", "multiple"};
+
+/** Read an info key.  @return its value, to be released, or NULL */
+static opal_cstring_t *info_value(opal_info_t *info, const char *key)
+{
+    opal_cstring_t *value = NULL;
+    int flag = 0;
+
+    if (NULL == info || OPAL_SUCCESS != opal_info_get(info, key, &value, &flag) || 0 == flag) {
+        return NULL;
+    }
+    return value;
+}
+
+static void read_info(mca_pml_epml_creation_t *creation, opal_info_t *info)
+{
+    opal_cstring_t *value = info_value(info, "same_num_ep");
+
+    creation->info = info;
+    creation->promise = NULL != value && 0 == strcasecmp(value->string, "true");
+    if (NULL != value) {
+        OBJ_RELEASE(value);
+    }
+    creation->level = EPML_LEVEL_MULTIPLE;
+    value = info_value(info, "mpix_thread_level");
+    if (NULL != value) {
+        int level;
+
+        for (level = EPML_LEVEL_SINGLE; level <= EPML_LEVEL_MULTIPLE; ++level) {
+            if (0 == strcasecmp(value->string, level_names[level])) {
+                creation->level = (mca_pml_epml_level_t) level;
+                break;
+            }
+        }
+        if (level > EPML_LEVEL_MULTIPLE) {
+            EPML_SHOW_HELP("bad thread level", true, value->string);
+        }
+        OBJ_RELEASE(value);
+    }
+}
+
+/** Who takes part, and how far apart they are. */
+static void read_parent(mca_pml_epml_creation_t *creation)
+{
+    ompi_communicator_t *parent = creation->parent;
+
+    creation->meeting.comm = parent;
+    creation->local.group = parent->c_local_group;
+    creation->local.members = parent->c_local_group->grp_proc_count;
+    creation->ways = mca_pml_epml_group_ways(parent->c_local_group);
+    if (OMPI_COMM_IS_INTER(parent)) {
+        creation->meeting.comm = parent->c_local_comm;
+        creation->meeting.two_sided = true;
+        creation->meeting.bridge = parent;
+        /* Not OMPI_COMM_ALLREDUCE_TAG: by that the leaders of an MPI_Comm_idup talk, which may be
+         * under way.  This one is of blocking calls on all of the communicator, of which creation
+         * is one. */
+        creation->meeting.tag = OMPI_COMM_BARRIER_TAG;
+        creation->remote.group = parent->c_remote_group;
+        creation->remote.members = parent->c_remote_group->grp_proc_count;
+        creation->ways |= mca_pml_epml_group_ways(parent->c_remote_group);
+    }
+}
+
+/* What cannot be had at all, and why, the transport has said; else say how far it went. */
+static void say_short_of(const mca_pml_epml_creation_t *creation, int made, int rc)
+{
+    if (0 < made || (OMPI_ERR_BAD_PARAM != rc && OMPI_ERR_NOT_AVAILABLE != rc)) {
+        EPML_SHOW_HELP("no resources", true, made + 1, creation->num_ep,
+                       0 != creation->ways ? "epshm, epofi" : "epshm", opal_strerror(rc));
+    }
+}
+
+static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t *comm)
+{
+    int rc = opal_info_set(comm->super.s_info, "mpix_thread_level", level_names[creation->level]);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = opal_info_set(comm->super.s_info, "same_num_ep",
+                           creation->promise ? "true" : "false");
+    }
+    return OMPI_SUCCESS == rc ? mca_pml_epml_hints_copy(comm, creation->info) : rc;
+}
+
+/** What MPI_COMM_WORLD says of the environment holds for an endpoint too; a library that was handed
+ * one as its world may ask. */
+static int set_predefined_attributes(ompi_communicator_t *comm)
+{
+    static const int keyvals[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM,
+                                  MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE};
+    int rc = OMPI_SUCCESS;
+
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
+        void *value = NULL;
+        int flag = 0;
+
+        rc = ompi_attr_get_c(ompi_mpi_comm_world.comm.c_keyhash, keyvals[i], &value, &flag);
+        if (OMPI_SUCCESS == rc && 0 != flag && NULL != value) {
+            rc = ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, keyvals[i], *(int *) value,
+                                   true);
+        }
+    }
+    return rc;
+}
+
+static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+{
+    int rc = set_info(creation, handle);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = set_predefined_attributes(handle);
+    }
+    if (OMPI_SUCCESS == rc) {
+        snprintf(handle->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s ENDPOINTS FROM %s",
+                 ompi_comm_print_cid(handle), ompi_comm_print_cid(creation->parent));
+    }
+    return rc;
+}
+
+static const mca_pml_epml_creation_ops_t create_ops = {.short_of = say_short_of, .dress = dress};
+
+/** Every member has its endpoints. */
+static void note_success(const mca_pml_epml_creation_t *creation, ompi_communicator_t **comms)
+{
+    if (0 < creation->on_node) {
+        mca_pml_epml_ep_note_node(creation->on_node);
+    }
+    for (int i = 0; i < creation->num_ep; ++i) {
+        comms[i] = creation->handles[i];
+    }
+    if (0 < creation->num_ep && OPAL_UNLIKELY(0 < mca_pml_epml_component.verbose)) {
+        mca_pml_epml_report_once();
+    }
+}
+
+static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t *info,
+                            mpix_endpoints_error_t local_error, ompi_communicator_t **comms,
+                            mpix_endpoints_error_t *error)
+{
+    mca_pml_epml_creation_t creation = {.ops = &create_ops,
+                                        .parent = parent,
+                                        .num_ep = num_ep,
+                                        .error = local_error};
+    int rc;
+
+    *error = MPIX_ENDPOINTS_OK;
+    if (!mca_pml_epml_group_is_of_this_job(parent->c_local_group)
+        || !mca_pml_epml_group_is_of_this_job(parent->c_remote_group)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION; /* as all members see */
+    }
+    read_info(&creation, info);
+    read_parent(&creation);
+    creation.eps = calloc((size_t) num_ep + 1, sizeof(*creation.eps));
+    creation.handles = calloc((size_t) num_ep + 1, sizeof(*creation.handles));
+    if (NULL == creation.eps || NULL == creation.handles) {
+        creation.num_ep = 0;
+        if (MPIX_ENDPOINTS_OK == creation.error) {
+            creation.error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        }
+    }
+    rc = mca_pml_epml_creation_run(&creation, OMPI_SUCCESS);
+    if (OMPI_SUCCESS == rc) {
+        note_success(&creation, comms);
+    }
+    free(creation.eps);
+    free(creation.handles);
+    *error = creation.error;
+    return rc;
+}
+
+const mpix_endpoints_pml_t mca_pml_epml_link = {
+    .abi = MPIX_ENDPOINTS_LINK_ABI,
+    .create_endpoints = create_endpoints,
+    .is_endpoint_comm = mca_pml_epml_is_endpoint_comm,
+    .context_ids = mca_pml_epml_context_ids,
+    .comm_assign = mca_pml_epml_comm_assign,
+    .agree_send = mca_pml_epml_agree_send,
+    .agree_recv = mca_pml_epml_agree_recv,
+    .comm_leave = mca_pml_epml_comm_leave,
+    .intercomm_create = mca_pml_epml_intercomm_create,
+    .report = mca_pml_epml_report,
+};

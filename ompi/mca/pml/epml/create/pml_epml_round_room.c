@@ -1,0 +1,116 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The second round of a creation: all hear how many endpoints each member brings, unless all promise
+ * as many; each makes room for all cards, and writes those of its own.  Has everybody room?
+ *
+ * Called by pml_epml_creation.c; test/mpi/create.c.
+ */
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "pml_epml_card.h"
+#include "pml_epml_creation.h"
+
+#include "ompi/constants.h"
+
+typedef mca_pml_epml_creation_t creation_t;
+
+static int hear_counts(void *work, int rc)
+{
+    creation_t *creation = work;
+    ompi_communicator_t *comm = creation->meeting.comm;
+    epml_side_t *local = &creation->local, *remote = &creation->remote;
+    int gathered;
+
+    if (!creation->agreed.no_promise) {
+        epml_side_fill(local, creation->num_ep);
+        epml_side_fill(remote, creation->num_ep);
+        return rc;
+    }
+    gathered = comm->c_coll->coll_allgather(&creation->num_ep, 1, MPI_INT, local->counts, 1,
+                                            MPI_INT, comm, comm->c_coll->coll_allgather_module);
+    rc = OMPI_SUCCESS != rc ? rc : gathered;
+    return !creation->meeting.two_sided
+               ? rc
+               : mca_pml_epml_meeting_swap(&creation->meeting, rc, local->counts,
+                                           (size_t) local->members * sizeof(int), remote->counts,
+                                           (size_t) remote->members * sizeof(int));
+}
+
+static int make_room(void *work)
+{
+    creation_t *creation = work;
+    epml_side_t *local = &creation->local;
+    const int rank = ompi_comm_rank(creation->parent);
+    const size_t card_size = (size_t) creation->agreed.card_size;
+    opal_process_name_t own = ompi_group_get_proc_name(local->group, rank);
+
+    if (!epml_side_make_room(local, card_size)
+        || !epml_side_make_room(&creation->remote, card_size)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    creation->first = epml_side_first(local, rank);
+    for (int i = 0; i < creation->num_ep; ++i) {
+        opal_process_name_t name = 0 == i ? own : mca_pml_epml_name_new();
+
+        mca_pml_epml_card_write(epml_side_card(local, creation->first + i), creation->eps[i],
+                                mca_pml_epml_creation_uses_node(creation), &name);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int tell_room(void *work, int rc)
+{
+    creation_t *creation = work;
+
+    creation->failed = mca_pml_epml_creation_failure(rc);
+    rc = mca_pml_epml_meeting_max(&creation->meeting, &creation->failed, 1, NULL);
+    if (OMPI_SUCCESS != rc) {
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
+    return rc;
+}
+
+static epml_verdict_t conclude_room(void *work, int *rc)
+{
+    creation_t *creation = work;
+
+    if (EPML_FAILED_NOT != creation->failed) {
+        return mca_pml_epml_creation_fail(creation, rc);
+    }
+    if (creation->meeting.two_sided
+        && (0 == creation->local.total || 0 == creation->remote.total)) {
+        /* A side without endpoints: there is nobody to talk to. */
+        for (int i = 0; i < creation->num_ep; ++i) {
+            creation->handles[i] = MPI_COMM_NULL;
+        }
+        return EPML_VERDICT_DONE;
+    }
+    return EPML_VERDICT_NEXT;
+}
+
+static void undo_room(void *work)
+{
+    creation_t *creation = work;
+
+    epml_side_forget(&creation->local);
+    epml_side_forget(&creation->remote);
+}
+
+const epml_round_t mca_pml_epml_round_room = {.hear = hear_counts,
+                                              .make = make_room,
+                                              .tell = tell_room,
+                                              .conclude = conclude_room,
+                                              .undo = undo_room};
