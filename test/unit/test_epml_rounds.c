@@ -14,8 +14,8 @@
  * Test of ompi/mca/pml/epml/create/pml_epml_rounds.h: whatever fails, with whom and when, all come
  * back, all with an error unless it was at the very end, and nothing is left behind.
  *
- * Members are threads, of one side or of two whose leaders talk to each other; their exchanges are a
- * model of those of pml_epml_meeting.c.  Each member in turn fails at each point in turn.
+ * Members are threads, of one side or of two whose leaders talk to each other; their exchanges are
+ * a model of those of pml_epml_meeting.c.  Each member in turn fails at each point in turn.
  */
 
 #include <pthread.h>

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/create/pml_epml_side.h: ranks and places of endpoints that members bring,
- * room for their cards, and what is refused.
+ * Test of ompi/mca/pml/epml/create/pml_epml_side.h: ranks and places of endpoints that members
+ * bring, room for their cards, and what is refused.
  */
 
 #include "tap.h"

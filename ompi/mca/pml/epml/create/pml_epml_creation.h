@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * A creation: members of one group, or of two that do not know each other yet, make communicators of
- * endpoints together.  docs/creation.md has what is said in which round, and how it ends when
+ * A creation: members of one group, or of two that do not know each other yet, make communicators
+ * of endpoints together.  docs/creation.md has what is said in which round, and how it ends when
  * something goes wrong.
  *
  * Two things are made so: endpoints from a communicator (pml_epml_create.c), and intercommunicators
@@ -68,7 +68,7 @@ typedef struct mca_pml_epml_creation_t {
     mca_pml_epml_meeting_t meeting;
     epml_side_t local;             /**< group and number of members */
     epml_side_t remote;            /**< of none, if the meeting is one-sided */
-    mca_pml_epml_peers_t *known;   /**< endpoints of own side, if these are the members; else NULL */
+    mca_pml_epml_peers_t *known;   /**< of own side, if its members are endpoints; else NULL */
     int num_ep;                    /**< this member's endpoints */
     mca_pml_epml_ep_t **eps;       /**< room for them; references of the creation's */
     ompi_communicator_t **handles; /**< room for theirs, empty */
@@ -128,9 +128,9 @@ int64_t mca_pml_epml_creation_failure(int rc);
 /** It has failed with somebody, here or elsewhere.  @param[in,out] rc  of this member */
 epml_verdict_t mca_pml_epml_creation_fail(mca_pml_epml_creation_t *creation, int *rc);
 
-/** Somebody cannot use the node side: nobody does, and those who were to be reached by it are reached
- * by the network.  Routes that differ in the two directions would do, but an endpoint opens a network
- * only if it must. */
+/** Somebody cannot use the node side: nobody does, and those who were to be reached by it are
+ * reached by the network.  Routes that differ in the two directions would do, but an endpoint opens
+ * a network only if it must. */
 epml_verdict_t mca_pml_epml_creation_without_node(mca_pml_epml_creation_t *creation);
 
 /** Give up the lists of peers. */

@@ -16,9 +16,9 @@
  * Endpoints of different creations have never heard of each other, and processes have no endpoint
  * at all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
  * Open MPI goes on as ever.  Otherwise it is a creation (pml_epml_creation.h) to which each member
- * brings one endpoint: its own, or, if it is a process, one that it makes for it, and which lives as
- * long as the communicators that come of it.  The local communicators inside the new handles are of
- * endpoints on both sides, so that nothing that comes after has to tell the two kinds apart.
+ * brings one endpoint: its own, or, if it is a process, one that it makes for it, and which lives
+ * as long as the communicators that come of it.  The local communicators inside the new handles are
+ * of endpoints on both sides, so that nothing that comes after has to tell the two kinds apart.
  *
  * Called through the link table; test/mpi/comm_bridge.c, test/mpi/comm_inter.c.
  *
@@ -136,7 +136,7 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
 /** Learn who the others are.
  *
  * @param[out] hellos  own side's, theirs; at a leader also after a failure, if meeting->owes
- * @return OMPI_SUCCESS, or an error; only if its own side has lost somebody others have another one */
+ * @return OMPI_SUCCESS, or an error, the same on all of a side that has not lost a member */
 static int say_hello(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
 {
     int rc;

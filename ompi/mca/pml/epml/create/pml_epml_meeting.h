@@ -19,8 +19,8 @@
  * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
  *
  * All functions are collective over all members of the meeting and block.  Where something has
- * failed on a side, its leader says so in place of what the other one waits for: each exchange takes
- * place, so no leader waits for one that has stopped.
+ * failed on a side, its leader says so in place of what the other one waits for: each exchange
+ * takes place, so no leader waits for one that has stopped.
  */
 
 #ifndef MCA_PML_EPML_MEETING_H
@@ -59,8 +59,8 @@ int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, i
  * @param[in] own_rc  what has failed on own side just before, as this member sees it, or
  *                    OMPI_SUCCESS.  After a failure the other side gets an error
  *
- * @return own_rc, or else as mca_pml_epml_meeting_max; MPI_ERR_PROC_FAILED if the other side has lost
- *         a member
+ * @return own_rc, or else as mca_pml_epml_meeting_max; MPI_ERR_PROC_FAILED if the other side has
+ *         lost a member
  */
 int mca_pml_epml_meeting_swap(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                               size_t my_size, void *theirs, size_t their_size);

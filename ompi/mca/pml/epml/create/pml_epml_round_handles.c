@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The third round of a creation: all hear the cards, and make their handles of them.  Has everybody,
- * and could everybody reach all others on its node?
+ * The third round of a creation: all hear the cards, and make their handles of them.  Has
+ * everybody, and could everybody reach all others on its node?
  *
  * Called by pml_epml_creation.c; test/mpi/create.c, test/mpi/comm_bridge.c.
  */
@@ -182,9 +182,9 @@ static void leave_handles(const creation_t *creation)
 static int tell_handles(void *work, int rc)
 {
     creation_t *creation = work;
-    const bool is_made = OMPI_SUCCESS == rc;
-    int64_t outcome[2] = {OMPI_ERR_UNREACH == rc ? EPML_FAILED_NOT : mca_pml_epml_creation_failure(rc),
-                          OMPI_ERR_UNREACH == rc};
+    const bool is_made = OMPI_SUCCESS == rc, is_unreached = OMPI_ERR_UNREACH == rc;
+    int64_t outcome[2] = {mca_pml_epml_creation_failure(is_unreached ? OMPI_SUCCESS : rc),
+                          is_unreached};
 
     rc = mca_pml_epml_meeting_max(&creation->meeting, outcome, 2, NULL);
     creation->failed = outcome[0];

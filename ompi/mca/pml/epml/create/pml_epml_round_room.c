@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The second round of a creation: all hear how many endpoints each member brings, unless all promise
- * as many; each makes room for all cards, and writes those of its own.  Has everybody room?
+ * The second round of a creation: all hear how many endpoints each member brings, unless all
+ * promise as many; each makes room for all cards, and writes those of its own.  Has everybody room?
  *
  * Called by pml_epml_creation.c; test/mpi/create.c.
  */

@@ -14,14 +14,14 @@
  * Rounds: how members that have not met do something together, so that each learns of each what has
  * gone wrong, and nobody waits for one that has stopped.
  *
- * In each round a member hears (a collective exchange, or none), does something alone, and tells how
- * it went (one more collective exchange).  Whatever fails with it, it takes part in both, so all are
- * always at the same one; what all have told is the same for all, and so is the verdict.
+ * In each round a member hears (a collective exchange, or none), does something alone, and tells
+ * how it went (one more collective exchange).  Whatever fails with it, it takes part in both, so
+ * all are always at the same one; what all have told is the same for all, and so is the verdict.
  *
  * Where the telling itself fails there is nothing more to be had from one's own side, and a member
- * stops.  But members may be two sides, of which only the leaders talk to each other; then the other
- * side may have been told, gone on, and wait for this side's leader.  So a leader who owes them an
- * answer does one round more, without doing anything, and says that its side has failed.
+ * stops.  But members may be two sides, of which only the leaders talk to each other; then the
+ * other side may have been told, gone on, and wait for this side's leader.  So a leader who owes
+ * them an answer does one round more, without doing anything, and says that its side has failed.
  *
  * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
  * test/unit/test_epml_rounds.c.
@@ -41,8 +41,8 @@ typedef enum epml_verdict_t {
     EPML_VERDICT_FAILED /**< not at all */
 } epml_verdict_t;
 
-/** A round.  All functions get what the caller of epml_rounds_run hands over; 0 is success, all else
- * the caller's own errors. */
+/** A round.  All functions get what the caller of epml_rounds_run hands over; 0 is success, all
+ * else the caller's own errors. */
 typedef struct epml_round_t {
     /** With all.  @param[in] rc  what has failed here before, or 0
      * @return rc, or else what has failed now; NULL: there is nothing to hear */
@@ -78,8 +78,8 @@ static inline void epml_rounds_undo(const epml_round_t *const *rounds, int begun
  *
  * @param[in] owes    does this member lead a side, and has the other one had all that it waited for
  *                    so far?
- * @param[in] failed  0; or what has failed before the first round, while the other side was told that
- *                    all is well: one round for its sake
+ * @param[in] failed  0; or what has failed before the first round, while the other side was told
+ *                    that all is well: one round for its sake
  *
  * @return 0, or an error; then all has been undone
  */
