@@ -15,6 +15,7 @@
  * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
  * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
+ * So endpoints are created from MPI_COMM_WORLD, whose messages are not ours.
  *
  * EPT-LIBS: -ldl
  *
@@ -29,6 +30,8 @@
 
 /** More allocations than any constructor makes. */
 #define MOST 200
+
+#define MOST_LOCAL 16
 
 typedef int (*make_fn_t)(MPI_Comm comm, struct ept *t, MPI_Comm *made);
 
@@ -95,6 +98,24 @@ static int make_cart(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return MPI_Cart_create(comm, 1, &dimension, &periodic, 0, made);
 }
 
+/* By one rank of each process, for all of them. */
+static int make_endpoints(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    static MPI_Comm handles[MOST_LOCAL];
+    static int created;
+    int rc;
+
+    (void) comm;
+    if (0 == t->local) {
+        created = MPIX_Comm_create_endpoints(MPI_COMM_WORLD, t->nlocal, MPI_INFO_NULL, handles);
+    }
+    ept_local_barrier(t);
+    rc = created;
+    *made = MPI_SUCCESS == rc ? handles[t->local] : MPI_COMM_NULL;
+    ept_local_barrier(t);
+    return rc;
+}
+
 /** @return whether the allocation that was to fail was made at all, at victim */
 static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, long n)
 {
@@ -128,11 +149,10 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
     return 0 != all[1];
 }
 
-static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make)
+static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make, const int victims[],
+                       int count)
 {
-    const int victims[] = {0, 1, t->size - 1};
-
-    for (int i = 0; i < 3 && i < t->size; ++i) {
+    for (int i = 0; i < count; ++i) {
         long n = 1;
 
         while (n < MOST && round_of(comm, t, make, victims[i], n)) {
@@ -142,10 +162,12 @@ static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make)
     }
 }
 
-#define CASE(name)                                        \
-    static void case_##name(MPI_Comm comm, struct ept *t) \
-    {                                                     \
-        all_rounds(comm, t, make_##name);                 \
+#define CASE(name)                                                            \
+    static void case_##name(MPI_Comm comm, struct ept *t)                     \
+    {                                                                         \
+        const int victims[] = {0, 1, t->size - 1};                            \
+                                                                              \
+        all_rounds(comm, t, make_##name, victims, t->size < 3 ? t->size : 3); \
     }
 
 CASE(dup)
@@ -153,6 +175,13 @@ CASE(create)
 CASE(create_group)
 CASE(foreign_group)
 CASE(cart)
+
+static void case_endpoints(MPI_Comm comm, struct ept *t)
+{
+    const int victims[] = {0, (t->nprocs - 1) * t->nlocal};
+
+    all_rounds(comm, t, make_endpoints, victims, t->nprocs < 2 ? t->nprocs : 2);
+}
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
@@ -166,5 +195,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_create_group);
     EPT_CASE(t, case_foreign_group);
     EPT_CASE(t, case_cart);
+    EPT_CASE(t, case_endpoints);
     return 0;
 }

@@ -62,7 +62,7 @@ our @ENTRIES = (
     { program => 'comm_group_tag', configs => [qw(1x1 1x3 2x2/tcp 2x2/node)], quick => ['1x3'],
       plain => 0 },
     { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
-      preload => 'fail_alloc' },
+      preload => 'fail_alloc', says => 'could not get what an endpoint needs' },
     { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
       preload => 'fail_pack', timeout => 30 },
     { program => 'left', configs => [qw(1x2 2x1/node 2x1/tcp)], quick => ['1x2'], plain => 0 },
