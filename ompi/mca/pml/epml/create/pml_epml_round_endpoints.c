@@ -104,7 +104,7 @@ static int tell_endpoints(void *work, int rc)
                                          .no_promise = !creation->promise};
     for (int i = 0; i < count; ++i) {
         const int64_t size = (int64_t) mca_pml_epml_card_size(creation->eps[i], uses_node);
-        const bool has_node = NULL != creation->eps[i]->way[EPML_WAY_NODE];
+        const bool has_node = NULL != creation->eps[i]->ways.module[EPML_WAY_NODE];
 
         agreed->card_size = agreed->card_size < size ? size : agreed->card_size;
         agreed->lacking_node |= uses_node && !has_node;

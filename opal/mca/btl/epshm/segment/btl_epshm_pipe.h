@@ -597,6 +597,7 @@ static inline int epshm_pipe_peek(epshm_pipe_in_t *in, unsigned char *room,
     message->size = envelope.size;
     message->tag = envelope.tag;
     message->area_head = in->area_head;
+    message->area_place = in->area_place;
     if (EPSHM_PIPE_BARE == envelope.kind) {
         message->cells = 1;
         message->rest = cell->data + sizeof(envelope);
