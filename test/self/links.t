@@ -9,8 +9,8 @@
 # $HEADER$
 #
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
-# help texts name of docs/; every page is in the tarball; README.md's example is the one that is
-# tested.
+# help texts name of docs/, and what pages name of ours; every page is in the tarball, is found from
+# the first ones, and is no longer than one sitting; README.md's example is the one that is tested.
 #
 # Guards: docs, README.md
 
@@ -134,6 +134,38 @@ for my $file (grep { 'test/self/links.t' ne $_ } @texts) {
 ok(20 < $named, "$named times a page is named elsewhere");
 is(join("\n", @broken), '', 'each is there');
 
+# A name of ours in `code`: a file, or a word of some source.  What parameters and variables there
+# are install/files knows; their pages are taken at their word.
+my $OURS = qr/(?:mca|pml_epml|btl_ep|epml|epshm|epofi|mpix_endpoints|seam)/i;
+my (%known, @code);
+@broken = ();
+for my $file (grep { !/\.md$/ || m{^docs/(?:parameters|variables)\.md$} } @texts) {
+    my $name = $file =~ s{.*/}{}r;
+
+    $known{$name =~ s/\.in$//r} = 1;
+    $known{$_} = 1 for Ept::Build::read_file("$top/$file") =~ /\b${OURS}\w+/g;
+}
+for my $page (grep { 'NEWS.md' ne $_ } @pages) {
+    my $text = Ept::Build::read_file("$top/$page") =~ s/^( *)```.*?^\1```//gmsr;
+
+    while ($text =~ /`([^`\n]+)`/g) {
+        push @code, map { [$page, $_] } $1 =~ /(?<![\w.-])(${OURS}_\w*(?:\.[chm]\w*\b|\*)?)/g;
+    }
+}
+for (@code) {
+    my ($page, $name) = @$_;
+
+    # mca_pml_epml_OBJECT_VERB: what a name is made of.
+    next if $name =~ /[a-z]/ && $name =~ /[A-Z]/;
+    if (my ($start) = $name =~ /(.*)\*$/) {
+        push @broken, "$page: $name: nothing begins so" if !grep { /^\Q$start/ } keys %known;
+    } elsif (!$known{$name}) {
+        push @broken, "$page: $name: no such name in the sources";
+    }
+}
+ok(300 < @code, scalar(@code) . ' times a page names something of ours');
+is(join("\n", @broken), '', 'each is in the sources');
+
 # What make dist takes along; a folder without a Makefile.am goes as a whole.
 my %of;
 push @{ $of{ dirname($_) } }, $_ for @pages, map { s{^\Q$top\E/}{}r } glob "$top/docs/*.svg";
@@ -144,10 +176,23 @@ for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
         for map { s{.*/}{}r } @{ $of{$folder} };
 }
 
-# What a newcomer reads first.
+# A page is found.  A heading stands once in it, so that a link stays right when another one comes
+# before it.
 my $readme = Ept::Build::read_file("$top/README.md");
-is(join(' ', grep { m{^docs/} && $readme !~ /\(\Q$_\E[#)]/ } @pages), '',
-   'README.md names all of docs/');
+my $overview = Ept::Build::read_file("$top/docs/architecture.md");
+@broken = ();
+for my $page (sort grep { m{^docs/} } @pages) {
+    my ($name) = $page =~ m{([^/]*)$};
+
+    push @broken, "$page: neither README.md nor docs/architecture.md leads there"
+        if $readme !~ /\(\Q$page\E[#)]/ && $overview !~ /\(\Q$name\E[#)]/;
+    push @broken, map { "$page: heading \"$_\" is there twice" }
+        map { anchors($page)->{$_} }
+        grep { /(.*)-\d+$/ && anchors($page)->{$1} } keys %{ anchors($page) };
+}
+is(join("\n", @broken), '', 'each page of docs/ is found, and has headings of its own');
+
+# What a newcomer reads first.
 my ($listing) = $readme =~ /^```c\n(.*?)^```/ms;
 my $source = Ept::Build::read_file("$top/examples/hello_endpoints.c");
 ok(-1 != index($source, $listing // "\0"), 'its example is that of examples/');
