@@ -19,7 +19,7 @@
  * in its table of connections.  Notes are made wherever the news comes in; what follows from them
  * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
  *
- * A peer that is lost stays lost for this endpoint.  docs/architecture.md, "When something breaks",
+ * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks",
  * has the rules.  The launcher's news are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c looks
  * after those who are silent.
  *
