@@ -162,7 +162,7 @@ typedef struct mpix_endpoints_pml_t {
 OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table);
 
 /**
- * Are the seams into libmpi in force (docs/architecture.md, "Seams")?  Looked into at the first
+ * Are the seams into libmpi in force (docs/seams.md, "Seams")?  Looked into at the first
  * call; if the dynamic linker did not put them there it tries to patch libmpi's own call slots.
  * Any thread.
  */
