@@ -36,7 +36,7 @@
 
 /** What libmpi's activation does for a member of an intracommunicator; but its collectives are
  * chosen before the members meet, so that nothing is left that could fail at one of them alone.
- * Those that may serve here do not communicate then (docs/architecture.md, "Collectives"). */
+ * Those that may serve here do not communicate then (docs/collectives.md). */
 static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *comm, int tag)
 {
     ompi_communicator_t *newcomm = *newcomm_p;
