@@ -116,7 +116,7 @@ typedef int (*mca_btl_ep_answer_fn_t)(struct mca_btl_ep_module_t *module, const 
  *
  * Both are copied before it returns; header_size + payload_size must not exceed btl_eager_limit.
  * (Evidence for a function of our own: preparing a convertor and packing 8 bytes with it takes 7 ns
- * where the whole send takes 19; docs/architecture.md.)
+ * where the whole send takes 19; docs/decisions.md.)
  *
  * Messages between a pair of modules arrive in the order in which ep_send and btl_send were called.
  *
