@@ -176,21 +176,24 @@ for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
         for map { s{.*/}{}r } @{ $of{$folder} };
 }
 
-# A page is found.  A heading stands once in it, so that a link stays right when another one comes
-# before it.
+# A page can be read in one sitting, and is found.  A heading stands once in it, so that a link
+# stays right when another one comes before it.
 my $readme = Ept::Build::read_file("$top/README.md");
 my $overview = Ept::Build::read_file("$top/docs/architecture.md");
+my $LINES = 300;
 @broken = ();
 for my $page (sort grep { m{^docs/} } @pages) {
     my ($name) = $page =~ m{([^/]*)$};
+    my $lines = () = Ept::Build::read_file("$top/$page") =~ /\n/g;
 
+    push @broken, "$page has $lines lines, more than $LINES: make two of it" if $LINES < $lines;
     push @broken, "$page: neither README.md nor docs/architecture.md leads there"
         if $readme !~ /\(\Q$page\E[#)]/ && $overview !~ /\(\Q$name\E[#)]/;
     push @broken, map { "$page: heading \"$_\" is there twice" }
         map { anchors($page)->{$_} }
         grep { /(.*)-\d+$/ && anchors($page)->{$1} } keys %{ anchors($page) };
 }
-is(join("\n", @broken), '', 'each page of docs/ is found, and has headings of its own');
+is(join("\n", @broken), '', 'each page of docs/ is short, is found, and has headings of its own');
 
 # What a newcomer reads first.
 my ($listing) = $readme =~ /^```c\n(.*?)^```/ms;

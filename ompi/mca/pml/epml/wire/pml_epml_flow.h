@@ -21,8 +21,8 @@
  *  - in the same process by the flag full in the endpoint's peer;
  *  - elsewhere by HOLD and GO, one of each per sender, noted in both ends' connections.
  *
- * An endpoint never holds itself back: nobody else could make the room.  docs/architecture.md
- * ("Flow control") says why nothing is lost and nobody waits for ever.
+ * An endpoint never holds itself back: nobody else could make the room.  docs/flow.md says
+ * why nothing is lost and nobody waits for ever.
  */
 
 #ifndef MCA_PML_EPML_FLOW_H
