@@ -45,14 +45,14 @@ find({ no_chdir => 1, wanted => sub {
 } }, $top);
 ok(10 < @pages, scalar(@pages) . ' pages');
 
-# A page without its code: what looks like a link there is none.
+# A page without its code: what looks like a link there is none.  $names: but for `names`.
 sub prose
 {
-    my ($text) = @_;
+    my ($text, $names) = @_;
 
     $text =~ s/^( *)```.*?^\1```//gms;
     $text =~ s/^    .*$//gm;
-    return $text =~ s/`[^`\n]*`/`/gr;
+    return $names ? $text : $text =~ s/`[^`\n]*`/`/gr;
 }
 
 # The anchors of a page, as GitHub names them: letters, digits, - and _; the second one of a name
@@ -136,20 +136,18 @@ is(join("\n", @broken), '', 'each is there');
 
 # A name of ours in `code`: a file, or a word of some source.  What parameters and variables there
 # are install/files knows; their pages are taken at their word.
-my $OURS = qr/(?:mca|pml_epml|btl_ep|epml|epshm|epofi|mpix_endpoints|seam)/i;
+my $OURS = qr/(?:mca|pml_epml|btl_ep|epml|epshm|epofi|mpix_endpoints|seam|test_ep|test_seam)/i;
 my (%known, @code);
 @broken = ();
 for my $file (grep { !/\.md$/ || m{^docs/(?:parameters|variables)\.md$} } @texts) {
     my $name = $file =~ s{.*/}{}r;
 
-    $known{$name =~ s/\.in$//r} = 1;
+    $known{$_} = 1 for $name =~ s/\.in$//r, $name =~ s/\.\w+$//r;
     $known{$_} = 1 for Ept::Build::read_file("$top/$file") =~ /\b${OURS}\w+/g;
 }
 for my $page (grep { 'NEWS.md' ne $_ } @pages) {
-    my $text = Ept::Build::read_file("$top/$page") =~ s/^( *)```.*?^\1```//gmsr;
-
-    while ($text =~ /`([^`\n]+)`/g) {
-        push @code, map { [$page, $_] } $1 =~ /(?<![\w.-])(${OURS}_\w*(?:\.[chm]\w*\b|\*)?)/g;
+    for (prose(Ept::Build::read_file("$top/$page"), 1) =~ /`([^`\n]+)`/g) {
+        push @code, map { [$page, $_] } /(?<![\w.-])(${OURS}_\w*(?:\.[chm]\w*\b|\*)?)/g;
     }
 }
 for (@code) {
@@ -165,6 +163,23 @@ for (@code) {
 }
 ok(300 < @code, scalar(@code) . ' times a page names something of ours');
 is(join("\n", @broken), '', 'each is in the sources');
+
+# Likewise a path: from the top, from the page, or from the engine, whose folders are layers.
+my $ENGINE = 'ompi/mca/pml/epml';
+my $folders = join '|', map { s{.*/}{}r } grep { -d } glob "$top/[a-z]* $top/$ENGINE/*";
+my $paths = 0;
+@broken = ();
+for my $page (grep { 'NEWS.md' ne $_ } @pages) {
+    for (prose(Ept::Build::read_file("$top/$page"), 1) =~ /`([^`\n]+)`/g) {
+        for my $path (m{(?<![\w./-])((?:\.\./)?(?:$folders)/[\w./*{},-]*[\w*])}g) {
+            $paths++;
+            push @broken, "$page: $path: no such file"
+                if !grep { -e } map { glob "$top/$_/$path" } '.', dirname($page), $ENGINE;
+        }
+    }
+}
+ok(50 < $paths, "$paths paths");
+is(join("\n", @broken), '', 'each leads somewhere');
 
 # What make dist takes along; a folder without a Makefile.am goes as a whole.
 my %of;
