@@ -136,7 +136,7 @@ is(join("\n", @broken), '', 'each is there');
 
 # A name of ours in `code`: a file, or a word of some source.  What parameters and variables there
 # are install/files knows; their pages are taken at their word.
-my $OURS = qr/(?:mca|pml_epml|btl_ep|epml|epshm|epofi|mpix_endpoints|seam|test_ep|test_seam)/i;
+my $OURS = qr/(?:mca|(?:pml_|btl_|test_)?ep(?:ml|shm|ofi)?|mpix_endpoints|(?:test_)?seam)/i;
 my (%known, @code);
 @broken = ();
 for my $file (grep { !/\.md$/ || m{^docs/(?:parameters|variables)\.md$} } @texts) {
