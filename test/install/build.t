@@ -11,7 +11,7 @@
 # build.t BUILD-FOLDER: a program is compiled with the wrappers, with pkg-config's flags and with CMake,
 # and runs; what the wrappers show.
 #
-# Guards: component_path.c, seam_plt.c
+# Guards: component_path.c, in_force.c, libraries.c, originals.c, probe.c, slots.c
 
 use strict;
 use warnings;

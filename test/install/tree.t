@@ -16,7 +16,7 @@
 # is left as it is.  What building it wants (flex, tools to unpack it) is installed in an overlay
 # over this system that nothing stays behind of.  docs/tree.md says how long that takes.
 #
-# Guards: seam_unlinked.c, seam_wrap.c
+# Guards: unlinked.c, wrap.c
 
 use strict;
 use warnings;

@@ -17,7 +17,7 @@
  *
  *   --rounds N  per case (default 1000)
  *
- * Guards: seam_cid_nb.c, seam_progress.c
+ * Guards: seam_progress.c, cid_nb.c
  */
 
 #include "ept.h"

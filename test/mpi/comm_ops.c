@@ -15,7 +15,8 @@
  * at the same time: dup, idup, split, create, create_group, intercommunicators. The first look;
  * comm_tree.c goes on from here.
  *
- * Guards: pml_epml_context.c, seam_enter.c, seam_plt.c, seam_tree.c, btl_ep_slots.h
+ * Guards: pml_epml_context.c, btl_ep_slots.h, activate_nb.c, steps.c, tree.c, enter.c, in_force.c,
+ * libraries.c, originals.c, probe.c, slots.c, seam_comm.c
  */
 
 #include "ept.h"

@@ -35,8 +35,8 @@
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  *
- * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c,
- * pml_epml_share.c, endpoints/c
+ * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c, endpoints/c,
+ * pml_epml_intern.c
  */
 
 #include "comm_tree.h"

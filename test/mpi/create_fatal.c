@@ -15,7 +15,7 @@
  * The runner expects this program to fail and looks at what it prints (see test/run-tests); so it
  * has a main() of its own and no TAP.
  *
- * Guards: pml_epml_create.c, comm_create_endpoints.c
+ * Guards: pml_epml_create.c, comm_create_endpoints.c, pml_epml_creation.c
  */
 
 #include <mpi.h>

@@ -14,7 +14,7 @@
  * The info argument of MPIX_Comm_create_endpoints: same_num_ep, mpix_thread_level, unknown keys,
  * and what MPI_Comm_get_info shows.
  *
- * Guards: pml_epml_create.c
+ * Guards: pml_epml_create.c, pml_epml_creation.c
  */
 
 #include "ept.h"

@@ -18,7 +18,7 @@
  *
  *   --threads N   OpenMP threads per process (default 4)
  *
- * Guards: pml_epml_create.c
+ * Guards: pml_epml_create.c, pml_epml_creation.c
  */
 
 #include "ept.h"

@@ -14,7 +14,7 @@
  * The profiling interface: a tool that defines MPIX_Comm_create_endpoints is called instead of
  * ours, and reaches ours as PMPIX_Comm_create_endpoints.
  *
- * Guards: comm_create_endpoints.c
+ * Guards: comm_create_endpoints.c, next_function.c
  */
 
 #include "ept.h"

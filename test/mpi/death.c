@@ -39,7 +39,7 @@
  *
  * Guards: pml_epml_base_error.c, pml_epml_finalize.c, pml_epml_lost_launcher.c, pml_epml_lost.c,
  * pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c, btl_epofi_sockets.c,
- * btl_epshm_node_lost.c
+ * btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c
  */
 
 #include "death.h"

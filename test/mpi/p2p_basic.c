@@ -14,7 +14,7 @@
  * Point-to-point basics: the four send modes, when each may complete, MPI_PROC_NULL, messages to
  * oneself, wildcards, probes, sendrecv, status fields, truncation.
  *
- * Guards: pml_epml_base.c, pml_epml_irecv.c, pml_epml_isend.c, pml_epml_module.c
+ * Guards: pml_epml_base.c, pml_epml_irecv.c, pml_epml_isend.c, pml_epml_module.c, btl_epshm_sendi.c
  */
 
 #include "ept.h"

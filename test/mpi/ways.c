@@ -20,8 +20,8 @@
  *   --way links  one direction is through shared memory, the other one through the network; of three
  *                processes the first cannot share memory
  *
- * Guards: pml_epml_connection.c, pml_epml_transmit.c, pml_epml_transport.c,
- * btl_epshm_node_peer.c, btl_epshm_segment.c
+ * Guards: pml_epml_connection.c, pml_epml_transmit.c, pml_epml_transport.c, btl_epshm_node_peer.c,
+ * btl_epshm_segment.c, pml_epml_ways.c
  */
 
 #include "ept.h"

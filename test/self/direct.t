@@ -11,7 +11,7 @@
 # direct.t BUILD-FOLDER: how a libmpi calls its own functions is found out (config/direct-calls),
 # and what ./ep makes of it.
 #
-# Guards: config/direct-calls, config/ep/machine.sh
+# Guards: config/direct-calls, config/ep/machine.sh, libraries.c, originals.c, probe.c, slots.c
 
 use strict;
 use warnings;

@@ -164,9 +164,10 @@ for (@code) {
 ok(300 < @code, scalar(@code) . ' times a page names something of ours');
 is(join("\n", @broken), '', 'each is in the sources');
 
-# Likewise a path: from the top, from the page, or from the engine, whose folders are layers.
-my $ENGINE = 'ompi/mca/pml/epml';
-my $folders = join '|', map { s{.*/}{}r } grep { -d } glob "$top/[a-z]* $top/$ENGINE/*";
+# Likewise a path: from the top, from the page, or from a component whose folders are layers.
+my @LAYERED = qw(ompi/mca/pml/epml opal/mca/btl/epofi opal/mca/btl/epshm ompi/mpiext/endpoints/c);
+my $folders = join '|', map { s{.*/}{}r } grep { -d } map { glob "$top/$_" }
+    '[a-z]*', map { "$_/*" } @LAYERED;
 my $paths = 0;
 @broken = ();
 for my $page (grep { 'NEWS.md' ne $_ } @pages) {
@@ -174,7 +175,7 @@ for my $page (grep { 'NEWS.md' ne $_ } @pages) {
         for my $path (m{(?<![\w./-])((?:\.\./)?(?:$folders)/[\w./*{},-]*[\w*])}g) {
             $paths++;
             push @broken, "$page: $path: no such file"
-                if !grep { -e } map { glob "$top/$_/$path" } '.', dirname($page), $ENGINE;
+                if !grep { -e } map { glob "$top/$_/$path" } '.', dirname($page), @LAYERED;
         }
     }
 }

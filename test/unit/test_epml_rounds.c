@@ -16,6 +16,8 @@
  *
  * Members are threads, of one side or of two whose leaders talk to each other; their exchanges are
  * a model of those of pml_epml_meeting.c.  Each member in turn fails at each point in turn.
+ *
+ * Guards: pml_epml_rounds.h
  */
 
 #include <pthread.h>

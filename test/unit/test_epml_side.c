@@ -13,6 +13,8 @@
  *
  * Test of ompi/mca/pml/epml/create/pml_epml_side.h: ranks and places of endpoints that members
  * bring, room for their cards, and what is refused.
+ *
+ * Guards: pml_epml_side.h
  */
 
 #include "tap.h"

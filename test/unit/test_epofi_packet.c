@@ -14,7 +14,7 @@
  * Packets of btl/epofi: what goes into one, when it leaves, also if nobody progresses the module,
  * and how one that makes no sense is received.  Two processes over tcp on the loopback interface.
  *
- * Guards: btl_epofi_packet.c, btl_epofi_postman.c
+ * Guards: btl_epofi_packet.c, btl_epofi_postman.c, btl_epofi_packet_lock.c
  */
 
 #include "test_epofi.h"

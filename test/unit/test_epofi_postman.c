@@ -15,7 +15,7 @@
  * or are given up while bytes wait for them, modules and processes that end with them.  Two
  * processes over tcp on the loopback interface; the provider's functions are replaced.
  *
- * Guards: btl_epofi_packet.c, btl_epofi_postman.c
+ * Guards: btl_epofi_packet.c, btl_epofi_postman.c, btl_epofi_packet_lock.c
  */
 
 #include "test_epofi.h"

@@ -13,7 +13,7 @@
  *
  * One copy out of the memory of another process of the node: of the right one, or none.
  *
- * Guards: btl_epshm_node_get.c
+ * Guards: btl_epshm_node_get.c, btl_epshm_proof.c
  */
 
 #include "test_epshm_node.h"

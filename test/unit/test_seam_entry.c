@@ -15,7 +15,8 @@
  * refused among them.  The functions are called directly, as those of a library that was linked
  * with -Bsymbolic-functions.
  *
- * Guards: seam_entry.c, seam_entry_aarch64.c, seam_entry_x86_64.c
+ * Guards: entry.c, entry_aarch64.c,
+ * entry_x86_64.c
  */
 /* EPT-LIBS: -ldl */
 

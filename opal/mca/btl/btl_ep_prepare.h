@@ -14,7 +14,7 @@
  * A fragment of a message whose data must be packed: btl_prepare_src, as all modules of ours do it,
  * by their own btl_alloc and btl_free.
  *
- * Tests: test/unit/test_epofi.c, and test/mpi's of data that must be packed.
+ * Tests: unit/test_epofi
  */
 
 #ifndef MCA_BTL_EP_PREPARE_H

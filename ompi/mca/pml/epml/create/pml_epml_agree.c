@@ -18,8 +18,7 @@
  * among the messages that wait.  So neither side takes memory that it might not get halfway
  * through.
  *
- * Called by the extension's cid.c and activate.c; test/mpi/comm_group_tag.c,
- * test/mpi/comm_nomem.c, test/mpi/cut.c (left_part, left_early).
+ * Called by the extension's cid.c and activate.c.
  *
  * Tests: comm_group_tag, comm_nomem, cut (left_part, left_early)
  */

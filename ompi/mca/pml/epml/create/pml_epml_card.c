@@ -13,7 +13,9 @@
  *
  * Cards: written by the member whose endpoint it is, checked and made a peer of by all others.
  *
- * Called by the rounds of a creation; test/mpi/comm_bridge.c, test/mpi/create.c.
+ * Called by the rounds of a creation.
+ *
+ * Tests: create, comm_bridge
  */
 
 #include "ompi_config.h"

@@ -19,6 +19,8 @@
  * intercommunicator with a local communicator of its own.
  *
  * Called through the link table; test/mpi/create*.c.
+ *
+ * Tests: create, create_errors, create_fatal, create_info, create_many, create_omp
  */
 
 #include "ompi_config.h"

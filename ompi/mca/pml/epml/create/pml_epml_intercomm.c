@@ -20,7 +20,7 @@
  * as long as the communicators that come of it.  The local communicators inside the new handles are
  * of endpoints on both sides, so that nothing that comes after has to tell the two kinds apart.
  *
- * Called through the link table; test/mpi/comm_bridge.c, test/mpi/comm_inter.c.
+ * Called through the link table.
  *
  * Tests: comm_bridge, comm_inter
  */

@@ -13,10 +13,9 @@
  *
  * Meetings: agreement within and between groups.
  *
- * Called by pml_epml_creation.c and pml_epml_intercomm.c; test/mpi/comm_bridge.c, test/mpi/death.c
- * (told_meet).
- * Tests: create, comm_bridge
- * Tests: create, comm_bridge
+ * Called by pml_epml_creation.c and pml_epml_intercomm.c.
+ *
+ * Tests: create, comm_bridge, death (told_meet)
  */
 
 #include "ompi_config.h"

@@ -15,7 +15,9 @@
  * agree on what comes of it: has everybody, which context id, do all promise the same count, how
  * large is a card, can everybody use memory of the node?
  *
- * Called by pml_epml_creation.c; test/mpi/create.c, test/mpi/create_errors.c.
+ * Called by pml_epml_creation.c.
+ *
+ * Tests: create, create_errors, comm_nomem
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,9 @@
  * The third round of a creation: all hear the cards, and make their handles of them.  Has
  * everybody, and could everybody reach all others on its node?
  *
- * Called by pml_epml_creation.c; test/mpi/create.c, test/mpi/comm_bridge.c.
+ * Called by pml_epml_creation.c.
+ *
+ * Tests: create, comm_bridge, comm_nomem
  */
 
 #include "ompi_config.h"

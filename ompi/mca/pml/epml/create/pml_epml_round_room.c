@@ -14,7 +14,9 @@
  * The second round of a creation: all hear how many endpoints each member brings, unless all
  * promise as many; each makes room for all cards, and writes those of its own.  Has everybody room?
  *
- * Called by pml_epml_creation.c; test/mpi/create.c.
+ * Called by pml_epml_creation.c.
+ *
+ * Tests: create, create_errors, comm_nomem
  */
 
 #include "ompi_config.h"

@@ -24,7 +24,8 @@
  * them an answer does one round more, without doing anything, and says that its side has failed.
  *
  * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
- * test/unit/test_epml_rounds.c.
+ *
+ * Tests: unit/test_epml_rounds
  */
 
 #ifndef MCA_PML_EPML_ROUNDS_H

@@ -14,7 +14,9 @@
  * One side of a creation: its members, how many endpoints each brings, and where the cards of these
  * lie.  The endpoints of a side are numbered in the order of its members: that is their rank.
  *
- * Knows nothing of MPI, and nothing of what is on a card.  test/unit/test_epml_side.c.
+ * Knows nothing of MPI, and nothing of what is on a card.
+ *
+ * Tests: unit/test_epml_side
  */
 
 #ifndef MCA_PML_EPML_SIDE_H

@@ -14,7 +14,9 @@
  * The ways of one endpoint: its inbox, and, when it is to reach beyond its process, modules of the
  * node's shared memory and of the network.
  *
- * Called by the endpoint's life and by creations.  Tests: test/mpi/ways.c.
+ * Called by the endpoint's life and by creations.
+ *
+ * Tests: ways, create
  */
 
 #include "ompi_config.h"

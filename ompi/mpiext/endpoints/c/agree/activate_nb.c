@@ -15,6 +15,8 @@
  *
  * It is libmpi's, but for the choice of messages by which the members wait for each other: nobody
  * may send on a communicator that somebody has not set up.
+ *
+ * Tests: comm_ops, comm_nomem
  */
 
 #include "ompi_config.h"

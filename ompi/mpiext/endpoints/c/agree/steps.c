@@ -13,6 +13,8 @@
  *
  * What the nonblocking agreement (cid_nb.c) and activation (activate_nb.c) are made of: requests of
  * libmpi's whose steps its progress runs, and the steps that both take on an intercommunicator.
+ *
+ * Tests: comm_ops
  */
 
 #include "ompi_config.h"

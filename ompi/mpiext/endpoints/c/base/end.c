@@ -17,6 +17,8 @@
  * Where ranks are threads the second call is another rank's, whose failed call would return then,
  * with results that are none, while the first is still on its way to the launcher.  So the first
  * thread ends the job, and every other one that comes stays.
+ *
+ * Tests: comm_abort
  */
 
 #include "ompi_config.h"

@@ -16,6 +16,8 @@
  *
  * Any thread may call it there, but for the first use of each text, which is put together then: one
  * of two threads that are the first may leave its copy behind.
+ *
+ * Tests: create_errors
  */
 
 #include "ompi_config.h"

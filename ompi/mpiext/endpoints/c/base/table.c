@@ -12,6 +12,8 @@
  * @file
  *
  * The published table: pml/epml's, of which everything else in this library goes by.
+ *
+ * Tests: create
  */
 
 #include "ompi_config.h"

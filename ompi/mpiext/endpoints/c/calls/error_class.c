@@ -12,6 +12,8 @@
  * @file
  *
  * MPIX_Endpoints_error_class: the value of MPIX_ERR_ENDPOINTS.
+ *
+ * Tests: create_errors
  */
 
 #include "ompi_config.h"

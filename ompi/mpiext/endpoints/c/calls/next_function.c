@@ -13,6 +13,8 @@
  *
  * What a function of MPI's that is ours stands before, in the library that asks: this is part of
  * both, libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
+ *
+ * Tests: create_pmpi
  */
 
 #include "ompi_config.h"

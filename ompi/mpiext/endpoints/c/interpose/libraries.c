@@ -12,6 +12,8 @@
  * @file
  *
  * The libraries of Open MPI's in this program: found by their names among those that are loaded.
+ *
+ * Tests: install/build, self/direct, comm_ops (direct)
  */
 
 #include "ompi_config.h"

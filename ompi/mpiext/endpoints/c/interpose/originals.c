@@ -13,6 +13,8 @@
  *
  * The functions that our definitions stand before: what the dynamic linker finds next, or what
  * libmpi has itself.
+ *
+ * Tests: install/build, self/direct, comm_ops (direct)
  */
 
 #include "ompi_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * The probe: whether a call of libmpi's own has come to our definition.
+ *
+ * Tests: install/build, self/direct, comm_ops (direct)
  */
 
 #include "ompi_config.h"

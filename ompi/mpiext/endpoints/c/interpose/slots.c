@@ -16,6 +16,8 @@
  *
  * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or
  * lazily, with a stub of the library's own in it until the first call.
+ *
+ * Tests: install/build, self/direct, comm_ops (direct)
  */
 
 #include "ompi_config.h"

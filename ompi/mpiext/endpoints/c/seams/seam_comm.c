@@ -13,6 +13,8 @@
  *
  * New communicators: libmpi asks for a context id, then puts the communicator to use.  Endpoints do
  * both among themselves (cid.c and activate.c, with their nonblocking forms).
+ *
+ * Tests: comm_ops
  */
 
 #include "ompi_config.h"

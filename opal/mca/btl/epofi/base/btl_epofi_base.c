@@ -12,6 +12,8 @@
  * @file
  *
  * What all files use: the lock, the clock, and errors of libfabric's as Open MPI's.
+ *
+ * Tests: unit/test_epofi
  */
 
 #include "opal_config.h"

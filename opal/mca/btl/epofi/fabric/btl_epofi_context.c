@@ -12,6 +12,8 @@
  * @file
  *
  * The libfabric objects of a module are opened and closed here.
+ *
+ * Tests: unit/test_epofi, create_errors (files)
  */
 
 #include "opal_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * Waiting for a module's packet_lock: see btl_epofi_packet_lock.h.
+ *
+ * Tests: unit/test_epofi_packet, unit/test_epofi_postman
  */
 
 #include "opal_config.h"

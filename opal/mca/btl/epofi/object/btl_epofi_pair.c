@@ -26,7 +26,7 @@
  * owns the module next goes on where the last one ended.
  *
  * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's owner
- * and from within its progress.  Tests: test/unit/test_epofi_pair.c, test/mpi/fault.c.
+ * and from within its progress.
  *
  * Tests: unit/test_epofi_pair, cut, fault
  */

@@ -13,6 +13,8 @@
  *
  * Registration of memory.  It is not cached here: providers whose registration is dear cache it
  * themselves.
+ *
+ * Tests: unit/test_epofi
  */
 
 #include "opal_config.h"

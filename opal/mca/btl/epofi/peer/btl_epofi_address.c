@@ -12,6 +12,8 @@
  * @file
  *
  * Addresses: one's own, those that others send us, and both in words.
+ *
+ * Tests: unit/test_epofi, fault (insert)
  */
 
 #include "opal_config.h"

@@ -12,6 +12,8 @@
  * @file
  *
  * How long a peer is waited for that takes or answers nothing, and what happens when it is gone.
+ *
+ * Tests: fault, cut
  */
 
 #include "opal_config.h"

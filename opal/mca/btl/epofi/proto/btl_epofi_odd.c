@@ -14,7 +14,7 @@
  * Messages that are not to be used: of another protocol, of strangers, that have come before, or
  * after one that is lost; and what a loss means for the pair (btl_epofi_pair.c has the rules).
  *
- * Tests: test/unit/test_epofi_pair.c, test/mpi/fault.c.
+ * Tests: unit/test_epofi_pair, fault
  */
 
 #include "opal_config.h"

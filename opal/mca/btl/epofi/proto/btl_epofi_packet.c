@@ -30,8 +30,7 @@
  * has to send it first.  It counts as an operation under way from then on.
  *
  * What the postman touches is under the module's packet_lock (btl_epofi_packet_lock.h).  Called by
- * the module's owner, but for mca_btl_epofi_packets_collect.  Tests: test/unit/test_epofi_packet.c,
- * test/unit/test_epofi_postman.c, test/mpi/progress.c.
+ * the module's owner, but for mca_btl_epofi_packets_collect.
  *
  * Tests: unit/test_epofi_packet, unit/test_epofi_postman, cut (packet), progress
  */

@@ -12,6 +12,8 @@
  * @file
  *
  * What endpoints call of the protocols, put together.
+ *
+ * Tests: unit/test_epofi
  */
 
 #include "opal_config.h"

@@ -19,7 +19,8 @@
  * Those of other users of libfabric in the process do not.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
- * Tests: test/mpi/strangers.c, test/unit/test_epofi_greet.c.
+ *
+ * Tests: strangers, unit/test_epofi_greet
  */
 
 #define _GNU_SOURCE

@@ -12,6 +12,8 @@
  * @file
  *
  * The table of what libfabric has open: see btl_epofi_socket.h.
+ *
+ * Tests: cut, strangers
  */
 
 #include "opal_config.h"

@@ -23,10 +23,9 @@
  *     alive.
  *
  * Called from within libfabric (btl_epofi_calls.c), by whoever drives a module, so by several
- * threads at a time.  Tests: test/mpi/death.c (--child), test/mpi/cut.c (files, silent),
- * test/mpi/strangers.c.
+ * threads at a time.
  *
- * Tests: cut (files, silent), death (child_), strangers_net
+ * Tests: cut (files, silent), death (child_), strangers_net, strangers
  */
 
 #define _GNU_SOURCE

@@ -12,6 +12,8 @@
  * @file
  *
  * btl_sendi: see btl_epshm_sendi.h.
+ *
+ * Tests: p2p_basic, unit/test_epshm_node
  */
 
 #include "opal_config.h"

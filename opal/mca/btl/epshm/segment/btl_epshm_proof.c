@@ -19,7 +19,7 @@
  * way whose value the neighbour has told in its segment.  If they are others, it is the memory of
  * another process, and none of it is ever copied.
  *
- * Tests: test/unit/test_epshm_get.c.
+ * Tests: unit/test_epshm_get
  */
 
 #include "opal_config.h"
