@@ -147,7 +147,7 @@ for my $file (grep { !/\.md$/ || m{^docs/(?:parameters|variables)\.md$} } @texts
 }
 for my $page (grep { 'NEWS.md' ne $_ } @pages) {
     for (prose(Ept::Build::read_file("$top/$page"), 1) =~ /`([^`\n]+)`/g) {
-        push @code, map { [$page, $_] } /(?<![\w.-])(${OURS}_\w*(?:\.[chm]\w*\b|\*)?)/g;
+        push @code, map { [$page, $_] } /(?<![\w.-])(${OURS}_\w*(?:\.(?:[ch]|m4)\b|\*)?)/g;
     }
 }
 for (@code) {
@@ -164,10 +164,10 @@ for (@code) {
 ok(300 < @code, scalar(@code) . ' times a page names something of ours');
 is(join("\n", @broken), '', 'each is in the sources');
 
-# Likewise a path: from the top, from the page, or from a component whose folders are layers.
-my @LAYERED = qw(ompi/mca/pml/epml opal/mca/btl/epofi opal/mca/btl/epshm ompi/mpiext/endpoints/c);
-my $folders = join '|', map { s{.*/}{}r } grep { -d } map { glob "$top/$_" }
-    '[a-z]*', map { "$_/*" } @LAYERED;
+# Likewise a path: from the top, from the page, or from a component, whose folders are layers.
+my @LAYERED = ('ompi/mca/pml/epml', 'opal/mca/btl/epshm', 'opal/mca/btl/epofi',
+               'ompi/mpiext/endpoints/c');
+my $folders = join '|', map { s{.*/}{}r } grep { -d } map { glob "$top/$_/[a-z]*" } '.', @LAYERED;
 my $paths = 0;
 @broken = ();
 for my $page (grep { 'NEWS.md' ne $_ } @pages) {
