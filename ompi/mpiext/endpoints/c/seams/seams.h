@@ -13,7 +13,7 @@
  *
  * The seams: functions of libmpi that this library defines as well.  Each definition serves
  * endpoints and hands everything else to the function it stands before, untouched.  How libmpi's
- * calls come here is the matter of interpose/; docs/architecture.md, "Seams", says why these
+ * calls come here is the matter of interpose/; docs/seams.md says why these
  * functions, docs/extension.md how one is added.
  *
  * The dynamic linker gives libmpi's calls to the first definition in the program's list of
