@@ -137,17 +137,20 @@ is(join("\n", @broken), '', 'each is there');
 # A name of ours in `code`: a file, or a word of some source.  What parameters and variables there
 # are install/files knows; their pages are taken at their word.
 my $OURS = qr/(?:mca|(?:pml_|btl_|test_)?ep(?:ml|shm|ofi)?|mpix_endpoints|(?:test_)?seam)/i;
+# Functions of others that pages name, and our sources do not.
+my $FOREIGN = qr/(?:opal|ompi|btl_tcp|c|coll|map|prte|smr|xnet)_/;
 my (%known, @code);
 @broken = ();
 for my $file (grep { !/\.md$/ || m{^docs/(?:parameters|variables)\.md$} } @texts) {
     my $name = $file =~ s{.*/}{}r;
 
     $known{$_} = 1 for $name =~ s/\.in$//r, $name =~ s/\.\w+$//r;
-    $known{$_} = 1 for Ept::Build::read_file("$top/$file") =~ /\b${OURS}\w+/g;
+    $known{$_} = 1 for Ept::Build::read_file("$top/$file") =~ /\b(?:${OURS}|[a-z]\w*_)\w*/g;
 }
 for my $page (grep { 'NEWS.md' ne $_ } @pages) {
     for (prose(Ept::Build::read_file("$top/$page"), 1) =~ /`([^`\n]+)`/g) {
         push @code, map { [$page, $_] } /(?<![\w.-])(${OURS}_\w*(?:\.(?:[ch]|m4)\b|\*)?)/g;
+        push @code, [$page, $_] if /^[a-z]\w*_\w+$/ && !/^$FOREIGN/;
     }
 }
 for (@code) {
