@@ -25,6 +25,7 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_frag.h"
 #include "pml_epml_part.h"
 
 #include "ompi/constants.h"
@@ -110,16 +111,13 @@ static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *modul
     return rc;
 }
 
-/** Pack at most limit bytes of the run, and send them.  The message may end before the run does,
- * because only whole elements are packed. */
+/** Pack some of the run, and send it. */
 static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
                        struct mca_btl_base_endpoint_t *connection)
 {
     mca_pml_epml_request_t *request = &part->super;
-    mca_btl_base_descriptor_t *descriptor;
-    mca_pml_epml_hdr_frag_t *hdr;
-    size_t position = part->run_at;
-    size_t size = module->super.btl_max_send_size - sizeof(*hdr);
+    const mca_pml_epml_hdr_frag_t hdr = data_header(part, part->run_at);
+    size_t size = part->run_end - part->run_at, position = part->run_at;
     int rc = OMPI_SUCCESS;
 
     if (!request->convertor_set) {
@@ -131,32 +129,9 @@ static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
     if (OMPI_SUCCESS != rc) {
         return OMPI_ERROR;
     }
-    if (size > part->run_end - part->run_at) {
-        size = part->run_end - part->run_at;
-    }
-    if (0 == mca_pml_epml_slice(request->ep, size)) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
-                                               MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
-                                               MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
-    if (NULL == descriptor) {
-        return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
-    }
-    if (0 == size) {
-        (void) module->super.btl_free(&module->super, descriptor);
-        return OMPI_ERROR; /* no element fits a message */
-    }
-    hdr = descriptor->des_segments->seg_addr.pval;
-    *hdr = data_header(part, part->run_at);
-    descriptor->des_cbfunc = NULL;
-    rc = module->super.btl_send(&module->super, connection, descriptor, MCA_BTL_EP_TAG);
-    if (0 > rc) {
-        (void) module->super.btl_free(&module->super, descriptor);
-        return rc;
-    }
-    part->run_at += size;
-    return OMPI_SUCCESS;
+    rc = mca_pml_epml_frag_send(request, module, connection, &hdr, &size);
+    part->run_at += OMPI_SUCCESS == rc ? size : 0;
+    return rc;
 }
 
 /** Can the receiver fetch what is left of the run?  Not what begins in the middle of a partition:

@@ -28,6 +28,7 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_frag.h"
 #include "pml_epml_part.h"
 #include "pml_epml_send.h"
 
@@ -253,37 +254,13 @@ static int send_frags(mca_pml_epml_request_t *request)
     int rc = mca_pml_epml_route(request->ep, peer, &module, &connection);
 
     while (OMPI_SUCCESS == rc && request->sent < request->to_send) {
-        mca_pml_epml_hdr_frag_t *hdr;
-        mca_btl_base_descriptor_t *descriptor;
-        size_t size = module->super.btl_max_send_size - sizeof(*hdr);
+        const mca_pml_epml_hdr_frag_t hdr = {.common = {.kind = EPML_HDR_FRAG,
+                                                        .request = request->receiver_request},
+                                             .offset = request->sent};
+        size_t size = request->size - request->sent;
 
-        if (size > request->size - request->sent) {
-            size = request->size - request->sent;
-        }
-        if (0 == mca_pml_epml_slice(request->ep, size)) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        descriptor = module->super.btl_prepare_src(&module->super, connection, &request->convertor,
-                                                   MCA_BTL_NO_ORDER, sizeof(*hdr), &size,
-                                                   MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
-        if (NULL == descriptor) {
-            return 0 < size ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR; /* it cannot be packed */
-        }
-        hdr = descriptor->des_segments->seg_addr.pval;
-        *hdr = (mca_pml_epml_hdr_frag_t){
-            .common = {.kind = EPML_HDR_FRAG, .request = request->receiver_request},
-            .offset = request->sent};
-        descriptor->des_cbfunc = NULL;
-        rc = module->super.btl_send(&module->super, connection, descriptor, MCA_BTL_EP_TAG);
-        if (0 > rc) {
-            size_t position = request->sent;
-
-            (void) module->super.btl_free(&module->super, descriptor);
-            (void) opal_convertor_set_position(&request->convertor, &position);
-            return rc;
-        }
-        rc = OMPI_SUCCESS;
-        request->sent += size;
+        rc = mca_pml_epml_frag_send(request, module, connection, &hdr, &size);
+        request->sent += OMPI_SUCCESS == rc ? size : 0;
     }
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_DONE;
