@@ -24,8 +24,8 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_fetch.h"
 #include "pml_epml_part.h"
-#include "pml_epml_recv.h"
 #include "pml_epml_recvfrag.h"
 
 #include "ompi/constants.h"
@@ -454,7 +454,7 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
     piece->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     memcpy(piece->remote_handle, handle, hdr->common.handle_size);
     ++part->open;
-    mca_pml_epml_recv_fetch(piece);
+    mca_pml_epml_fetch_start(piece);
 }
 
 /** A piece has come, or could not. */
@@ -672,5 +672,5 @@ const mca_pml_epml_request_ops_t mca_pml_epml_precv_ops = {.name = "partitioned 
                                                            .describe = precv_describe};
 
 const mca_pml_epml_request_ops_t mca_pml_epml_piece_ops = {.name = "piece of a partitioned receive",
-                                                           .resume = mca_pml_epml_recv_resume,
+                                                           .resume = mca_pml_epml_fetch_resume,
                                                            .done = piece_done};

@@ -70,13 +70,12 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
 /** FRAG: a fragment for a receive in progress. */
 extern const mca_pml_epml_kind_t mca_pml_epml_frag_kind;
 
-/** Go on with a receive that could not fetch its data at once: see resume in
- * mca_pml_epml_request_ops_t. */
-int mca_pml_epml_recv_resume(mca_pml_epml_request_t *request);
+/** The receive is complete.  @param[in] error  as MPI has it; what is too long is found here */
+void mca_pml_epml_recv_done(mca_pml_epml_request_t *request, int error);
 
-/** Go on with what waits to be fetched: wanted bytes of the source's memory, into one piece of
- * memory, registered if the transport wants it. */
-void mca_pml_epml_recv_fetch(mca_pml_epml_request_t *request);
+/** Unpack with the convertor.  @param[in,out] size_p  bytes at data; bytes that it has taken
+ * @return OMPI_SUCCESS or an error */
+int mca_pml_epml_recv_convert(mca_pml_epml_request_t *request, const void *data, size_t *size_p);
 
 END_C_DECLS
 
