@@ -21,8 +21,9 @@
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
  * keep the init answers that with a FIN that has an error.  docs/partitioned.md has the reasons.
  *
- * pml_epml_ipart.c has the calls, _part_send.c and _part_recv.c the two sides.  All functions are
- * called under the endpoint's lock unless they say otherwise.
+ * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides. 
+ * All functions are called under the endpoint's lock unless they say otherwise.  Tests:
+ * test/mpi/part*.c.
  */
 
 #ifndef MCA_PML_EPML_PART_H
@@ -105,6 +106,12 @@ static inline uint8_t mca_pml_epml_part_way_flag(const mca_pml_epml_peer_t *peer
     return NULL == peer->shm && EPML_WAY_NODE == peer->way ? EPML_HDR_FLAG_NODE : 0;
 }
 
+/** Whom a send is for, who is somebody. */
+static inline mca_pml_epml_peer_t *mca_pml_epml_part_receiver(const mca_pml_epml_part_t *part)
+{
+    return part->super.comm->peers->member[part->super.rank];
+}
+
 extern const mca_pml_epml_request_ops_t mca_pml_epml_psend_ops, mca_pml_epml_precv_ops;
 
 static inline bool mca_pml_epml_is_part(const mca_pml_epml_request_t *request)
@@ -167,6 +174,16 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
 
 /** PART_START and PART_AGAIN: of the receiver. */
 extern const mca_pml_epml_kind_t mca_pml_epml_part_start_kind, mca_pml_epml_part_again_kind;
+
+/* ---- pml_epml_part_run.c --------------------------------------------------------------------- */
+
+/** Send what is left of the run that a send has come to.
+ * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again; or an error */
+int mca_pml_epml_part_send_run(mca_pml_epml_part_t *part);
+
+/** A round without bytes is one empty message, so that the receive ends after the send's last
+ * partition is ready, as others do.  @return likewise */
+int mca_pml_epml_part_send_empty(mca_pml_epml_part_t *part);
 
 /* ---- pml_epml_part_recv.c -------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
  *
  * Partitions that are ready wait in a queue until the receiver has started its round; from then on
  * what is at its head leaves at once: a run of partitions that follow on each other in the buffer
- * goes as one piece.
+ * goes as one piece, which pml_epml_part_run.c sends.
  *
  * Tests: part, part_life, fuzz/epml
  */
@@ -25,15 +25,9 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_frag.h"
 #include "pml_epml_part.h"
 
 #include "ompi/constants.h"
-
-static inline mca_pml_epml_peer_t *receiver(const mca_pml_epml_part_t *part)
-{
-    return part->super.comm->peers->member[part->super.rank];
-}
 
 static inline bool is_to_nobody(const mca_pml_epml_part_t *part)
 {
@@ -58,118 +52,11 @@ int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
         return rc;
     }
     hdr.match.common.request = request->number;
-    return mca_pml_epml_send_control(request->ep, receiver(part), &hdr, sizeof(hdr));
+    return mca_pml_epml_send_control(request->ep, mca_pml_epml_part_receiver(part), &hdr,
+                                     sizeof(hdr));
 }
 
-/* ---- one piece ------------------------------------------------------------------------------- */
-
-static mca_pml_epml_hdr_frag_t data_header(const mca_pml_epml_part_t *part, uint64_t offset)
-{
-    return (mca_pml_epml_hdr_frag_t){
-        .common = {.kind = EPML_HDR_PART_DATA,
-                   .handle_size = mca_pml_epml_part_short_round(part->round),
-                   .request = part->super.receiver_request},
-        .offset = offset};
-}
-
-/** Send the run as it is, in one message. */
-static int send_eager(mca_pml_epml_part_t *part)
-{
-    const mca_pml_epml_hdr_frag_t hdr = data_header(part, part->run_at);
-    int rc = mca_pml_epml_transmit(part->super.ep, receiver(part), &hdr, sizeof(hdr),
-                                   part->super.base + part->run_at, part->run_end - part->run_at);
-
-    if (OMPI_SUCCESS == rc) {
-        part->run_at = part->run_end;
-    }
-    return rc;
-}
-
-/** Let the receiver fetch the run. */
-static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *module)
-{
-    mca_pml_epml_request_t *request = &part->super;
-    const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
-    const mca_pml_epml_hdr_part_rndv_t hdr
-        = {.common = {.kind = EPML_HDR_PART_RNDV,
-                      .flags = mca_pml_epml_part_way_flag(receiver(part)),
-                      .handle_size = NULL != handle ? module->super.btl_registration_handle_size
-                                                    : 0,
-                      .request = request->receiver_request},
-           .sender = request->number,
-           .round = part->round,
-           .offset = part->run_at,
-           .length = part->run_end - part->run_at,
-           .address = (uint64_t) (uintptr_t) (request->base + part->run_at)};
-    int rc = mca_pml_epml_transmit(request->ep, receiver(part), &hdr, sizeof(hdr), handle,
-                                   hdr.common.handle_size);
-
-    if (OMPI_SUCCESS == rc) {
-        part->run_at = part->run_end;
-        ++part->open;
-    }
-    return rc;
-}
-
-/** Pack some of the run, and send it. */
-static int send_packed(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
-                       struct mca_btl_base_endpoint_t *connection)
-{
-    mca_pml_epml_request_t *request = &part->super;
-    const mca_pml_epml_hdr_frag_t hdr = data_header(part, part->run_at);
-    size_t size = part->run_end - part->run_at, position = part->run_at;
-    int rc = OMPI_SUCCESS;
-
-    if (!request->convertor_set) {
-        rc = mca_pml_epml_request_convertor(request);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = opal_convertor_set_position(&request->convertor, &position);
-    }
-    if (OMPI_SUCCESS != rc) {
-        return OMPI_ERROR;
-    }
-    rc = mca_pml_epml_frag_send(request, module, connection, &hdr, &size);
-    part->run_at += OMPI_SUCCESS == rc ? size : 0;
-    return rc;
-}
-
-/** Can the receiver fetch what is left of the run?  Not what begins in the middle of a partition:
- * it could not be asked for again. */
-static bool may_offer(mca_pml_epml_part_t *part, mca_btl_ep_module_t *module,
-                      struct mca_btl_base_endpoint_t *connection)
-{
-    return part->super.contiguous && part->may_fetch && 0 == part->run_at % part->partition_size
-           && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
-           && mca_pml_epml_part_register(part, module, connection, MCA_BTL_REG_FLAG_REMOTE_READ);
-}
-
-/** Send what is left of the run.  @return OMPI_ERR_OUT_OF_RESOURCE to be called again */
-static int send_run(mca_pml_epml_part_t *part)
-{
-    mca_pml_epml_request_t *request = &part->super;
-    struct mca_btl_base_endpoint_t *connection;
-    mca_btl_ep_module_t *module;
-    int rc = mca_pml_epml_route(request->ep, receiver(part), &module, &connection);
-
-    while (OMPI_SUCCESS == rc && part->run_at < part->run_end
-           && part->run_at < request->to_send) {
-        const uint64_t left = part->run_end - part->run_at;
-
-        rc = OMPI_ERR_NOT_AVAILABLE;
-        if (request->contiguous
-            && sizeof(mca_pml_epml_hdr_frag_t) + left <= module->super.btl_eager_limit) {
-            rc = send_eager(part);
-        }
-        if (OMPI_ERR_NOT_AVAILABLE != rc) {
-            continue;
-        }
-        /* Too large; or the transport could buffer as much, but has no memory for it. */
-        rc = may_offer(part, module, connection) ? send_rndv(part, module)
-                                                 : send_packed(part, module, connection);
-    }
-    return rc;
-}
+/* ---- what is to be said besides data --------------------------------------------------------- */
 
 /** Note an error; nothing more is sent in this round, but the user may go on marking. */
 static void fail(mca_pml_epml_part_t *part, int rc)
@@ -189,7 +76,8 @@ static int send_fail(mca_pml_epml_part_t *part)
 
     if (part->ended
         && OMPI_ERR_OUT_OF_RESOURCE
-               == mca_pml_epml_send_control(part->super.ep, receiver(part), &hdr, sizeof(hdr))) {
+               == mca_pml_epml_send_control(part->super.ep, mca_pml_epml_part_receiver(part),
+                                            &hdr, sizeof(hdr))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     part->ended = false;
@@ -215,7 +103,7 @@ static int send_again(mca_pml_epml_part_t *part)
             }
         }
         if (MPI_SUCCESS == part->error) {
-            rc = send_run(part);
+            rc = mca_pml_epml_part_send_run(part);
         }
         if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
             return rc;
@@ -255,21 +143,6 @@ static void take_run(mca_pml_epml_part_t *part)
     }
 }
 
-/** A round without bytes is one empty message, so that the receive ends after the send's last
- * partition is ready, as others do. */
-static int send_empty(mca_pml_epml_part_t *part)
-{
-    const mca_pml_epml_hdr_frag_t hdr = data_header(part, 0);
-    int rc;
-
-    if (0 < part->super.to_send || part->closed || MPI_SUCCESS != part->error) {
-        return OMPI_SUCCESS;
-    }
-    rc = mca_pml_epml_transmit(part->super.ep, receiver(part), &hdr, sizeof(hdr), NULL, 0);
-    part->closed = OMPI_SUCCESS == rc;
-    return rc;
-}
-
 /** Is the round over?  Not while the empty message waits in a backlog, whose the request is. */
 static void settle(mca_pml_epml_part_t *part)
 {
@@ -295,7 +168,7 @@ static int psend_resume(mca_pml_epml_request_t *request)
         if (0 == part->run) {
             take_run(part);
         }
-        rc = MPI_SUCCESS == part->error ? send_run(part) : OMPI_SUCCESS;
+        rc = MPI_SUCCESS == part->error ? mca_pml_epml_part_send_run(part) : OMPI_SUCCESS;
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
             part->ready_first += part->run;
             part->run = 0;
@@ -305,7 +178,7 @@ static int psend_resume(mca_pml_epml_request_t *request)
         }
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc && part->ready_first == part->partitions) {
-        rc = send_empty(part);
+        rc = mca_pml_epml_part_send_empty(part);
         if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
             fail(part, rc);
         }
@@ -338,12 +211,12 @@ static void push(mca_pml_epml_part_t *part)
             && 0 == part->again)) {
         return;
     }
-    if (!mca_pml_epml_backlog_has(request->ep, receiver(part))) {
+    if (!mca_pml_epml_backlog_has(request->ep, mca_pml_epml_part_receiver(part))) {
         rc = psend_resume(request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         request->in_backlog = true;
-        mca_pml_epml_backlog_request(request->ep, receiver(part), request);
+        mca_pml_epml_backlog_request(request->ep, mca_pml_epml_part_receiver(part), request);
     }
 }
 
@@ -367,7 +240,7 @@ static void end_if_receiver_lost(mca_pml_epml_part_t *part)
 
     if (request->comm->loss.member && !is_to_nobody(part)
         && !atomic_load_explicit(&request->done, memory_order_relaxed)
-        && mca_pml_epml_lost_is(request->ep, receiver(part))) {
+        && mca_pml_epml_lost_is(request->ep, mca_pml_epml_part_receiver(part))) {
         give_up(part, MPI_ERR_PROC_FAILED);
     }
 }
@@ -434,7 +307,7 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
     part->granted = hdr->round;
     /* By the way that leads back from there; what goes there may take another one. */
     part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET)
-                      && mca_pml_epml_part_way_flag(receiver(part))
+                      && mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part))
                              == (hdr->common.flags & EPML_HDR_FLAG_NODE);
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;
