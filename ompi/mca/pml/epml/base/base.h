@@ -28,6 +28,7 @@
 #include "pml_epml_base.h"
 #include "pml_epml_base_error.h"
 #include "pml_epml_biased_lock.h"
+#include "pml_epml_clock.h"
 #include "pml_epml_compat.h"
 #include "pml_epml_context.h"
 #include "pml_epml_crowd.h"

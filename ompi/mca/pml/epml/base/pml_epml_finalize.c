@@ -27,6 +27,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
+#include "pml_epml_clock.h"
 #include "pml_epml_lost_launcher.h"
 
 #include "ompi/mca/hook/base/base.h"
@@ -39,7 +40,6 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
 
 /** Naps between looks, as Open MPI takes them here. */
@@ -169,18 +169,10 @@ static void stay(void)
     }
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000u + (uint64_t) now.tv_nsec / 1000u;
-}
-
 /** Wait for the fence, or not for ever.  @return is it over? */
 static bool wait_for_fence(void)
 {
-    uint64_t then = now_us(), waited = 0, quiet = 0;
+    uint64_t then = mca_pml_epml_now_ns() / 1000, waited = 0, quiet = 0;
 
     /* Relaxed: nothing is read after it. */
     while (!atomic_load_explicit(&fence_over, memory_order_relaxed)) {
@@ -188,7 +180,7 @@ static bool wait_for_fence(void)
 
         opal_progress();
         (void) usleep(NAP_US);
-        now = now_us();
+        now = mca_pml_epml_now_ns() / 1000;
         step = now - then < LOOK_MOST_US ? now - then : LOOK_MOST_US;
         then = now;
         if (mca_pml_epml_lost_anybody()) {

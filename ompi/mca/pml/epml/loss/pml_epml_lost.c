@@ -37,16 +37,6 @@
 #include "ompi/constants.h"
 #include "ompi/runtime/ompi_rte.h"
 
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
 /** "rank 3 on host x, endpoint [[1,2],3]" */
 static void describe_peer(const opal_process_name_t *name, char *text, size_t size)
 {
@@ -89,11 +79,11 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
  * or to end the job, with the cause that the transport does not know. */
 static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
 {
-    if (0 != ep->loss.launcher_ns && now_ns() - ep->loss.launcher_ns < WAIT_AGAIN_NS) {
+    if (0 != ep->loss.launcher_ns && mca_pml_epml_now_ns() - ep->loss.launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
     (void) mca_pml_epml_lost_wait(vpid);
-    ep->loss.launcher_ns = now_ns();
+    ep->loss.launcher_ns = mca_pml_epml_now_ns();
 }
 
 /** The peer of this address, on any of the endpoint's communicators. */

@@ -27,16 +27,6 @@
 
 #include "ompi/constants.h"
 
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
 /** Members of a communicator that are looked at in one round, if it may be any of them. */
 #define ASK_MOST 16
 
@@ -97,7 +87,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
-    const uint64_t now = now_ns();
+    const uint64_t now = mca_pml_epml_now_ns();
 
     if (EPML_QUIET_LONG == ep->engine.quiet || 0 == ep->loss.quiet_ns) {
         ep->loss.quiet_ns = now; /* it has just become quiet */

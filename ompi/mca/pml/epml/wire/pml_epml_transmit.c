@@ -33,8 +33,6 @@
 
 #include "ompi/constants.h"
 
-#include <time.h>
-
 /** Peers that are tried in one turn, and things that are sent to one of them. */
 #define EPML_BACKLOG_PEERS 32
 #define EPML_BACKLOG_THINGS 64
@@ -64,14 +62,6 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_btl_ep_module_t *module = ep->ways.module[peer->way];
@@ -98,9 +88,10 @@ int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         return rc;
     case OMPI_ERR_NOT_AVAILABLE:
         if (0 == *since) {
-            *since = now_ns();
+            *since = mca_pml_epml_now_ns();
         }
-        if (now_ns() - *since < (uint64_t) mca_pml_epml_component.way_wait * 1000000u) {
+        if (mca_pml_epml_now_ns() - *since
+            < (uint64_t) mca_pml_epml_component.way_wait * 1000000u) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
         break;
