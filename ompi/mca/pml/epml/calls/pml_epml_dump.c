@@ -314,15 +314,12 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
  * @return requests and matched messages that hold them */
 static uint64_t walk_comms(const mca_pml_epml_ep_t *ep, bool lines)
 {
-    opal_hash_table_t *comms = (opal_hash_table_t *) &ep->comms.table;
-    void *comm = NULL, *node = NULL;
-    uint64_t context, active = 0;
-    int rc;
+    const mca_pml_epml_comm_t *comm;
+    uint64_t active = 0;
+    void *at = NULL;
 
-    for (rc = opal_hash_table_get_first_key_uint64(comms, &context, &comm, &node);
-         OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(comms, &context, &comm, node, &node)) {
-        active += ((const mca_pml_epml_comm_t *) comm)->active;
+    while (NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
+        active += comm->active;
         if (lines) {
             dump_comm_line(comm);
         }

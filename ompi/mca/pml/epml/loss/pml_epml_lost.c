@@ -103,16 +103,11 @@ static mca_pml_epml_peer_t *find_by_address(const mca_pml_epml_peers_t *peers, c
 
 static mca_pml_epml_peer_t *find_sender(mca_pml_epml_ep_t *ep, const void *address, size_t length)
 {
+    const mca_pml_epml_comm_t *comm;
     mca_pml_epml_peer_t *peer = NULL;
-    uint64_t context;
-    void *value, *node;
+    void *at = NULL;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
-         OPAL_SUCCESS == rc && NULL == peer;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
-                                                  &node)) {
-        const mca_pml_epml_comm_t *comm = value;
-
+    while (NULL == peer && NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
         peer = find_by_address(comm->peers, address, length);
         if (NULL == peer && comm->local != comm->peers) {
             peer = find_by_address(comm->local, address, length);
@@ -187,19 +182,14 @@ void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source)
 {
     mca_pml_epml_ep_t *ep = module->ep_context;
     mca_pml_epml_connection_t *connection;
+    const mca_pml_epml_comm_t *comm;
     mca_pml_epml_peer_t *peer = NULL;
-    uint64_t context;
-    void *value, *node;
+    void *at = NULL;
 
     if (NULL == ep) {
         return; /* a kept network module: its endpoint is gone */
     }
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
-         OPAL_SUCCESS == rc && NULL == peer;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
-                                                  &node)) {
-        const mca_pml_epml_comm_t *comm = value;
-
+    while (NULL == peer && NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
         peer = member_of_module(comm->peers, source);
         if (NULL == peer && comm->local != comm->peers) {
             peer = member_of_module(comm->local, source);
@@ -296,15 +286,11 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
 /** Find who is lost on the endpoint's communicators.  @return is anybody? */
 static bool look_at_comms(mca_pml_epml_ep_t *ep)
 {
-    uint64_t context;
-    void *value, *node;
+    mca_pml_epml_comm_t *comm;
+    void *at = NULL;
     bool any = false;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
-         OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
-                                                  &node)) {
-        mca_pml_epml_comm_t *comm = value;
+    while (NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
         bool untold = comm->loss.left;
 
         comm->loss.rank = cut_all(ep, comm->peers, &untold);
@@ -326,15 +312,10 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
 /** A collective on an intercommunicator fails in its group's own communicator, too. */
 static void look_within(mca_pml_epml_ep_t *ep)
 {
-    uint64_t context;
-    void *value, *node;
+    mca_pml_epml_comm_t *comm;
+    void *at = NULL;
 
-    for (int rc = opal_hash_table_get_first_key_uint64(&ep->comms.table, &context, &value, &node);
-         OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&ep->comms.table, &context, &value, node,
-                                                  &node)) {
-        mca_pml_epml_comm_t *comm = value;
-
+    while (NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
         if (comm->loss.member && NULL != comm->inner) {
             comm->inner->loss.member = true;
         }

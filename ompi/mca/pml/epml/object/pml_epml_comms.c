@@ -63,3 +63,16 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t cont
     ep->comms.recent = comm;
     return comm;
 }
+
+mca_pml_epml_comm_t *mca_pml_epml_comms_next(const mca_pml_epml_ep_t *ep, void **at)
+{
+    opal_hash_table_t *table = (opal_hash_table_t *) &ep->comms.table;
+    void *found, *next = NULL;
+    uint64_t context;
+    const int rc = NULL == *at
+                       ? opal_hash_table_get_first_key_uint64(table, &context, &found, &next)
+                       : opal_hash_table_get_next_key_uint64(table, &context, &found, *at, &next);
+
+    *at = next;
+    return OPAL_SUCCESS == rc ? found : NULL;
+}

@@ -34,6 +34,12 @@ void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm);
 /** The communicator of ep with this context, or that of its agreements, or NULL. */
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
 
+/** Each communicator of an endpoint, none of which may come or go meanwhile.
+ *
+ * @param[in,out] at  NULL before the first one
+ * @return NULL: that was all */
+mca_pml_epml_comm_t *mca_pml_epml_comms_next(const mca_pml_epml_ep_t *ep, void **at);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_COMMS_H */
