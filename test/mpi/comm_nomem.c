@@ -15,7 +15,9 @@
  * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
  * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
- * So endpoints are created from MPI_COMM_WORLD, whose messages are not ours.
+ * Endpoints from a communicator of endpoints, and groups that meet, are: whose collectives on the
+ * parent have failed leaves it, so the parent is a new one each time.  If that was the last of them,
+ * others may have the communicator, in which the first collective fails.
  *
  * EPT-LIBS: -ldl
  *
@@ -117,10 +119,35 @@ static int make_endpoints(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return rc;
 }
 
+static int make_more(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    (void) t;
+    return MPIX_Comm_create_endpoints(comm, 1, MPI_INFO_NULL, made);
+}
+
+/* Even and odd ranks, on their own communicators. */
+static int make_intercomm(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    return MPI_Intercomm_create(comm, 0, t->comm, 1 - t->rank % 2, 11, made);
+}
+
+/** The parent of one round, where that may be lost.  @return comm, if it may not */
+static MPI_Comm parent_of(MPI_Comm comm, struct ept *t, make_fn_t make)
+{
+    MPI_Comm parent = comm;
+
+    if (make_more == make) {
+        EPT_OK(t, MPI_Comm_dup(comm, &parent));
+    } else if (make_intercomm == make) {
+        EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, t->rank, &parent));
+    }
+    return parent;
+}
+
 /** @return whether the allocation that was to fail was made at all, at victim */
 static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, long n)
 {
-    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm made = MPI_COMM_NULL, parent = parent_of(comm, t, make);
     int rc, mine[2] = {0, 0}, all[2] = {0, 0};
 
     ept_phase(t, "allocation %ld of rank %d", n, victim);
@@ -128,13 +155,13 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
     if (t->rank == victim) {
         fail_alloc(n);
     }
-    rc = make(comm, t, &made);
+    rc = make(parent, t, &made);
     if (t->rank == victim) {
         mine[1] = fail_alloc_done();
     }
     mine[0] = MPI_SUCCESS == rc;
     EPT_OK(t, MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, comm));
-    EPT_CHECK(t, 0 == all[0] || t->size == all[0],
+    EPT_CHECK(t, 0 == all[0] || t->size == all[0] || parent != comm,
               "%d of %d ranks have the communicator after allocation %ld of rank %d failed",
               all[0], t->size, n, victim);
     if (t->size == all[0]) {
@@ -143,9 +170,17 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
         EPT_OK(t, MPI_Comm_rank(made, &rank));
         EPT_OK(t, MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, made));
         EPT_EQ(t, 0, least);
+    } else if (MPI_SUCCESS == rc) {
+        int one = 1, sum;
+
+        EPT_CHECK(t, MPI_SUCCESS != MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made),
+                  "a communicator that only %d of %d ranks have", all[0], t->size);
     }
     if (MPI_SUCCESS == rc && MPI_COMM_NULL != made) {
         EPT_OK(t, MPI_Comm_free(&made));
+    }
+    if (parent != comm) {
+        EPT_OK(t, MPI_Comm_free(&parent));
     }
     return 0 != all[1];
 }
@@ -176,6 +211,8 @@ CASE(create)
 CASE(create_group)
 CASE(foreign_group)
 CASE(cart)
+CASE(more)
+CASE(intercomm)
 
 static void case_endpoints(MPI_Comm comm, struct ept *t)
 {
@@ -197,5 +234,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_foreign_group);
     EPT_CASE(t, case_cart);
     EPT_CASE(t, case_endpoints);
+    EPT_CASE(t, case_more);
+    EPT_CASE(t, case_intercomm);
     return 0;
 }

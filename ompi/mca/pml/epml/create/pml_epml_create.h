@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Creations: pml_epml_creation.c, pml_epml_intercomm.c.
+ * What is created: pml_epml_create.c, pml_epml_intercomm.c.
  */
 
 #ifndef MCA_PML_EPML_CREATE_H

@@ -188,8 +188,8 @@ static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *h
 
 static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = fit, .dress = dress};
 
-/** @param[in,out] meeting  taken over
- * @param[in]     failed   see epml_rounds_run */
+/** @param[in] meeting  in which hellos were said
+ * @param[in] failed   see epml_rounds_run */
 static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2], int failed,
                   ompi_communicator_t **handle, mpix_endpoints_error_t *error)
 {

@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "../object/object.h"
+#include "pml_epml_agree.h"
 #include "pml_epml_meeting.h"
 
 #include "ompi/constants.h"
@@ -31,19 +32,28 @@ static bool is_leader(const mca_pml_epml_meeting_t *meeting)
     return ompi_comm_rank(meeting->comm) == meeting->leader;
 }
 
+int mca_pml_epml_meeting_within(const mca_pml_epml_meeting_t *meeting, int rc)
+{
+    if (OMPI_SUCCESS != rc && MPI_ERR_PROC_FAILED != rc
+        && mca_pml_epml_is_endpoint_comm(meeting->comm)) {
+        mca_pml_epml_comm_leave(meeting->comm);
+    }
+    return rc;
+}
+
 int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *data, size_t size)
 {
     ompi_communicator_t *comm = meeting->comm;
 
-    return comm->c_coll->coll_bcast(data, (int) size, MPI_BYTE, meeting->leader, comm,
-                                    comm->c_coll->coll_bcast_module);
+    return mca_pml_epml_meeting_within(
+        meeting, comm->c_coll->coll_bcast(data, (int) size, MPI_BYTE, meeting->leader, comm,
+                                          comm->c_coll->coll_bcast_module));
 }
 
-/** In place of what the other leader waits for: this side cannot go on. */
-enum excuse_t { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
-
-/** One byte, which nothing else that is exchanged has. */
+/** In place of what the other leader waits for: this side cannot go on.  It has one byte, which
+ * nothing else that is exchanged has. */
 typedef uint8_t excuse_t;
+enum { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
 
 int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                                   size_t my_size, void *theirs, size_t their_size)
@@ -113,8 +123,10 @@ int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, i
     int rc = OMPI_SUCCESS;
 
     if (1 < ompi_comm_size(comm)) {
-        rc = comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, comm,
-                                          comm->c_coll->coll_allreduce_module);
+        rc = mca_pml_epml_meeting_within(
+            meeting,
+            comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, comm,
+                                         comm->c_coll->coll_allreduce_module));
     }
     if (NULL != own_side) {
         memcpy(own_side, values, (size_t) count * sizeof(*values));

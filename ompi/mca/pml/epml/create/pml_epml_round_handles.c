@@ -57,7 +57,7 @@ static int hear_cards(void *work, int rc)
 {
     creation_t *creation = work;
     epml_side_t *local = &creation->local, *remote = &creation->remote;
-    const int gathered = gather_cards(creation);
+    const int gathered = mca_pml_epml_meeting_within(&creation->meeting, gather_cards(creation));
 
     rc = OMPI_SUCCESS != rc ? rc : gathered;
     return !creation->meeting.two_sided

@@ -43,6 +43,7 @@ static int hear_counts(void *work, int rc)
     }
     gathered = comm->c_coll->coll_allgather(&creation->num_ep, 1, MPI_INT, local->counts, 1,
                                             MPI_INT, comm, comm->c_coll->coll_allgather_module);
+    gathered = mca_pml_epml_meeting_within(&creation->meeting, gathered);
     rc = OMPI_SUCCESS != rc ? rc : gathered;
     return !creation->meeting.two_sided
                ? rc
