@@ -16,8 +16,8 @@
  * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
  * Endpoints from a communicator of endpoints, and groups that meet, are: whose collectives on the
- * parent have failed leaves it, so the parent is a new one each time.  If that was the last of them,
- * others may have the communicator, in which the first collective fails.
+ * parent have failed leaves it, so the parent is a new one each time.  If that was the last of
+ * them, others may have the communicator, in which the first collective fails.
  *
  * EPT-LIBS: -ldl
  *

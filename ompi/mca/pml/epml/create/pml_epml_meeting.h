@@ -72,9 +72,9 @@ int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, c
 /** The other part: from the leader to its side, up to INT_MAX bytes. */
 int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *data, size_t size);
 
-/** A collective of own side is over with this member.  Where it has failed for another reason than a
- * loss others may wait in it, and what has been sent may pass for a part of the next one: endpoints
- * are told that this one has left, so that it fails with them, and all later ones of this
+/** A collective of own side is over with this member.  Where it has failed for another reason than
+ * a loss, others may wait in it, and what has been sent may pass for a part of the next one:
+ * endpoints are told that this one has left, so that it fails with them, and all later ones of this
  * communicator.
  *
  * @param[in] rc  of the collective
