@@ -121,7 +121,7 @@ static int check(void)
     int rc;
 
     opal_mutex_lock(&mca_btl_epofi_lock);
-    rc = mca_btl_epofi_fabric_check();
+    rc = mca_btl_epofi_choose_check();
     opal_mutex_unlock(&mca_btl_epofi_lock);
     return rc;
 }

@@ -30,11 +30,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_set(const char *text)
-{
-    return NULL != text && '\0' != *text;
-}
-
 /** "eth0 (10.0.0.1)"; the name alone where addresses are of another kind. */
 static void interface_text(const char *name, const struct sockaddr *sockaddr, char *text,
                            size_t size)
@@ -46,22 +41,16 @@ static void interface_text(const char *name, const struct sockaddr *sockaddr, ch
     if (NULL != sockaddr && ep_net_bytes(sockaddr, bytes, &bits)) {
         (void) inet_ntop(sockaddr->sa_family, bytes, address, sizeof(address));
     }
-    snprintf(text, size, is_set(address) ? "%s (%s)" : "%s%s", is_set(name) ? name : "?", address);
-}
-
-static const struct sockaddr *ip_address(const struct fi_info *info)
-{
-    return FI_SOCKADDR_IN == info->addr_format || FI_SOCKADDR_IN6 == info->addr_format
-               ? info->src_addr
-               : NULL;
+    snprintf(text, size, mca_btl_epofi_is_set(address) ? "%s (%s)" : "%s%s",
+             mca_btl_epofi_is_set(name) ? name : "?", address);
 }
 
 /** Which one was taken for the job, and why. */
 static void report_interface(const struct fi_info *info, const mca_btl_epofi_net_t *net,
                              mca_btl_ep_tell_fn_t tell, void *context)
 {
-    const bool asked = is_set(mca_btl_epofi_component.interface);
-    const struct sockaddr *address = ip_address(info);
+    const bool asked = mca_btl_epofi_is_set(mca_btl_epofi_component.interface);
+    const struct sockaddr *address = mca_btl_epofi_ip_address(info);
     char text[512], interface[INET6_ADDRSTRLEN + IF_NAMESIZE];
 
     interface_text(info->domain_attr->name, address, interface, sizeof(interface));
@@ -112,7 +101,7 @@ static const char *why_not(const mca_btl_epofi_net_t *net, const struct sockaddr
 /** Which ones were not, and why not. */
 static void report_others(const mca_btl_epofi_net_t *net, mca_btl_ep_tell_fn_t tell, void *context)
 {
-    const char *limit = is_set(mca_btl_epofi_component.interface)
+    const char *limit = mca_btl_epofi_is_set(mca_btl_epofi_component.interface)
                             ? "btl_epofi_interface"
                             : "btl_tcp_if_include or btl_tcp_if_exclude";
     char text[1024] = "";
@@ -149,7 +138,7 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
 
     snprintf(text, sizeof(text), "libfabric's %s (%s); up to %zu bytes go at once, larger ones %s",
              info->fabric_attr->prov_name,
-             is_set(mca_btl_epofi_component.provider) ? "as btl_epofi_provider says"
+             mca_btl_epofi_is_set(mca_btl_epofi_component.provider) ? "as btl_epofi_provider says"
                                                       : "the best that there is here",
              fabric->eager_limit, fabric->rma ? "are read" : "in pieces");
     tell(context, "network", text);

@@ -55,6 +55,12 @@ static inline bool mca_btl_epofi_first_time(atomic_flag *said)
     return !atomic_flag_test_and_set_explicit(said, memory_order_relaxed);
 }
 
+/** Does a text, of a parameter's or of libfabric's, say something?  An empty one is NULL or "". */
+static inline bool mca_btl_epofi_is_set(const char *text)
+{
+    return NULL != text && '\0' != *text;
+}
+
 /** Nanoseconds of a clock that only goes forward. */
 uint64_t mca_btl_epofi_now(void);
 

@@ -51,14 +51,6 @@ typedef struct mca_btl_epofi_fabric_t {
  */
 int mca_btl_epofi_fabric_acquire(const mca_btl_epofi_fabric_t **fabric_p);
 
-/**
- * Is the provider that the user names one that this libfabric has ever heard of?  It need not work
- * here: a site may name what only its compute nodes have.  The caller holds the lock.
- *
- * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying which there are
- */
-int mca_btl_epofi_fabric_check(void);
-
 /** Give it back; it closes with its last user.  The caller holds the lock. */
 void mca_btl_epofi_fabric_release(void);
 
