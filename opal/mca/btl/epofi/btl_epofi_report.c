@@ -148,7 +148,7 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
     }
     tell(context, "greeting",
          0 == mca_btl_epofi_component.greeting ? "none: btl_epofi_greeting is 0"
-         : fabric->recv_watched /* tcp */ && mca_btl_epofi_sockets_can_greet()
+         : fabric->recv_watched /* tcp */ && mca_btl_epofi_calls_can_greet()
              ? "connections prove that they are the job's"
              : "none: the provider makes its connections alone; messages prove whose they are");
 }

@@ -202,7 +202,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_connect = mca_btl_epofi_connect;
     module->super.ep_disconnect = mca_btl_epofi_disconnect;
     module->super.ep_send = mca_btl_epofi_ep_send;
-    module->super.ep_answer = mca_btl_epofi_answer;
+    module->super.ep_answer = mca_btl_epofi_ep_answer;
     module->super.ep_ask = mca_btl_epofi_ask;
     module->super.ep_count = count;
     module->super.ep_abandon = mca_btl_epofi_abandon;
@@ -228,7 +228,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
     module->upcalls = &mca_btl_epofi_upcalls;
     module->fabric = fabric;
     module->peer_queue = component->peer_queue;
-    module->stalled_tail = &module->stalled;
+    module->waiting_gets_tail = &module->waiting_gets;
     module->regions.next = &module->regions;
     module->regions.previous = &module->regions;
     module->inject_size = info->tx_attr->inject_size;

@@ -133,7 +133,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(NULL != module->unposted)) {
         mca_btl_epofi_recv_repost(module);
     }
-    if (OPAL_UNLIKELY(NULL != module->stalled)) {
+    if (OPAL_UNLIKELY(NULL != module->waiting_gets)) {
         mca_btl_epofi_get_resume(module);
     }
     if (OPAL_UNLIKELY(module->abandons)) {
@@ -151,11 +151,11 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             op->complete(module, op, entries[i].len, OPAL_SUCCESS);
         }
         mca_btl_epofi_packets_look(module); /* what has been answered */
-        if (OPAL_UNLIKELY(BATCH == count && (module->refused || 0 == (kinds & FI_RECV)))) {
+        if (OPAL_UNLIKELY(BATCH == count && (module->send_refused || 0 == (kinds & FI_RECV)))) {
             /* Some providers look for what has arrived only when their queue is empty, or nothing
              * is asked for.  While we send as fast as we read it is never empty, nor while others
              * do; then they are made to look if they need it for a send of ours. */
-            module->refused = false;
+            module->send_refused = false;
             (void) fi_cq_read(module->fi.cq, NULL, 0);
         }
         return news(module, count);

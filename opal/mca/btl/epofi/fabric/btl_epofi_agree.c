@@ -67,8 +67,8 @@ static bool is_same_name(const ep_net_address_t *a, const ep_net_address_t *b)
 }
 
 /** A node's fastest address that matches.  @return its place, or the node's count: it has none */
-static uint32_t find(const ep_net_node_t *node, const ep_net_address_t *wanted,
-                     matches_fn_t matches)
+static uint32_t fastest_of(const ep_net_node_t *node, const ep_net_address_t *wanted,
+                           matches_fn_t matches)
 {
     uint32_t best = node->count;
 
@@ -96,7 +96,7 @@ static candidate_t try(ep_net_node_t *const *nodes, size_t count, size_t own,
     candidate_t candidate = {.usable = false, .speed = UINT32_MAX, .family = wanted->family};
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t place = find(nodes[i], wanted, matches);
+        const uint32_t place = fastest_of(nodes[i], wanted, matches);
 
         if (nodes[i]->count == place) {
             return candidate;

@@ -150,7 +150,7 @@ static int fabric_open(void)
     }
     describe(fabric, info, rma);
     if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
-        mca_btl_epofi_sockets_watch(fabric->fabric);
+        mca_btl_epofi_calls_lead(fabric->fabric);
     }
     opal_output_verbose(10, opal_btl_base_framework.framework_output,
                         "btl:epofi: provider %s, interface %s, inject size %zu, %s RMA; %zu hosts: "

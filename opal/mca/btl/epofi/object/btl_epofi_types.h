@@ -191,7 +191,7 @@ typedef struct mca_btl_epofi_read_t {
 
 /** A btl_get under way: a chain of reads. */
 typedef struct mca_btl_epofi_get_t {
-    struct mca_btl_epofi_get_t *next; /**< in a list of free or of stalled ones */
+    struct mca_btl_epofi_get_t *next; /**< in a list of free or of waiting ones */
     struct mca_btl_epofi_get_t *made; /**< in the list of all there are */
     struct mca_btl_base_endpoint_t *endpoint;
     unsigned char *local; /**< where the next read goes */
@@ -257,7 +257,7 @@ typedef struct mca_btl_epofi_module_t {
     uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
     bool abandons;            /**< peers have been given up whose gets may not have ended */
     bool closing;             /**< finalize runs: deliver nothing any more */
-    bool refused;             /**< the provider has refused a send since we last made it look */
+    bool send_refused;        /**< the provider has refused a send since we last made it look */
 
     /* Packets that are being filled: of the module's owner and of the postman. */
     atomic_flag packet_lock;
@@ -271,8 +271,8 @@ typedef struct mca_btl_epofi_module_t {
 
     /* Things to do besides reading the completion queue; looked at together. */
     mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
-    mca_btl_epofi_get_t *stalled;     /**< gets whose next read the provider had no room for */
-    mca_btl_epofi_get_t **stalled_tail;
+    mca_btl_epofi_get_t *waiting_gets; /**< those whose next read the provider had no room for */
+    mca_btl_epofi_get_t **waiting_gets_tail;
 
     mca_btl_epofi_pool_t eager_pool;
     mca_btl_epofi_pool_t max_pool;

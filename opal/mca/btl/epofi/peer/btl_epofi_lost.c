@@ -30,7 +30,7 @@
 #include <errno.h>
 
 /** Tell the owner.  @return must the user be told, too? */
-static bool lost(struct mca_btl_base_endpoint_t *endpoint)
+static bool tell_owner(struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_ep_module_t *module = &endpoint->module->super;
 
@@ -49,11 +49,11 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
                  * waits for this message */
     }
     if (endpoint->failed) {
-        (void) lost(endpoint);
+        (void) tell_owner(endpoint);
         return;
     }
     endpoint->failed = true;
-    if (lost(endpoint)) {
+    if (tell_owner(endpoint)) {
         EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
                         mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
                         module->fabric->info->fabric_attr->prov_name,
@@ -117,7 +117,7 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 static bool is_refusing(struct mca_btl_base_endpoint_t *endpoint)
 {
     static _Thread_local uint32_t seen;
-    const uint32_t connects = mca_btl_epofi_sockets_connects();
+    const uint32_t connects = mca_btl_epofi_calls_connects();
 
     if (OPAL_LIKELY(seen == connects)) {
         return false;

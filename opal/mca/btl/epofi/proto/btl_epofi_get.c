@@ -51,11 +51,11 @@ static ssize_t read_next(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *ge
     return result;
 }
 
-static void stall(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
+static void get_wait(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
     get->next = NULL;
-    *module->stalled_tail = get;
-    module->stalled_tail = &get->next;
+    *module->waiting_gets_tail = get;
+    module->waiting_gets_tail = &get->next;
 }
 
 static void get_put_back(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
@@ -84,7 +84,7 @@ static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
     }
 }
 
-/** Start as many reads as may be; stall if none is under way and none can be; finish if all is
+/** Start as many reads as may be; wait if none is under way and none can be; finish if all is
  * done. */
 static void get_continue(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
 {
@@ -102,7 +102,7 @@ static void get_continue(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *ge
         if (OPAL_ERR_OUT_OF_RESOURCE != rc) {
             get->status = rc;
         } else if (0 == get->active) {
-            stall(module, get);
+            get_wait(module, get);
             return;
         } else {
             return; /* a read that ends brings us here again */
@@ -152,10 +152,10 @@ static void read_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
 
 void mca_btl_epofi_get_resume(mca_btl_epofi_module_t *module)
 {
-    mca_btl_epofi_get_t *list = module->stalled;
+    mca_btl_epofi_get_t *list = module->waiting_gets;
 
-    module->stalled = NULL;
-    module->stalled_tail = &module->stalled;
+    module->waiting_gets = NULL;
+    module->waiting_gets_tail = &module->waiting_gets;
     while (NULL != list) {
         mca_btl_epofi_get_t *next = list->next;
 
@@ -269,6 +269,6 @@ void mca_btl_epofi_get_stop(mca_btl_epofi_module_t *module)
         module->gets = next;
     }
     module->free_gets = NULL;
-    module->stalled = NULL;
-    module->stalled_tail = &module->stalled;
+    module->waiting_gets = NULL;
+    module->waiting_gets_tail = &module->waiting_gets;
 }

@@ -192,7 +192,7 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
     }
     mca_btl_epofi_packets_release(module);
     if (OPAL_UNLIKELY(0 != result)) {
-        module->refused = true;
+        module->send_refused = true;
         return mca_btl_epofi_endpoint_refused(endpoint, result);
     }
     endpoint->stalled_ns = 0;
@@ -201,7 +201,7 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
 }
 
 /** The peer is lost, and what was for it with it. */
-static void drop(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+static void drop_packet(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_epofi_frag_t *frag;
 
@@ -237,7 +237,7 @@ void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module)
         /* It has an operation under way that only our own progress ends: it stays. */
         endpoint = EPOFI_CONTAINER(packet, struct mca_btl_base_endpoint_t, packet);
         if (OPAL_UNLIKELY(endpoint->failed)) {
-            drop(module, endpoint);
+            drop_packet(module, endpoint);
         } else {
             (void) mca_btl_epofi_packet_close(module, endpoint);
         }

@@ -105,7 +105,7 @@ static inline int inject(mca_btl_epofi_module_t *module, struct mca_btl_base_end
             return OPAL_SUCCESS;
         }
     }
-    module->refused = true;
+    module->send_refused = true;
     return mca_btl_epofi_endpoint_refused(endpoint, result);
 }
 
@@ -125,7 +125,7 @@ static int frag_post(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoin
         mca_btl_epofi_pair_sent(endpoint->pair);
         return OPAL_SUCCESS;
     }
-    module->refused = true;
+    module->send_refused = true;
     return mca_btl_epofi_endpoint_refused(endpoint, result);
 }
 
@@ -329,8 +329,8 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     return 1;
 }
 
-int mca_btl_epofi_answer(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
-                         const void *message, size_t size, mca_btl_base_tag_t tag)
+int mca_btl_epofi_ep_answer(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
+                            const void *message, size_t size, mca_btl_base_tag_t tag)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     struct mca_btl_base_endpoint_t *endpoint;

@@ -34,8 +34,8 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
                        mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
 
 /** See mca_btl_ep_answer_fn_t. */
-int mca_btl_epofi_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
-                         const void *message, size_t size, mca_btl_base_tag_t tag);
+int mca_btl_epofi_ep_answer(mca_btl_ep_module_t *module, const void *address, size_t length,
+                            const void *message, size_t size, mca_btl_base_tag_t tag);
 
 /** Completion of injected sends. */
 void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,

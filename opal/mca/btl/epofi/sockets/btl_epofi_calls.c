@@ -43,7 +43,7 @@
 
 static _Thread_local uint32_t connects;
 
-uint32_t mca_btl_epofi_sockets_connects(void)
+uint32_t mca_btl_epofi_calls_connects(void)
 {
     return connects;
 }
@@ -235,7 +235,7 @@ static mca_btl_epofi_slot_t slots[] = {
 
 enum { SLOTS = sizeof(slots) / sizeof(slots[0]), REST = 4 };
 
-bool mca_btl_epofi_sockets_can_greet(void)
+bool mca_btl_epofi_calls_can_greet(void)
 {
     bool all = true;
 
@@ -245,7 +245,7 @@ bool mca_btl_epofi_sockets_can_greet(void)
     return all;
 }
 
-void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric)
+void mca_btl_epofi_calls_lead(const struct fid_fabric *fabric)
 {
     static bool done; /* under the component's lock */
 

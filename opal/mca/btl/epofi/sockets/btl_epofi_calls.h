@@ -25,14 +25,14 @@ BEGIN_C_DECLS
 
 /** See what sockets libfabric opens from now on, as far as that can be had.  Under the component's
  * lock; may be called for every fabric. */
-void mca_btl_epofi_sockets_watch(const struct fid_fabric *fabric);
+void mca_btl_epofi_calls_lead(const struct fid_fabric *fabric);
 
-/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_sockets_watch,
+/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_calls_lead,
  * under the component's lock. */
-bool mca_btl_epofi_sockets_can_greet(void);
+bool mca_btl_epofi_calls_can_greet(void);
 
 /** How often this thread has tried to connect to somebody, within libfabric. */
-uint32_t mca_btl_epofi_sockets_connects(void);
+uint32_t mca_btl_epofi_calls_connects(void);
 
 END_C_DECLS
 

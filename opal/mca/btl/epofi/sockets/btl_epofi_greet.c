@@ -133,7 +133,7 @@ int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_ga
     mca_btl_epofi_gate_t *gate;
 
     *gate_p = NULL;
-    if (0 == mca_btl_epofi_component.greeting || !mca_btl_epofi_sockets_can_greet()) {
+    if (0 == mca_btl_epofi_component.greeting || !mca_btl_epofi_calls_can_greet()) {
         return OPAL_SUCCESS;
     }
     gate = calloc(1, sizeof(*gate));
@@ -263,7 +263,7 @@ void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_c
 /* ---- who connects here ----------------------------------------------------------------------- */
 
 /** Count one that is refused, and say so the first time. */
-static void refuse(mca_btl_epofi_gate_t *gate, int fd, const char *why)
+static void refuse_held(mca_btl_epofi_gate_t *gate, int fd, const char *why)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char text[EPOFI_HOST_TEXT];
@@ -282,7 +282,7 @@ static void drop_oldest(mca_btl_epofi_gate_t *gate, uint64_t now)
     const held_t *oldest = &gate->held[0];
 
     if (0 < oldest->got) {
-        refuse(gate, oldest->fd, "there are too many that say half a greeting, and no more");
+        refuse_held(gate, oldest->fd, "there are too many that say half a greeting, and no more");
     } else {
         mca_btl_epofi_sockets_say_silent(oldest->fd, (now - oldest->since_ns) / 1000000u);
     }
@@ -391,7 +391,7 @@ static int look_at_all(mca_btl_epofi_gate_t *gate)
         }
         if (0 != result) {
             if (NULL != why) {
-                refuse(gate, held->fd, why);
+                refuse_held(gate, held->fd, why);
             }
             mca_btl_epofi_sockets_close(let_go(gate, i));
         }

@@ -236,7 +236,7 @@ static bool is_none_left(int error)
 }
 
 /** Take the connection that waits, and end it: who wants it learns that it cannot be had. */
-static void refuse(int listener)
+static void refuse_next(int listener)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     int fd = atomic_exchange_explicit(&spare, -1, memory_order_relaxed);
@@ -294,7 +294,7 @@ int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
         some_left();
     } else if (is_none_left(error)) {
         if (mca_btl_epofi_sockets_none_left(error, "to accept a connection with")) {
-            refuse(listener);
+            refuse_next(listener);
         }
     }
     errno = error;
