@@ -20,7 +20,7 @@
  * The door is done as by announce (btl_epshm_node_peer.c) and answer_door
  * (btl_epshm_node_progress.c), which need more around them than a model has.
  *
- * Guards: btl_epshm_pipe.h
+ * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
 #if defined(MODEL_DOOR)
@@ -32,7 +32,8 @@
 #endif
 #include "model.h"
 
-#include "opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe_in.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe_out.h"
 
 #define PRODUCERS (MODEL_THREADS - 1)
 

@@ -15,7 +15,7 @@
  * its end, headers apart from data.  Nonsense: test_epshm_pipe_nonsense.c; threads and processes:
  * test_epshm_pipe_two.c.
  *
- * Guards: btl_epshm_pipe.h
+ * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
 #include "test_epshm_pipe.h"

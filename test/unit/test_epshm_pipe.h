@@ -18,7 +18,8 @@
 #ifndef EP_TEST_UNIT_TEST_EPSHM_PIPE_H
 #define EP_TEST_UNIT_TEST_EPSHM_PIPE_H
 
-#include "opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe_in.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_pipe_out.h"
 
 #include "tap.h"
 

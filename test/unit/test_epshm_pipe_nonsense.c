@@ -14,7 +14,7 @@
  * Memory that makes no sense where a pipe between processes should be (btl_epshm_pipe.h): what the
  * other side says, and what it writes while it is read.
  *
- * Guards: btl_epshm_pipe.h
+ * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
 #include "test_epshm_pipe.h"

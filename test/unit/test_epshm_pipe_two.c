@@ -14,7 +14,7 @@
  * Both ends of a pipe between processes (btl_epshm_pipe.h) at once: two threads, two processes,
  * one that is killed while it writes.
  *
- * Guards: btl_epshm_pipe.h
+ * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
 #include "test_epshm_pipe.h"

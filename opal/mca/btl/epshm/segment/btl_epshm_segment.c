@@ -28,6 +28,7 @@
 
 #include "../base/base.h"
 #include "btl_epshm_neighbour.h"
+#include "btl_epshm_pipe_out.h"
 #include "btl_epshm_segment.h"
 #include "btl_epshm_segment_file.h"
 

@@ -24,7 +24,8 @@
 #define MCA_BTL_EPSHM_SEGMENT_LAYER_H
 
 #include "btl_epshm_neighbour.h"
-#include "btl_epshm_pipe.h"
+#include "btl_epshm_pipe_in.h"
+#include "btl_epshm_pipe_out.h"
 #include "btl_epshm_segment.h"
 
 #endif /* MCA_BTL_EPSHM_SEGMENT_LAYER_H */
