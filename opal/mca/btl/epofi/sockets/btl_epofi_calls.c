@@ -14,9 +14,9 @@
  * In place of libc's: libfabric makes and accepts its sockets where we do not see it, so the calls
  * by which it does are led here (btl_epofi_slots.c).
  *
- * Each does what libfabric wants, and what we want besides (btl_epofi_sockets.c).  Connections of our
- * modules, and to them, begin with greetings, of which libfabric knows nothing (btl_epofi_greet.c).
- * Those of other users of libfabric in the process do not.
+ * Each does what libfabric wants, and what we want besides (btl_epofi_sockets.c).  Connections of
+ * our modules, and to them, begin with greetings, of which libfabric knows nothing
+ * (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
  *
  * Called from within libfabric, by whoever drives a module, so by several threads at a time.
  *

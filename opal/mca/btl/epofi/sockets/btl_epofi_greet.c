@@ -40,6 +40,7 @@
 #include "../base/base.h"
 #include "btl_epofi_calls.h"
 #include "btl_epofi_greet.h"
+#include "btl_epofi_listener.h"
 #include "btl_epofi_sockets.h"
 
 #include "opal/class/opal_hash_table.h"
@@ -48,9 +49,7 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -84,45 +83,8 @@ struct mca_btl_epofi_gate_t {
     uint32_t room;
     uint64_t refused;
     uint64_t next_look_ns; /**< when there are too many: not before */
-    opal_hash_table_t callees; /**< by listener_key_t */
+    opal_hash_table_t callees; /**< by mca_btl_epofi_listener_t */
 };
-
-/** What makes a listener, of an address: no more of it is compared. */
-typedef struct listener_key_t {
-    uint16_t family;
-    uint16_t port; /**< in the network's order */
-    unsigned char host[16];
-} listener_key_t;
-
-_Static_assert(20 == sizeof(listener_key_t), "compared as bytes");
-
-struct mca_btl_epofi_caller_t {
-    listener_key_t to;
-    bool ours;  /**< a module of ours connects */
-    bool known; /**< whom it leads to, so there is ... */
-    mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
-    bool said;
-    bool heard;
-    uint32_t got; /**< bytes of the answer */
-    mca_btl_epofi_answer_t answer;
-    mca_btl_epofi_answer_t right;
-};
-
-static void key_of(const void *bytes, listener_key_t *key)
-{
-    const struct sockaddr *address = bytes;
-
-    memset(key, 0, sizeof(*key));
-    key->family = address->sa_family;
-    if (AF_INET == address->sa_family) {
-        key->port = ((const struct sockaddr_in *) bytes)->sin_port;
-        memcpy(key->host, &((const struct sockaddr_in *) bytes)->sin_addr, sizeof(struct in_addr));
-    } else if (AF_INET6 == address->sa_family) {
-        key->port = ((const struct sockaddr_in6 *) bytes)->sin6_port;
-        memcpy(key->host, &((const struct sockaddr_in6 *) bytes)->sin6_addr,
-               sizeof(struct in6_addr));
-    }
-}
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
@@ -221,12 +183,13 @@ uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
 
 /* ---- whom it knows --------------------------------------------------------------------------- */
 
-static const mca_btl_epofi_callee_t *callee_at(mca_btl_epofi_gate_t *gate,
-                                               const listener_key_t *key)
+const mca_btl_epofi_callee_t *mca_btl_epofi_gate_callee(mca_btl_epofi_gate_t *gate,
+                                                        const mca_btl_epofi_listener_t *listener)
 {
     void *callee;
 
-    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->callees, key, sizeof(*key), &callee)
+    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->callees, listener,
+                                                         sizeof(*listener), &callee)
                ? callee
                : NULL;
 }
@@ -234,13 +197,13 @@ static const mca_btl_epofi_callee_t *callee_at(mca_btl_epofi_gate_t *gate,
 int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
 {
     const mca_btl_epofi_callee_t *other;
-    listener_key_t key;
+    mca_btl_epofi_listener_t key;
 
     if (NULL == gate) {
         return OPAL_SUCCESS;
     }
-    key_of(callee->name.bytes, &key);
-    other = callee_at(gate, &key);
+    mca_btl_epofi_listener_of(callee->name.bytes, &key);
+    other = mca_btl_epofi_gate_callee(gate, &key);
     if (NULL != other && other->order > callee->order) {
         return OPAL_SUCCESS; /* who is told that it was given up, although it is gone */
     }
@@ -249,13 +212,13 @@ int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_calle
 
 void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_callee_t *callee)
 {
-    listener_key_t key;
+    mca_btl_epofi_listener_t key;
 
     if (NULL == gate) {
         return;
     }
-    key_of(callee->name.bytes, &key);
-    if (callee == callee_at(gate, &key)) {
+    mca_btl_epofi_listener_of(callee->name.bytes, &key);
+    if (callee == mca_btl_epofi_gate_callee(gate, &key)) {
         (void) opal_hash_table_remove_value_ptr(&gate->callees, &key, sizeof(key));
     }
 }
@@ -429,90 +392,4 @@ int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)
     fd = look(gate);
     errno = error;
     return fd;
-}
-
-/* ---- whom it connects to --------------------------------------------------------------------- */
-
-mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
-{
-    mca_btl_epofi_caller_t *caller = calloc(1, sizeof(*caller));
-
-    if (NULL != caller) {
-        key_of(address, &caller->to);
-    }
-    return caller;
-}
-
-void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate)
-{
-    const mca_btl_epofi_callee_t *callee = NULL == gate ? NULL : callee_at(gate, &caller->to);
-
-    caller->ours = NULL != gate;
-    caller->known = NULL != callee;
-    if (NULL != callee) {
-        caller->secret = callee->name.secret;
-    }
-}
-
-int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
-{
-    mca_btl_epofi_greeting_t greeting;
-
-    if (!caller->ours) {
-        return -1;
-    }
-    if (!caller->known || OPAL_SUCCESS != mca_btl_epofi_greeting_make(&caller->secret, &greeting)) {
-        return ECONNABORTED;
-    }
-    caller->right = mca_btl_epofi_answer_make(&caller->secret, greeting.nonce);
-    caller->said = true;
-    /* Nothing has been sent yet, so there is room.  It goes with libfabric's request. */
-    if (sizeof(greeting)
-        != send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE)) {
-        return ECONNABORTED;
-    }
-    return 0;
-}
-
-bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller)
-{
-    return caller->said;
-}
-
-/** The one who listens there is not the one whose address we have. */
-static void say_impostor(int fd)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    char text[EPOFI_HOST_TEXT];
-
-    if (mca_btl_epofi_first_time(&said)) {
-        EPOFI_SHOW_HELP("stranger answers", true, opal_process_info.nodename,
-                        mca_btl_epofi_sockets_peer(fd, text));
-    }
-}
-
-int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
-{
-    ssize_t got;
-
-    if (caller->heard) {
-        return 0;
-    }
-    got = recv(fd, (char *) &caller->answer + caller->got, sizeof(caller->answer) - caller->got,
-               MSG_DONTWAIT);
-    if (0 >= got) {
-        return 0 == got ? ECONNRESET : errno;
-    }
-    caller->got += (uint32_t) got;
-    if (sizeof(caller->answer) > caller->got) {
-        return EAGAIN;
-    }
-    if (caller->right.magic != caller->answer.magic
-        || caller->right.proof != caller->answer.proof) {
-        say_impostor(fd);
-        caller->got = 0; /* should libfabric come back */
-        return ECONNREFUSED;
-    }
-    caller->heard = true;
-    return 0;
 }

@@ -31,9 +31,9 @@ BEGIN_C_DECLS
  * A socket of libfabric's, in the table by its number; or an epoll set.
  *
  * Who looks at all of them (sweep, mca_btl_epofi_sockets_on_fork_child) may come when one has been
- * closed and its number is somebody else's: then the inode is another one.  The rest is for who uses
- * the descriptor, which is one thread at a time, and a number goes from one to the next through the
- * kernel.
+ * closed and its number is somebody else's: then the inode is another one.  The rest is for who
+ * uses the descriptor, which is one thread at a time, and a number goes from one to the next through
+ * the kernel.
  */
 typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
