@@ -22,7 +22,7 @@
  * breaks its own pipes and nothing else (EPSHM_PIPE_BROKEN).
  *
  * What it is made of; btl_epshm_pipe_out.h has what the producer does, btl_epshm_pipe_in.h what the
- * consumer does.  Standalone: C11 atomics, no Open MPI.  Tests: test/unit/test_epshm_pipe.c.
+ * consumer does.  Standalone: C11 atomics, no Open MPI.
  *
  * Tests: unit/test_epshm_pipe, unit/test_epshm_pipe_nonsense, unit/test_epshm_pipe_two, model/pipe
  */

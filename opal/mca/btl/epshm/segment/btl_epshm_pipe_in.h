@@ -12,6 +12,8 @@
  * @file
  *
  * A pipe (btl_epshm_pipe.h), the consumer's side.
+ *
+ * Tests: unit/test_epshm_pipe, unit/test_epshm_pipe_nonsense, unit/test_epshm_pipe_two, model/pipe
  */
 
 #ifndef BTL_EPSHM_PIPE_IN_H
