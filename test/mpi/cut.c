@@ -16,7 +16,7 @@
  * on which nobody talks.  Who does what is in fault.h.
  *
  * Guards: pml_epml_agree.c, pml_epml_leave.c, pml_epml_lost.c, pml_epml_withdraw.c,
- * pml_epml_connection.c, btl/epofi, cid.c
+ * pml_epml_connection.c, btl/epofi, cid.c, pml_epml_fetch.c
  */
 
 /* EPT-LIBS: -ldl */

@@ -19,7 +19,8 @@
  *              longer fits an int), built from a 1 MiB type; --pieces 1: whose units have gaps
  *              between them at the sender (--pieces 2: at the receiver)
  *
- * Guards: pml_epml_recv.c, pml_epml_send.c, btl_epofi_get.c, btl_epshm_node_get.c
+ * Guards: pml_epml_recv.c, pml_epml_send.c, btl_epofi_get.c, btl_epshm_node_get.c,
+ * pml_epml_fetch.c, pml_epml_frag.c
  */
 
 #include "ept.h"

@@ -18,7 +18,8 @@
  * Cases named plain_ need no more than Open MPI's own module offers, and run on ordinary
  * communicators too (--plain-only 1).
  *
- * Guards: pml_epml_ipart.c, pml_epml_part_recv.c, pml_epml_part_send.c
+ * Guards: pml_epml_ipart.c, pml_epml_part_recv.c, pml_epml_part_send.c, pml_epml_frag.c,
+ * pml_epml_part_run.c
  */
 
 #include "ept.h"

@@ -14,7 +14,8 @@
  * The life of partitioned requests: one side long before the other, rounds without bytes, nobody as
  * partner, giving requests and communicators up early.
  *
- * Guards: pml_epml_ipart.c, pml_epml_part.c, pml_epml_part_recv.c, pml_epml_part_send.c
+ * Guards: pml_epml_ipart.c, pml_epml_part.c, pml_epml_part_recv.c, pml_epml_part_send.c,
+ * pml_epml_part_run.c
  */
 
 #include "part.h"

@@ -18,7 +18,8 @@
  * He holds leases on files that are named as ours are: whoever opens one of them waits for three
  * quarters of a minute, and he hears of it, so that it can be counted.
  *
- * Guards: btl_epshm_segment_file.c, btl_epofi_calls.c, btl_epofi_sockets.c, btl_epofi_socket.c
+ * Guards: btl_epshm_segment_file.c, btl_epofi_calls.c, btl_epofi_sockets.c, btl_epofi_socket.c,
+ * btl_epofi_caller.c
  */
 
 #if !defined(_GNU_SOURCE)

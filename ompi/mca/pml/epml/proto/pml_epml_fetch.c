@@ -14,8 +14,9 @@
  * A long message's data, which stay with their sender until a receive has been found: fetched, by a
  * get or with the convertor, or asked for in fragments; and the answer to the sender.
  *
- * Called by receives, and for the pieces of partitioned ones.  Tests: test/mpi/p2p_sizes.c,
- * test/mpi/p2p_types.c, test/mpi/ways.c, test/mpi/part.c.
+ * Called by receives, and for the pieces of partitioned ones.
+ *
+ * Tests: p2p_sizes, fault (fetched), cut (fin_fetch, swallow_fetched)
  */
 
 #include "ompi_config.h"

@@ -13,8 +13,9 @@
  *
  * Sending one fragment: a piece of the data, packed by the transport behind a header.
  *
- * Called by sends, ordinary and partitioned.  Tests: test/mpi/p2p_sizes.c, test/mpi/p2p_types.c,
- * test/mpi/part.c.
+ * Called by sends, ordinary and partitioned.
+ *
+ * Tests: p2p_sizes, part
  */
 
 #include "ompi_config.h"

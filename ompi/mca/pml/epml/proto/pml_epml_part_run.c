@@ -14,7 +14,9 @@
  * What a round of a partitioned send is made of: runs, partitions that follow on each other in the
  * buffer; each leaves in one message, for the receiver to fetch, or packed.
  *
- * Called by pml_epml_part_send.c.  Tests: test/mpi/part.c.
+ * Called by pml_epml_part_send.c.
+ *
+ * Tests: part, part_life
  */
 
 #include "ompi_config.h"

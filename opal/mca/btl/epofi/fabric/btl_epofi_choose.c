@@ -12,6 +12,8 @@
  * @file
  *
  * Which provider and which interface: the best of what libfabric offers that is allowed here.
+ *
+ * Tests: create_errors (rxd, provider), epinfo
  */
 
 #include "opal_config.h"

@@ -13,6 +13,8 @@
  *
  * Callers: the connections that libfabric begins, and what is said on them first (btl_epofi_greet.c
  * says why).
+ *
+ * Tests: strangers, cut (silent)
  */
 
 #include "opal_config.h"
