@@ -517,7 +517,9 @@ AT(swallow_received, "received", 1, "swallow", eager)
 AT(swallow_fetched, "fetched", 1, "swallow", large)
 
 static const struct fault_case cuts[] = {
+/* clang-format off */
 #define CASE(name) {#name, name, false, false}
+/* clang-format on */
     CASE(fin_idle), CASE(fin_out_idle), CASE(fin_eager), CASE(fin_tail), CASE(fin_sent),
     CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), 
     CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),

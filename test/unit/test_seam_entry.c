@@ -178,8 +178,10 @@ static int arrived[16];
             ++arrived[i];                                                              \
             return OURS_ADD + ((function_t) (uintptr_t) entries[i].slot)(a, b);        \
         }
+/* clang-format off */
 OURS(0) OURS(1) OURS(2) OURS(3) OURS(4) OURS(5) OURS(6) OURS(7) OURS(8) OURS(9) OURS(10) OURS(11)
 OURS(12) OURS(13) OURS(14)
+/* clang-format on */
 
 static const function_t ours[] = {ours_0, ours_1, ours_2, ours_3, ours_4,  ours_5,
                                   ours_6, ours_7, ours_8, ours_9, ours_10, ours_11,
@@ -192,7 +194,9 @@ typedef struct case_t {
     const char *why; /**< NULL: it can be entered */
 } case_t;
 
+/* clang-format off */
 #    define CASE(name, why) {#name, f_##name, end_##name, why}
+/* clang-format on */
 
 static const case_t good[] = {
     CASE(pushes, NULL),

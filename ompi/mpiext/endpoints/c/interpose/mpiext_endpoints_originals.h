@@ -30,12 +30,14 @@ BEGIN_C_DECLS
 
 #define MPIX_ENDPOINTS_SEAM_ID(name) MPIX_ENDPOINTS_SEAM_##name,
 
+/* clang-format off */
 /** One constant for each seam, MPIX_ENDPOINTS_SEAM_<name of the function>. */
 typedef enum mpix_endpoints_seam_t {
     MPIX_ENDPOINTS_SEAMS_REQUIRED(MPIX_ENDPOINTS_SEAM_ID)
     MPIX_ENDPOINTS_SEAMS_OPTIONAL(MPIX_ENDPOINTS_SEAM_ID)
     MPIX_ENDPOINTS_SEAM_COUNT
 } mpix_endpoints_seam_t;
+/* clang-format on */
 
 #undef MPIX_ENDPOINTS_SEAM_ID
 
