@@ -89,9 +89,10 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
 /**
  * Can this run create endpoints?
  *
- * Says yes if the endpoint PML is selected (mpirun --mca pml epml), this library stands where it has
- * to between the program and Open MPI, and Open MPI's fault tolerance is off.  Local; any thread; may
- * be called at any time, also before MPI_Init and after MPI_Finalize (the answer then is no).
+ * Says yes if the endpoint PML is selected (mpirun --mca pml epml), this library stands where it
+ * has to between the program and Open MPI, and Open MPI's fault tolerance is off.  Local; any
+ * thread; may be called at any time, also before MPI_Init and after MPI_Finalize (the answer then
+ * is no).
  *
  * @param[out] flag  1: MPIX_Comm_create_endpoints will work; 0: it will fail
  *

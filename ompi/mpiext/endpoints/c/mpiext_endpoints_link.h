@@ -173,9 +173,12 @@ OMPI_DECLSPEC bool mpix_endpoints_seams_in_force(void);
  * @param[out] text  of size bytes; always terminated */
 OMPI_DECLSPEC void mpix_endpoints_seams_describe(char *text, size_t size);
 
-/** What pml/epml has chosen and why, for tools: see mpix_endpoints_pml_t.
+/**
+ * What pml/epml has chosen and why, for tools: see mpix_endpoints_pml_t.
  *
- * @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: pml/epml is not selected, or MPI not initialized */
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: pml/epml is not selected, or MPI not
+ *         initialized
+ */
 OMPI_DECLSPEC int mpix_endpoints_report(char *text, size_t size);
 
 END_C_DECLS

@@ -12,11 +12,11 @@
  * @file
  *
  * What the members of a new communicator of endpoints agree on: its context id, and when it may be
- * used.  By messages of their own, as libmpi's way would have two endpoints of a process agree on one
- * slot of one table.
+ * used.  By messages of their own, as libmpi's way would have two endpoints of a process agree on
+ * one slot of one table.
  *
- * Called by the seams, and by who makes communicators.  Does not know which function of libmpi's, or
- * of MPI's, has been called.
+ * Called by the seams, and by who makes communicators.  Does not know which function of libmpi's,
+ * or of MPI's, has been called.
  *
  * Below it: interpose, base.
  */

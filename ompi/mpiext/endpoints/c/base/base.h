@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * What stands on nothing of ours: the table that pml/epml has registered, error codes, help texts, the
- * end of the job, groups, tables of handles, what differs between Open MPIs, and where our components
- * are.
+ * What stands on nothing of ours: the table that pml/epml has registered, error codes, help texts,
+ * the end of the job, groups, tables of handles, what differs between Open MPIs, and where our
+ * components are.
  *
  * Called by all.  Stands in for no function of libmpi's but, in 5.0, the two pointers by which it
  * shows help texts.

@@ -77,8 +77,8 @@
     X(ompi_dpm_connect_accept)          \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
 
-/** How messages to people are got hold of, so that of many threads that end the job one explains it:
- * 5.0 calls through pointers (show_help.c), 6.0 a function (seam_help.c). */
+/** How messages to people are got hold of, so that of many threads that end the job one explains
+ * it: 5.0 calls through pointers (show_help.c), 6.0 a function (seam_help.c). */
 #if EP_OWN_HELP_TEXTS
 #    define MPIX_ENDPOINTS_SEAMS_HELP(X) X(opal_show_help)
 #else

@@ -33,9 +33,11 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_COUNT
 } mpix_endpoints_cause_t;
 
-/** The class; made when it is first asked for.  Any thread, any time.
+/**
+ * The class; made when it is first asked for.  Any thread, any time.
  *
- * @return MPI_ERR_UNKNOWN before MPI_Init and after MPI_Finalize, or if there is no memory for it */
+ * @return MPI_ERR_UNKNOWN before MPI_Init and after MPI_Finalize, or if there is no memory for it
+ */
 int mpix_endpoints_error_class(void);
 
 /**

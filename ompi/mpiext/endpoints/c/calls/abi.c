@@ -15,9 +15,9 @@
  * libmpix_endpoints_abi, which comes before libmpi_abi, as libmpix_endpoints before libmpi.
  *
  * Handles of what users make are the same pointers in both ABIs, predefined ones are small numbers
- * there, and error codes are others: Open MPI's installed header converts them.  All work is done in
- * libmpix_endpoints, which comes along behind libmpi_abi; its functions for Open MPI's ABI are not
- * found there, as these are found first.  MPI_Comm_compare and MPI_Group_compare need nothing:
+ * there, and error codes are others: Open MPI's installed header converts them.  All work is done
+ * in libmpix_endpoints, which comes along behind libmpi_abi; its functions for Open MPI's ABI are
+ * not found there, as these are found first.  MPI_Comm_compare and MPI_Group_compare need nothing:
  * libmpi_abi leaves results alone that it does not know, such as MPIX_ALIASED.
  *
  * Tests: newer (abi), comm_bridge (abi), handles (abi)

@@ -15,8 +15,8 @@
  *
  * Here is what the user's functions do, apart from the ABI in which they are called: handles and
  * error codes are Open MPI's own.  libmpix_endpoints has them, with the functions for Open MPI's
- * ABI; libmpix_endpoints_abi (abi.c) has those for the MPI ABI, and calls these.  So this header has
- * none of the layers below in it.
+ * ABI; libmpix_endpoints_abi (abi.c) has those for the MPI ABI, and calls these.  So this header
+ * has none of the layers below in it.
  *
  * Called by programs and pml/epml.  Stands before MPI functions for calls of programs alone; for
  * those of libmpi there are seams.

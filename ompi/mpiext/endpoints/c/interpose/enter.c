@@ -12,7 +12,7 @@
  * @file
  *
  * Seams into a libmpi that calls its own functions directly: the functions are entered
- * (mpiext_endpoints_entry.h).
+ * (entry/entry.h).
  *
  * Which threads can be in the first instructions of one meanwhile?  It is done when pml/epml is
  * selected and enabled, within MPI_Init or the first session's, under libmpi's lock of instances.

@@ -74,7 +74,7 @@ static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
     int count = 0;
 
     for (int i = 0; i < MPIX_ENDPOINTS_SEAM_COUNT; ++i) {
-        const struct mpix_endpoints_definition_t *seam = &mpix_endpoints_seams[i];
+        const mpix_endpoints_definition_t *seam = &mpix_endpoints_seams[i];
         void *definition = mpix_endpoints_libmpi_definition(libraries, (mpix_endpoints_seam_t) i);
         const mpix_endpoints_library_t *library = mpix_endpoints_library_of(libraries, definition);
         const bool led = mpix_endpoints_slots_have((mpix_endpoints_seam_t) i, 0);
@@ -212,7 +212,7 @@ MPIX_ENDPOINTS_EXPORT void mpix_endpoints_seams_describe(char *text, size_t size
 
 void mpix_endpoints_seams_explain(void)
 {
-    const struct mpix_endpoints_definition_t *any
+    const mpix_endpoints_definition_t *any
         = &mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist];
 
     /* Who is before libmpi already is not told to link so.  What the problem is does not change

@@ -22,9 +22,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "../base/base.h"
+
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
-#include "../base/base.h"
 
 BEGIN_C_DECLS
 
@@ -56,12 +57,14 @@ typedef enum mpix_endpoints_seam_t {
  * that stands first in the program; this is a second name that nobody else can have. */
 #    define MPIX_ENDPOINTS_OWN(name) mpix_endpoints_own_##name
 
-/** Our definitions, in the order of mpix_endpoints_seam_t. */
-extern const struct mpix_endpoints_definition_t {
+typedef struct mpix_endpoints_definition_t {
     const char *name;
     void *ours;
     bool required;
-} mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_COUNT];
+} mpix_endpoints_definition_t;
+
+/** Our definitions, in the order of mpix_endpoints_seam_t. */
+extern const mpix_endpoints_definition_t mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_COUNT];
 
 /** The functions our definitions stand before; NULL until looked up. */
 extern _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];

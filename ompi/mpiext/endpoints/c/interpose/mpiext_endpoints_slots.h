@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The call slots of libmpi's libraries through which the seams' functions are called.  By one thread
- * at a time.
+ * The call slots of libmpi's libraries through which the seams' functions are called.  By one
+ * thread at a time.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SLOTS_H

@@ -45,7 +45,7 @@ MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_DECLARE)
 _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
 
 /* clang-format off */
-const struct mpix_endpoints_definition_t mpix_endpoints_seams[] = {
+const mpix_endpoints_definition_t mpix_endpoints_seams[] = {
 #define SEAM_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
 #define SEAM_OPTIONAL(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
     MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_REQUIRED)
@@ -54,7 +54,7 @@ const struct mpix_endpoints_definition_t mpix_endpoints_seams[] = {
 /* clang-format on */
 
 void *mpix_endpoints_libmpi_definition(const mpix_endpoints_libraries_t *libraries,
-                               mpix_endpoints_seam_t seam)
+                                       mpix_endpoints_seam_t seam)
 {
     return mpix_endpoints_libraries_symbol(libraries, mpix_endpoints_seams[seam].name,
                                            mpix_endpoints_seams[seam].ours);

@@ -16,12 +16,8 @@
  * calls come here is the matter of interpose/; docs/seams.md says why these
  * functions, docs/extension.md how one is added.
  *
- * The dynamic linker gives libmpi's calls to the first definition in the program's list of
- * libraries; libmpix_endpoints stands before libmpi in it, so the calls come here.  Each of our
- * definitions serves endpoints and hands everything else to the function it stands before,
- * untouched.  Where the linker's order does not help (libmpi first, or loaded by dlopen) the call
- * slots of libmpi are rewritten instead; where libmpi has none for its own functions they are
- * entered.  docs/seams.md says why these functions.
+ * Called by libmpi, and by nothing in this library.  A definition keeps no state of a
+ * communicator's, and costs processes a test.
  *
  * Below it: agree, interpose, base.
  */
