@@ -283,7 +283,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_wire_t wire;
     epml_numbers_t numbers;
     mca_pml_epml_ep_comms_t comms;
-    mca_pml_epml_ep_flow_t flow;
+    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_flow_t flow;
     mca_pml_epml_ep_engine_t engine;
     mca_pml_epml_ep_fetch_t fetch;
     mca_pml_epml_ep_loss_t loss;
@@ -291,7 +291,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_list_t list;
 } mca_pml_epml_ep_t;
 
-/** Are the first bytes of two fields on one cache line? */
+/* Do two fields begin on one cache line? */
 #define EPML_SAME_LINE(a, b) \
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
