@@ -19,7 +19,10 @@
  * process's.  Small messages leave through the provider's inject path, larger ones through a
  * buffer of ours, bulk data by RMA read (btl_get).
  *
- * This header is what a neighbour may use; all else is in btl_epofi_types.h.
+ * This header is what a neighbour may use; all else is for this component's folders, which
+ * docs/epofi.md shows.
+ *
+ * Tests: unit/test_epofi
  */
 
 #ifndef MCA_BTL_EPOFI_H
