@@ -28,10 +28,12 @@
 #include "pml_epml_group.h"
 #include "pml_epml_kind.h"
 #include "pml_epml_lock.h"
+#include "pml_epml_memory.h"
 #include "pml_epml_peer.h"
 #include "pml_epml_proc.h"
 #include "pml_epml_request.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_types.h"
+#include "pml_epml_who.h"
 
 #endif /* MCA_PML_EPML_OBJECT_LAYER_H */

@@ -1,0 +1,119 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Who is where, for guests behind the door: whose process, whose node, which of those there.  All
+ * of it is known since creation, or to the launcher's library in this process: no message, and
+ * nobody is asked.
+ *
+ * Called by the door.  Test: test/mpi/door.c.
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_proc.h"
+#include "pml_epml_who.h"
+
+#include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/** The launcher's numbers, by process, as they were asked for: each costs a microsecond or more. */
+static struct {
+    opal_mutex_t lock;
+    uint64_t *by_process; /**< the number + 1; 0: not asked yet.  NULL: none, or no memory */
+} nodes = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** What the launcher's library has of it: without asking the launcher itself. */
+static uint32_t ask_node(opal_vpid_t process)
+{
+    opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = process};
+    uint32_t number = MPIX_ENDPOINTS_NODE_UNKNOWN, *number_p = &number;
+    int rc;
+
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_NODEID, &name, &number_p, PMIX_UINT32);
+    return PMIX_SUCCESS == rc ? number : MPIX_ENDPOINTS_NODE_UNKNOWN;
+}
+
+static uint32_t node_of(opal_vpid_t process)
+{
+    uint32_t number;
+
+    opal_mutex_lock(&nodes.lock);
+    if (NULL == nodes.by_process) {
+        nodes.by_process = calloc(ompi_process_info.num_procs, sizeof(*nodes.by_process));
+    }
+    if (NULL != nodes.by_process && 0 != nodes.by_process[process]) {
+        number = (uint32_t) (nodes.by_process[process] - 1);
+    } else {
+        number = ask_node(process);
+        if (NULL != nodes.by_process) {
+            nodes.by_process[process] = (uint64_t) number + 1;
+        }
+    }
+    opal_mutex_unlock(&nodes.lock);
+    return number;
+}
+
+void mca_pml_epml_who_finalize(void)
+{
+    free(nodes.by_process);
+    nodes.by_process = NULL;
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
+                            mpix_endpoints_place_t *place)
+{
+    const mca_pml_epml_peer_t *peer = comm->local->member[rank];
+
+    place->in_process = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_PROCESS);
+    place->on_node = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_NODE);
+    place->process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
+    place->node = node_of(place->process);
+}
+
+int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
+                             mpix_endpoints_members_t *members)
+{
+    const mca_pml_epml_peers_t *list = comm->local;
+    unsigned char *seen = calloc(ompi_process_info.num_procs / 8 + 1, 1); /* a bit a process */
+
+    if (NULL == seen) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    *members = (mpix_endpoints_members_t){.first = MPI_UNDEFINED};
+    for (int rank = 0; rank < list->count; ++rank) {
+        const mca_pml_epml_peer_t *peer = list->peer[rank];
+        const opal_vpid_t process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
+
+        if (!mca_pml_epml_who_reaches(peer, reach)) {
+            continue;
+        }
+        if (rank == comm->rank) {
+            members->index = members->count;
+        }
+        if (0 == members->count++) {
+            members->first = rank;
+        }
+        if (0 == (seen[process / 8] & 1u << process % 8)) {
+            seen[process / 8] |= (unsigned char) (1u << process % 8);
+            ++members->processes;
+        }
+    }
+    free(seen);
+    return OMPI_SUCCESS;
+}
