@@ -26,5 +26,6 @@
 #include "pml_epml_registry.h"
 #include "pml_epml_turn.h"
 #include "pml_epml_variables.h"
+#include "pml_epml_work.h"
 
 #endif /* MCA_PML_EPML_ENGINE_LAYER_H */

@@ -54,6 +54,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
     mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
     mca_pml_epml_flow_init(ep);
     epml_numbers_init(&ep->numbers);
+    OBJ_CONSTRUCT(&ep->work.lock, opal_mutex_t);
 
     if (0 != epml_match_init(&ep->match)) {
         goto err_free;
@@ -73,6 +74,7 @@ err_fini_match:
     mca_pml_epml_comms_fini(ep);
     epml_match_fini(&ep->match);
 err_free:
+    OBJ_DESTRUCT(&ep->work.lock);
     free(ep);
     return rc;
 }
@@ -108,6 +110,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
         mca_pml_epml_peer_release(ep->life.self);
     }
     mca_pml_epml_comms_fini(ep);
+    OBJ_DESTRUCT(&ep->work.lock);
     free(ep);
 }
 

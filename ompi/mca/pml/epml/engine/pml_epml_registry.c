@@ -42,6 +42,7 @@
 #include "pml_epml_registry.h"
 #include "pml_epml_turn.h"
 #include "pml_epml_variables.h"
+#include "pml_epml_work.h"
 
 #include "ompi/constants.h"
 #include "ompi/runtime/params.h"
@@ -284,7 +285,8 @@ static inline bool has_work(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: hints. */
     return atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
-           || ep->ways.shm->ep_pending(ep->ways.shm);
+           || ep->ways.shm->ep_pending(ep->ways.shm)
+           || mca_pml_epml_work_has(ep);
 }
 
 /** Does another's endpoint need help?  Under the registry's lock. */
@@ -305,13 +307,14 @@ static bool wants_help(mca_pml_epml_ep_t *ep)
     return has_work(ep)
            && (mca_pml_epml_component.progress_others
                || 0 < atomic_load_explicit(&ep->comms.active, memory_order_relaxed)
-               || atomic_load_explicit(&ep->signs.busy, memory_order_relaxed));
+               || atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
+               || mca_pml_epml_work_has(ep));
 }
 
 /** Is an endpoint of the thread's own to be turned?  Under the registry's lock. */
 static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
-    if (ep->ways.shm->ep_pending(ep->ways.shm)) {
+    if (ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep)) {
         return true;
     }
     if (!atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)) {
@@ -384,7 +387,9 @@ static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
     scan->slice = ep->requests.slice;
     mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
     mca_pml_epml_unlock(ep);
-    return events;
+    return OPAL_LIKELY(!mca_pml_epml_work_has(ep))
+               ? events
+               : events + mca_pml_epml_work_turn(ep, EPML_WORK_HELP);
 }
 
 /** Has the thread that helps got what it waits for? */

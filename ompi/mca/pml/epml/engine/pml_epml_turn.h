@@ -21,18 +21,15 @@
 
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_work.h"
 
 BEGIN_C_DECLS
 
 /** Progress an endpoint's transports and backlogs.  Under its lock.  @return number of events */
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep);
 
-/**
- * One turn of an endpoint by a thread of its own: progress it if there may be something to do.
- *
- * @return number of events; 0 also if somebody else is at it
- */
-static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
+/** The part of a turn for which there is the lock.  Likewise. */
+static inline int mca_pml_epml_ep_poll_messages(mca_pml_epml_ep_t *ep)
 {
     int events;
 
@@ -50,6 +47,20 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
     events = mca_pml_epml_ep_progress_locked(ep);
     mca_pml_epml_unlock(ep);
     return events;
+}
+
+/**
+ * One turn of an endpoint by a thread of its own: progress it if there may be something to do.
+ *
+ * @return number of events; 0 also if somebody else is at it
+ */
+static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
+{
+    const int events = mca_pml_epml_ep_poll_messages(ep);
+
+    return OPAL_LIKELY(!mca_pml_epml_work_has(ep))
+               ? events
+               : events + mca_pml_epml_work_turn(ep, UINT32_MAX);
 }
 
 /** Tries for a lock that is held for a moment only, with a yield every 64, before a call that tests

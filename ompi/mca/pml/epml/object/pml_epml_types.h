@@ -33,6 +33,7 @@
 #include "opal/class/opal_hash_table.h"
 #include "opal/mca/btl/btl_ep.h"
 #include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/threads/mutex.h"
 
 BEGIN_C_DECLS
 
@@ -42,6 +43,7 @@ struct mca_pml_epml_ep_t;
 struct mca_pml_epml_comm_t;
 struct mca_pml_epml_request_t;
 struct mca_pml_epml_part_t;
+struct mpix_endpoints_work_t;
 
 /** Bytes of large messages that a thread copies for endpoints which are not its own, before it goes
  * back to what it waits for: some microseconds.  Their own threads copy all there is. */
@@ -255,6 +257,12 @@ typedef struct mca_pml_epml_ep_loss_t {
     } probed; /**< the last probe in vain: it waits for somebody, too */
 } mca_pml_epml_ep_loss_t;
 
+/** What guests have begun and nobody is at: pml_epml_work.h.  engine, under a lock of its own. */
+typedef struct mca_pml_epml_ep_work_t {
+    opal_mutex_t lock;
+    struct mpix_endpoints_work_t *first, *last; /**< the oldest first */
+} mca_pml_epml_ep_work_t;
+
 /** Who it is, and how long.  engine; constant once it is made, but for the references. */
 typedef struct mca_pml_epml_ep_life_t {
     uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
@@ -275,6 +283,7 @@ typedef struct mca_pml_epml_ep_list_t {
 typedef struct mca_pml_epml_ep_t {
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
     mca_pml_epml_ep_signs_t signs;
+    _Atomic uint32_t works; /**< that guests have begun and that are not done; engine, no lock */
 
     /* What each turn and each short message needs comes first. */
     _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
@@ -287,6 +296,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_engine_t engine;
     mca_pml_epml_ep_fetch_t fetch;
     mca_pml_epml_ep_loss_t loss;
+    mca_pml_epml_ep_work_t work;
     mca_pml_epml_ep_life_t life;
     mca_pml_epml_ep_list_t list;
 } mca_pml_epml_ep_t;

@@ -97,7 +97,7 @@ int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_rea
     }
     *members = (mpix_endpoints_members_t){.first = MPI_UNDEFINED};
     for (int rank = 0; rank < list->count; ++rank) {
-        const mca_pml_epml_peer_t *peer = list->peer[rank];
+        const mca_pml_epml_peer_t *peer = list->member[rank];
         const opal_vpid_t process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
 
         if (!mca_pml_epml_who_reaches(peer, reach)) {

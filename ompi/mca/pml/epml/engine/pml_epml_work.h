@@ -1,0 +1,47 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Work of guests behind the door that goes on while its endpoint is turned: pml_epml_work.c.
+ */
+
+#ifndef MCA_PML_EPML_WORK_H
+#define MCA_PML_EPML_WORK_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** See work_begin in mpix_endpoints_door_t. */
+void mca_pml_epml_work_begin(mca_pml_epml_comm_t *comm, mpix_endpoints_work_t *work);
+
+/** Is there any?  A hint, by any thread. */
+static inline bool mca_pml_epml_work_has(const mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: what it leads to is read under ep->work.lock. */
+    return 0 != atomic_load_explicit(&ep->works, memory_order_relaxed);
+}
+
+/** Steps of others' work that a thread takes which helps, before it looks after its own. */
+#define EPML_WORK_HELP 4
+
+/** Have each go on once.  Not under the endpoint's lock; the endpoint does not go meanwhile.
+ *
+ * @param[in] most  steps
+ * @return number of steps that brought something */
+int mca_pml_epml_work_turn(mca_pml_epml_ep_t *ep, uint32_t most);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_WORK_H */
