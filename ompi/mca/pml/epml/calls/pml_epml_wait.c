@@ -83,6 +83,9 @@ static inline mca_pml_epml_ep_t *request_ep(const ompi_request_t *request)
     if (OPAL_LIKELY(mca_pml_epml_is_request(request))) {
         return ((const mca_pml_epml_request_t *) request)->ep;
     }
+    if (mca_pml_epml_is_guest_request(request)) {
+        return ((const mca_pml_epml_guest_request_t *) request)->ep;
+    }
     if (is_collective(request)
         || (OMPI_REQUEST_COMM == request->req_type && is_creation(request)
             && is_of_endpoint(request))) {
@@ -104,7 +107,8 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
     mca_pml_epml_ep_t *ep = request_ep(request);
     int events = NULL == ep ? 0 : mca_pml_epml_ep_poll(ep);
 
-    if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request))) {
+    if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request)
+                      && !mca_pml_epml_is_guest_request(request))) {
         /* A schedule above our messages: it moves on in libmpi's progress, which also turns the
          * endpoint of one that does not tell. */
         mca_pml_epml_process_progress();
@@ -446,7 +450,8 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
 
     if (!mca_pml_epml_is_through(*request)) {
         test_turn(*request);
-        if (mca_pml_epml_is_request(*request) && !mca_pml_epml_is_through(*request)) {
+        if ((mca_pml_epml_is_request(*request) || mca_pml_epml_is_guest_request(*request))
+            && !mca_pml_epml_is_through(*request)) {
             *completed = 0;
             (void) mca_pml_epml_tested(false);
             return OMPI_SUCCESS;
