@@ -20,6 +20,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mca/pml/epml/proto/pml_epml_part.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
 
 #include <mpi.h>
 #include <stdint.h>
@@ -80,6 +81,9 @@ extern fuzz_comm_t fuzz_comms[FUZZ_COMMS];
 extern mca_pml_epml_ep_t *fuzz_ep; /**< under test */
 extern mca_pml_epml_peer_t *fuzz_remote; /**< FUZZ_REMOTE, as rank 0 sees it */
 extern uint64_t fuzz_neighbour_uid;      /**< of rank 1's endpoint */
+
+/** Be a guest behind the door, before there are endpoints: fuzz_headers.c. */
+void fuzz_header_guest(void);
 
 /* ---- what must hold: fuzz_check.c ------------------------------------------------------------ */
 

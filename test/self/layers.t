@@ -28,7 +28,7 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 # docs/architecture.md ("The engine's layers"), epofi.md, epshm.md and extension.md say what each is
 # for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
-    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls create)],
+    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls door create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose agree seams calls)],
@@ -39,6 +39,7 @@ my %PARTS = (
         signs => 'object', requests => 'object', comms => 'object',
         ways => 'wire', wire => 'wire', flow => 'wire', fetch => 'proto', loss => 'loss',
         engine => 'engine', life => 'engine', list => 'engine',
+        work => 'engine',
     },
 );
 my $LINES = 80;

@@ -28,8 +28,9 @@
  *    what others wait for (make, step).
  *  - Errors are MPI error codes.  Outputs are set on success only.
  *
- * Implemented by ompi/mca/pml/epml/door.  Tests: test/mpi/door.c (with test/door/epdoor.c, a guest),
- * test/unit/test_epml_memory.c, test/unit/test_epml_work.c.
+ * Implemented by ompi/mca/pml/epml/door.
+ *
+ * Tests: door (with test/door/epdoor.c, a guest)
  */
 
 #ifndef MPIEXT_ENDPOINTS_DOOR_H

@@ -27,12 +27,13 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
 #include "opal/util/info.h"
 
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 4
+#define MPIX_ENDPOINTS_LINK_ABI 5
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -152,6 +153,9 @@ typedef struct mpix_endpoints_pml_t {
      * @param[out] text  of size bytes; always terminated
      */
     void (*report)(char *text, size_t size);
+
+    /** What components of ours may ask for: mpix_endpoints_door gives it to them. */
+    const mpix_endpoints_door_t *door;
 } mpix_endpoints_pml_t;
 
 /**

@@ -61,6 +61,13 @@ our @ENTRIES = (
       longer => [qw(1x8 4x2/tcp 2x4/shm)] },
     { program => 'comm_group_tag', configs => [qw(1x1 1x3 2x2/tcp 2x2/node)], quick => ['1x3'],
       plain => 0 },
+    # What components of ours may ask for.
+    { program => 'door', configs => [qw(1x4 2x2/tcp 2x2/node)], quick => [qw(1x4 2x2/node)],
+      plain => 0 },
+    { program => 'door', variant => 'crowd', configs => [qw(1x16 2x8/node)], quick => [],
+      plain => 0 },
+    { program => 'door', variant => 'nomem', configs => [qw(1x3 2x2/node)], quick => [],
+      plain => 0, preload => 'fail_alloc', args => '--nomem 1' },
     { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
       preload => 'fail_alloc', says => 'could not get what an endpoint needs' },
     { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,

@@ -210,16 +210,23 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
     return rc;
 }
 
+int mca_pml_epml_comm_furnish(ompi_communicator_t *newcomm)
+{
+    int rc = mca_pml_epml_coll_restrict(newcomm);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_hints_subscribe(newcomm);
+    }
+    return OMPI_SUCCESS == rc ? mca_pml_epml_enrolled_make(mca_pml_epml_comm(newcomm)) : rc;
+}
+
 int mca_pml_epml_call_add_comm(ompi_communicator_t *newcomm)
 {
-    int rc;
-
     /* All else was done when it got its context id. */
     if (NULL == newcomm->c_pml_comm) {
         return OMPI_ERR_BAD_PARAM;
     }
-    rc = mca_pml_epml_coll_restrict(newcomm);
-    return OMPI_SUCCESS == rc ? mca_pml_epml_hints_subscribe(newcomm) : rc;
+    return mca_pml_epml_comm_furnish(newcomm);
 }
 
 /** Throw away a message that nobody will receive.  Where somebody is lost, its sender waits for an
@@ -265,6 +272,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     epml_match_end_promise(&ep->match, comm->context);
     mca_pml_epml_unlock(ep);
 
+    mca_pml_epml_enrolled_free(comm);
     ompi_comm->c_pml_comm = NULL;
     mca_pml_epml_peers_release(comm->peers);
     mca_pml_epml_peers_release(comm->local);

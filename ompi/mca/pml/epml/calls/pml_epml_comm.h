@@ -29,6 +29,10 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
 /** Give a new communicator a table slot, c_contextid and our mark. */
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
 
+/** What else a communicator with our state needs before it is used; guests behind the door hang
+ * theirs on it.  @return OMPI_SUCCESS or an error, which all members must get */
+int mca_pml_epml_comm_furnish(ompi_communicator_t *newcomm);
+
 /** Hang our state on a communicator.  Takes its own references on ep and peers. */
 int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep, uint64_t context,
                              mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local);

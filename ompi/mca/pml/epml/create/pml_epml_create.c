@@ -25,6 +25,7 @@
 
 #include "ompi_config.h"
 
+#include "../door/door.h"
 #include "../calls/calls.h"
 #include "../engine/engine.h"
 #include "../object/object.h"
@@ -220,4 +221,5 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_leave = mca_pml_epml_comm_leave,
     .intercomm_create = mca_pml_epml_intercomm_create,
     .report = mca_pml_epml_report,
+    .door = &mca_pml_epml_door,
 };

@@ -58,10 +58,7 @@ static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t con
     }
     if (OMPI_SUCCESS == rc) {
         OMPI_COMM_SET_PML_ADDED(comm);
-        rc = mca_pml_epml_coll_restrict(comm);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_hints_subscribe(comm);
+        rc = mca_pml_epml_comm_furnish(comm);
     }
     if (OMPI_SUCCESS == rc) {
         rc = select_coll(comm);

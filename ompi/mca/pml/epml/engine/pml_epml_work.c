@@ -21,8 +21,9 @@
  * Work holds its communicator, so the endpoint stays; whoever looks for work counts works, which
  * does not change while somebody is at it.
  *
- * Called by pml_epml_turn.h, pml_epml_registry.c and the door.  Tests: test/unit/test_epml_work.c,
- * test/mpi/door.c.
+ * Called by pml_epml_turn.h, pml_epml_registry.c and the door.
+ *
+ * Tests: door
  */
 
 #include "ompi_config.h"

@@ -25,6 +25,7 @@
 
 #include "pml_epml_comms.h"
 #include "pml_epml_counts.h"
+#include "pml_epml_enrolled.h"
 #include "pml_epml_guest_request.h"
 #include "pml_epml_group.h"
 #include "pml_epml_kind.h"

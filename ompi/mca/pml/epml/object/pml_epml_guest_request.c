@@ -14,7 +14,9 @@
  * Requests of guests behind the door: to libmpi those of collectives, to our waiting functions
  * (pml_epml_wait.c) those of an endpoint that is to be turned.  They are ended by any thread.
  *
- * Called by the door and by libmpi.  Test: test/mpi/door.c.
+ * Called by the door and by libmpi.
+ *
+ * Tests: door
  */
 
 #include "ompi_config.h"

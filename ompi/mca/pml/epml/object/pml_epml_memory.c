@@ -16,7 +16,9 @@
  * one lock: it is asked for when a handle is made, or a window, and a guest has one piece or two of
  * each communicator.
  *
- * Called by the door.  Tests: test/unit/test_epml_memory.c, test/mpi/door.c.
+ * Called by the door.
+ *
+ * Tests: door
  */
 
 #include "ompi_config.h"

@@ -345,6 +345,7 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_over;   /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
+    void **objects;    /**< of guests, see pml_epml_enrolled.h; NULL: none; set under the lock */
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */

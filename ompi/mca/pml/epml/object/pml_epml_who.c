@@ -15,7 +15,9 @@
  * of it is known since creation, or to the launcher's library in this process: no message, and
  * nobody is asked.
  *
- * Called by the door.  Test: test/mpi/door.c.
+ * Called by the door.
+ *
+ * Tests: door
  */
 
 #include "ompi_config.h"

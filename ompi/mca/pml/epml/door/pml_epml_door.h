@@ -1,0 +1,30 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The table of the door: pml_epml_door.c.
+ */
+
+#ifndef MCA_PML_EPML_DOOR_H
+#define MCA_PML_EPML_DOOR_H
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+
+BEGIN_C_DECLS
+
+extern const mpix_endpoints_door_t mca_pml_epml_door;
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_DOOR_H */

@@ -1,0 +1,113 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The guests behind the door.  Each has a number, and hangs an object of its own on each handle
+ * while that is made, before the members agree that all of them have theirs: so what fails at one
+ * fails at all.
+ *
+ * Called by pml_epml_comm.c.
+ *
+ * Tests: door
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_enrolled.h"
+#include "pml_epml_lock.h"
+
+#include "ompi/constants.h"
+#include "opal/mca/threads/mutex.h"
+
+static struct {
+    opal_mutex_t lock;
+    _Atomic int count;
+    const mpix_endpoints_guest_t *guest[EPML_ENROLLED_MOST];
+} enrolled = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+int mca_pml_epml_enrol(const mpix_endpoints_guest_t *guest, int *number_p)
+{
+    int rc = OMPI_SUCCESS, number = 0, count;
+
+    opal_mutex_lock(&enrolled.lock);
+    count = atomic_load_explicit(&enrolled.count, memory_order_relaxed);
+    while (number < count && guest != enrolled.guest[number]) {
+        ++number;
+    }
+    if (EPML_ENROLLED_MOST == number) {
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    } else if (number == count) {
+        enrolled.guest[number] = guest;
+        /* Release: orders the guest before the count; partner: mca_pml_epml_enrolled. */
+        atomic_store_explicit(&enrolled.count, count + 1, memory_order_release);
+    }
+    opal_mutex_unlock(&enrolled.lock);
+    if (OMPI_SUCCESS == rc) {
+        *number_p = number;
+    }
+    return rc;
+}
+
+const mpix_endpoints_guest_t *mca_pml_epml_enrolled(int number)
+{
+    /* Acquire: see mca_pml_epml_enrol. */
+    return 0 <= number && number < atomic_load_explicit(&enrolled.count, memory_order_acquire)
+               ? enrolled.guest[number]
+               : NULL;
+}
+
+int mca_pml_epml_enrolled_make(mca_pml_epml_comm_t *comm)
+{
+    const mpix_endpoints_guest_t *guest;
+    void **objects;
+    int rc = OMPI_SUCCESS;
+
+    if (NULL == mca_pml_epml_enrolled(0)) {
+        return OMPI_SUCCESS;
+    }
+    objects = calloc(EPML_ENROLLED_MOST, sizeof(*objects));
+    if (NULL == objects) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; OMPI_SUCCESS == rc && NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
+        if (NULL != guest->make) {
+            rc = guest->make(comm->comm, &objects[i]);
+        }
+    }
+    /* Under the lock, under which messages for them come, in whatever thread: that of another
+     * member may be here as soon as this one has said that it is ready. */
+    mca_pml_epml_lock(comm->ep);
+    comm->objects = objects;
+    mca_pml_epml_unlock(comm->ep);
+    return rc;
+}
+
+void mca_pml_epml_enrolled_free(mca_pml_epml_comm_t *comm)
+{
+    const mpix_endpoints_guest_t *guest;
+
+    if (NULL == comm->objects) {
+        return;
+    }
+    for (int i = 0; NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
+        if (NULL != comm->objects[i] && NULL != guest->free) {
+            guest->free(comm->comm, comm->objects[i]);
+        }
+    }
+    free(comm->objects);
+}
+
+void mca_pml_epml_enrolled_finalize(void)
+{
+    /* Relaxed: no other thread is in MPI any more. */
+    atomic_store_explicit(&enrolled.count, 0, memory_order_relaxed);
+}

@@ -1,0 +1,39 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages of guests behind the door that no receive waits for: pml_epml_own.c.
+ */
+
+#ifndef MCA_PML_EPML_OWN_H
+#define MCA_PML_EPML_OWN_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+extern const mca_pml_epml_kind_t mca_pml_epml_own_kind;
+
+/** Send one, now or later, in order.  Under the endpoint's lock.
+ *
+ * @param[in] number  of the guest
+ * @param[in] rank    in comm->peers
+ * @param[in] size    MPIX_ENDPOINTS_POST_MOST at most
+ * @return as mca_pml_epml_send_control */
+int mca_pml_epml_own_send(mca_pml_epml_comm_t *comm, int number, int rank, const void *data,
+                          size_t size);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_OWN_H */

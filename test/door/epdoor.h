@@ -1,0 +1,50 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A guest behind the door, for tests and as an example: a barrier that knows who shares memory.
+ * See docs/door.md.
+ */
+
+#ifndef EP_TEST_EPDOOR_H
+#define EP_TEST_EPDOOR_H
+
+#include <mpi.h>
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+
+/** The door, for tests that use it beside the guest; NULL before epdoor_open. */
+extern const mpix_endpoints_door_t *epdoor_door;
+
+/** Become a guest: once per process, before there are endpoints.
+ * @param[in] fails  as make calls it, of a new handle: is it to fail there?  NULL: never
+ * @return MPI_SUCCESS or an error code */
+int epdoor_open(int (*fails)(MPI_Comm comm));
+
+/** The guest's number. */
+int epdoor_number(void);
+
+/** Handles of this process that have an object of ours. */
+int epdoor_handles(void);
+
+/** As MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init. */
+int epdoor_barrier(MPI_Comm comm);
+int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request);
+int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request);
+
+/** Add a number to what a member has been sent: 1, 2, 3, ... of each sender.  The sum of what has
+ * come to a handle by now, and how many did not come in order. */
+int epdoor_send(MPI_Comm comm, int rank, uint64_t number);
+uint64_t epdoor_sum(MPI_Comm comm);
+uint64_t epdoor_out_of_order(MPI_Comm comm);
+
+#endif /* EP_TEST_EPDOOR_H */

@@ -1,0 +1,460 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The door: what components of ours may ask of pml/epml, by a guest that uses nothing else
+ * (test/door/epdoor.c), and by calls of its functions one by one.
+ *
+ *   --nomem 1  each allocation of ours fails in turn (test/lib/fail_alloc.c) while a communicator
+ *              is made that the guest hangs something on
+ *
+ * EPT-WITH: TOP/test/door/epdoor.c
+ * EPT-LIBS: -ldl
+ *
+ * Guards: epml/door, mpiext_endpoints_door.h, pml_epml_enrolled.c, pml_epml_guest_request.c,
+ * pml_epml_memory.c, pml_epml_who.c, pml_epml_own.c, pml_epml_work.c
+ */
+
+#define _GNU_SOURCE
+
+#include "ept.h"
+
+#include "test/door/epdoor.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+#define ROUNDS 200
+
+/** The member whose make fails next, in one of the process's handles; -1: nobody's. */
+static atomic_int fails_at = -1;
+
+static int fails(MPI_Comm comm)
+{
+    int rank;
+
+    (void) MPI_Comm_rank(comm, &rank);
+    return rank == atomic_load(&fails_at);
+}
+
+void test_process_begin(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_SUCCESS != epdoor_open(fails) || NULL != mpix_endpoints_door(0)) {
+        fprintf(stderr, "the door is closed, or open to anybody\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+/* ---- who is where ---------------------------------------------------------------------------- */
+
+/** Against what the members say of themselves. */
+static void who(MPI_Comm comm, struct ept *t)
+{
+    int *procs = malloc((size_t) t->size * sizeof(*procs)), here = 0, before = 0;
+    mpix_endpoints_members_t members;
+    mpix_endpoints_place_t place, own;
+
+    EPT_OK(t, MPI_Allgather(&t->proc, 1, MPI_INT, procs, 1, MPI_INT, comm));
+    EPT_CHECK(t, epdoor_door->place(comm, t->rank, &own), "no place of its own");
+    for (int rank = 0; rank < t->size; ++rank) {
+        EPT_CHECK(t, epdoor_door->place(comm, rank, &place), "no place of rank %d", rank);
+        EPT_EQ(t, procs[rank] == t->proc, place.in_process);
+        EPT_EQ(t, true, place.on_node); /* of this machine are all */
+        EPT_EQ(t, procs[rank], (int) place.process);
+        EPT_EQ(t, own.node, place.node);
+        EPT_EQ(t, false, epdoor_door->is_lost(comm, rank));
+        here += procs[rank] == t->proc;
+        before += procs[rank] == t->proc && rank < t->rank;
+    }
+    EPT_EQ(t, false, epdoor_door->is_lost(comm, MPIX_ENDPOINTS_ANYBODY));
+    EPT_EQ(t, false, epdoor_door->place(comm, t->size, &place));
+    EPT_EQ(t, false, epdoor_door->place(comm, -1, &place));
+    EPT_EQ(t, false, epdoor_door->place(MPI_COMM_WORLD, 0, &place));
+    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_PROCESS, &members));
+    EPT_EQ(t, here, members.count);
+    EPT_EQ(t, before, members.index);
+    EPT_EQ(t, 1, members.processes);
+    EPT_EQ(t, t->proc, procs[members.first]);
+    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_NODE, &members));
+    EPT_EQ(t, t->size, members.count);
+    EPT_EQ(t, t->rank, members.index);
+    EPT_EQ(t, 0, members.first);
+    EPT_EQ(t, t->nprocs, members.processes);
+    free(procs);
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/** Nobody leaves before all have come: by the clock, which all processes share. */
+static void check_meeting(MPI_Comm comm, struct ept *t, double came, double left)
+{
+    double last_came, first_left;
+
+    EPT_OK(t, MPI_Allreduce(&came, &last_came, 1, MPI_DOUBLE, MPI_MAX, comm));
+    EPT_OK(t, MPI_Allreduce(&left, &first_left, 1, MPI_DOUBLE, MPI_MIN, comm));
+    EPT_CHECK(t, last_came <= first_left, "somebody left %g s before the last one came",
+              last_came - first_left);
+}
+
+static void barriers(MPI_Comm comm, struct ept *t)
+{
+    for (int i = 0; i < 4; ++i) {
+        double came;
+
+        if (t->rank == i % t->size) {
+            usleep(20000); /* late */
+        }
+        came = ept_time();
+        EPT_OK(t, epdoor_barrier(comm));
+        check_meeting(comm, t, came, ept_time());
+    }
+    for (int i = 0; i < ROUNDS; ++i) {
+        EPT_OK(t, epdoor_barrier(comm));
+    }
+}
+
+static void nonblocking(MPI_Comm comm, struct ept *t)
+{
+    MPI_Request requests[3];
+    double came = 0;
+    int done = 0;
+
+    for (int i = 0; i < 2; ++i) {
+        if (t->rank == t->size - 1) {
+            usleep(20000);
+        }
+        came = ept_time();
+        EPT_OK(t, epdoor_ibarrier(comm, &requests[0]));
+        while (0 == i && !done) {
+            EPT_OK(t, MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE));
+        }
+        EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+        check_meeting(comm, t, came, ept_time());
+    }
+    /* Among others, in any order, two at a time. */
+    for (int i = 0; i < ROUNDS; ++i) {
+        const int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
+        int got = -1;
+
+        EPT_OK(t, epdoor_ibarrier(comm, &requests[0]));
+        EPT_OK(t, MPI_Irecv(&got, 1, MPI_INT, before, MPI_ANY_TAG, comm, &requests[1]));
+        EPT_OK(t, epdoor_ibarrier(comm, &requests[2]));
+        EPT_OK(t, MPI_Send(&t->rank, 1, MPI_INT, next, 5, comm));
+        EPT_OK(t, MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+        EPT_EQ(t, before, got);
+    }
+}
+
+static void persistent(MPI_Comm comm, struct ept *t)
+{
+    MPI_Request request;
+
+    EPT_OK(t, epdoor_barrier_init(comm, &request));
+    for (int i = 0; i < ROUNDS; ++i) {
+        EPT_OK(t, MPI_Start(&request));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    EPT_OK(t, MPI_Request_free(&request));
+}
+
+/** A request, and its work, outlive the handle. */
+static void freed(MPI_Comm comm, struct ept *t)
+{
+    MPI_Request request;
+    MPI_Comm dup;
+
+    for (int i = 0; i < 20; ++i) {
+        EPT_OK(t, MPI_Comm_dup(comm, &dup));
+        EPT_OK(t, epdoor_ibarrier(dup, &request));
+        if (0 == i % 2) {
+            EPT_OK(t, MPI_Comm_free(&dup));
+        }
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        if (0 != i % 2) {
+            EPT_OK(t, MPI_Comm_free(&dup));
+        }
+    }
+}
+
+/* ---- what hangs on handles ------------------------------------------------------------------- */
+
+/** All kinds of communicators, each with an object, which goes with it. */
+static void derived(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm made;
+
+    EPT_OK(t, MPI_Barrier(comm));
+    for (int i = 0; i < 10; ++i) {
+        EPT_OK(t, MPI_Comm_split(comm, (t->rank + i) % 2, -t->rank, &made));
+        EPT_CHECK(t, NULL != epdoor_door->object(made, epdoor_number()), "nothing hangs on it");
+        EPT_OK(t, epdoor_barrier(made));
+        EPT_OK(t, MPI_Comm_free(&made));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->local) {
+        EPT_EQ(t, t->nlocal, epdoor_handles());
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
+/** What fails at one member fails at all, and nothing stays. */
+static void failing(MPI_Comm comm, struct ept *t)
+{
+    for (int victim = 0; victim < t->size; ++victim) {
+        MPI_Comm made = MPI_COMM_NULL;
+        int class = MPI_SUCCESS, least, most, rc;
+
+        EPT_OK(t, MPI_Barrier(comm));
+        if (0 == t->local) {
+            atomic_store(&fails_at, victim);
+        }
+        EPT_OK(t, MPI_Barrier(comm));
+        rc = MPI_Comm_dup(comm, &made);
+        EPT_OK(t, MPI_Error_class(rc, &class));
+        EPT_OK(t, MPI_Barrier(comm));
+        if (0 == t->local) {
+            atomic_store(&fails_at, -1);
+            EPT_EQ(t, t->nlocal, epdoor_handles());
+        }
+        EPT_OK(t, MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, comm));
+        EPT_OK(t, MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, comm));
+        EPT_CHECK(t, MPI_SUCCESS != least, "somebody has the communicator");
+        EPT_EQ(t, t->rank == victim ? MPI_ERR_NO_MEM : class, class);
+        (void) most;
+    }
+    barriers(comm, t); /* the parent works on */
+}
+
+/** Likewise of new endpoints. */
+static void failing_endpoints(MPI_Comm comm, struct ept *t)
+{
+    if (0 == t->local) {
+        MPI_Comm handles[2];
+        int rc;
+
+        atomic_store(&fails_at, 2 * t->nprocs - 1); /* the last one's */
+        rc = ept_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, handles);
+        atomic_store(&fails_at, -1);
+        EPT_CHECK(t, MPI_SUCCESS != rc, "there are endpoints");
+        EPT_EQ(t, t->nlocal, epdoor_handles());
+        rc = ept_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, handles);
+        EPT_CHECK(t, MPI_SUCCESS == rc, "there are none");
+        for (int i = 0; MPI_SUCCESS == rc && i < 2; ++i) {
+            EPT_OK(t, MPI_Comm_free(&handles[i]));
+        }
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+#define KEY 77
+
+/** Those of a process have the same, cleared, and not another communicator's. */
+static void process_memory(MPI_Comm comm, struct ept *t)
+{
+    static const size_t sizes[] = {1, 64, 5000, 1 << 20};
+    mpix_endpoints_memory_t *memory, *other;
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
+        const size_t size = sizes[i], align = 4096 <= size ? 4096 : 64;
+        _Atomic unsigned char *bytes;
+
+        EPT_OK(t, epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY, size,
+                                          &memory));
+        bytes = memory->base;
+        EPT_EQ(t, 0, (uintptr_t) bytes % align);
+        EPT_EQ(t, size, memory->size);
+        EPT_EQ(t, true, epdoor_door->memory_is_whole(memory));
+        EPT_CLASS(t, MPI_ERR_ARG,
+                  epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY,
+                                          size + 1, &other));
+        EPT_OK(t, epdoor_barrier(comm));
+        EPT_EQ(t, 0, bytes[size - 1]);
+        EPT_OK(t, epdoor_barrier(comm));
+        (void) atomic_fetch_add(&bytes[size - 1], 1);
+        EPT_OK(t, epdoor_barrier(comm));
+        EPT_EQ(t, t->nlocal, bytes[size - 1]);
+        EPT_OK(t, epdoor_barrier(comm));
+        epdoor_door->memory_put(memory);
+        EPT_OK(t, epdoor_barrier(comm)); /* else who is slow finds none, and makes another one */
+    }
+    EPT_CLASS(t, MPI_ERR_ARG,
+              epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY, 0,
+                                      &memory));
+}
+
+/** Those of a node likewise, where they share memory at all. */
+static void node_memory(MPI_Comm comm, struct ept *t)
+{
+    const size_t size = 3 * sizeof(uint64_t);
+    mpix_endpoints_memory_t *memory = NULL;
+    _Atomic uint64_t *words;
+    int rc, whole = 0, all;
+
+    rc = epdoor_door->memory_get(comm, MPIX_ENDPOINTS_NODE, epdoor_number(), KEY, size, &memory);
+    EPT_OK(t, MPI_Barrier(comm)); /* as the agreement of those who make a communicator does */
+    if (MPI_SUCCESS == rc) {
+        whole = epdoor_door->memory_is_whole(memory);
+    } else {
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
+    }
+    EPT_OK(t, MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_SUM, comm));
+    EPT_CHECK(t, 0 == all || t->size == all, "%d of %d have it", all, t->size);
+    if (0 < ept_option_long("whole", 0)) {
+        EPT_EQ(t, 1, whole);
+    }
+    if (whole) {
+        words = memory->base;
+        (void) atomic_fetch_add(&words[0], 1);
+        EPT_OK(t, epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0],
+                                         (uint64_t) t->size));
+        EPT_EQ(t, t->size, words[0]);
+        EPT_EQ(t, 0, words[2]);
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    if (NULL != memory) {
+        epdoor_door->memory_put(memory);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+#define POSTS 300
+
+/** Each to each, in order; no receive of the user's sees them. */
+static void posts(MPI_Comm comm, struct ept *t)
+{
+    const uint64_t all = (uint64_t) t->size * POSTS * (POSTS + 1) / 2;
+    unsigned char large[MPIX_ENDPOINTS_POST_MOST + 1] = {0};
+    int found;
+
+    EPT_CLASS(t, MPI_ERR_ARG,
+              epdoor_door->post(comm, epdoor_number(), t->rank, large, sizeof(large)));
+    EPT_OK(t, MPI_Barrier(comm));
+    for (uint64_t i = 1; i <= POSTS; ++i) {
+        for (int rank = 0; rank < t->size; ++rank) {
+            EPT_OK(t, epdoor_send(comm, rank, i));
+        }
+    }
+    while (all > epdoor_sum(comm)) {
+        EPT_OK(t, MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE));
+        EPT_EQ(t, 0, found);
+    }
+    EPT_EQ(t, all, epdoor_sum(comm));
+    EPT_EQ(t, 0, epdoor_out_of_order(comm));
+}
+
+/** Messages of the guest's own, and a user's receive that takes anything. */
+static void own_messages(MPI_Comm comm, struct ept *t)
+{
+    const int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
+    static const int tags[] = {0, 1, MPIX_ENDPOINTS_TAG_MOST};
+    enum { TAGS = sizeof(tags) / sizeof(tags[0]) };
+    const size_t size = 100000;
+    struct ept_buffer in[TAGS], out[TAGS];
+    MPI_Request requests[2 * TAGS], any;
+    int user = -1, sent = 1000 + t->rank;
+
+    EPT_OK(t, MPI_Irecv(&user, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any));
+    for (int i = 0; i < TAGS; ++i) {
+        in[i] = ept_buffer(size, 3);
+        out[i] = ept_buffer(size, 5);
+        ept_fill(out[i].data, 0, size, (uint64_t) (t->rank * 10 + i));
+        EPT_OK(t, epdoor_door->isend(comm, epdoor_number(), out[i].data, size, MPI_BYTE, next,
+                                     tags[i], &requests[i]));
+    }
+    for (int i = TAGS - 1; 0 <= i; --i) { /* the last first: tags are told apart */
+        EPT_OK(t, epdoor_door->irecv(comm, epdoor_number(), in[i].data, size, MPI_BYTE, before,
+                                     tags[i], &requests[TAGS + i]));
+    }
+    EPT_OK(t, MPI_Waitall(2 * TAGS, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < TAGS; ++i) {
+        EPT_FILL(t, in[i].data, size, (uint64_t) (before * 10 + i));
+        EPT_GUARDS(t, &in[i]);
+        ept_buffer_free(&in[i]);
+        ept_buffer_free(&out[i]);
+    }
+    EPT_EQ(t, -1, user);
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_Send(&sent, 1, MPI_INT, next, 0, comm));
+    EPT_OK(t, MPI_Wait(&any, MPI_STATUS_IGNORE));
+    EPT_EQ(t, 1000 + before, user);
+}
+
+/* ---- no memory ------------------------------------------------------------------------------- */
+
+#define ALLOCATIONS 200
+
+/** Each allocation at each end of the ranks: all have the communicator, and the guest's object on
+ * it, or nobody. */
+static void no_memory(MPI_Comm comm, struct ept *t)
+{
+    void (*fail_alloc)(long n);
+    int (*fail_alloc_done)(void);
+    int quiet = 0; /* rounds in a row in which nothing failed: one of each victim's is the end */
+
+    *(void **) &fail_alloc = dlsym(RTLD_DEFAULT, "ept_fail_alloc");
+    *(void **) &fail_alloc_done = dlsym(RTLD_DEFAULT, "ept_fail_alloc_done");
+    for (long n = 1; n < ALLOCATIONS && 2 > quiet; ++n) {
+        MPI_Comm made = MPI_COMM_NULL;
+        int mine[2] = {0, 0}, all[2] = {0, 0};
+
+        ept_phase(t, "allocation %ld", n);
+        EPT_OK(t, MPI_Barrier(comm));
+        if (t->rank == (int) n % 2 * (t->size - 1)) {
+            fail_alloc((n + 1) / 2);
+        }
+        mine[0] = MPI_SUCCESS == MPI_Comm_dup(comm, &made);
+        if (t->rank == (int) n % 2 * (t->size - 1)) {
+            mine[1] = fail_alloc_done();
+        }
+        EPT_OK(t, MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, comm));
+        EPT_CHECK(t, 0 == all[0] || t->size == all[0], "%d of %d have the communicator", all[0],
+                  t->size);
+        if (MPI_COMM_NULL != made) {
+            EPT_OK(t, epdoor_barrier(made));
+            EPT_OK(t, MPI_Comm_free(&made));
+        }
+        quiet = 0 < all[1] ? 0 : quiet + 1;
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_EQ(t, 2, quiet);
+    if (0 == t->local) {
+        EPT_EQ(t, t->nlocal, epdoor_handles());
+    }
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    if (0 != ept_option_long("nomem", 0)) {
+        EPT_CASE(t, no_memory);
+        return 0;
+    }
+    EPT_CASE(t, who);
+    EPT_CASE(t, barriers);
+    EPT_CASE(t, nonblocking);
+    EPT_CASE(t, persistent);
+    EPT_CASE(t, freed);
+    EPT_CASE(t, derived);
+    EPT_CASE(t, failing);
+    EPT_CASE(t, failing_endpoints);
+    EPT_CASE(t, process_memory);
+    EPT_CASE(t, node_memory);
+    EPT_CASE(t, posts);
+    EPT_CASE(t, own_messages);
+    return 0;
+}
