@@ -14,14 +14,15 @@
  * The door: what components of ours may ask of pml/epml, by a guest that uses nothing else
  * (test/door/epdoor.c), and by calls of its functions one by one.
  *
+ *   --whole 1  all processes are on one node, and must be able to share memory there
  *   --nomem 1  each allocation of ours fails in turn (test/lib/fail_alloc.c) while a communicator
  *              is made that the guest hangs something on
  *
  * EPT-WITH: TOP/test/door/epdoor.c
  * EPT-LIBS: -ldl
  *
- * Guards: epml/door, mpiext_endpoints_door.h, pml_epml_enrolled.c, pml_epml_guest_request.c,
- * pml_epml_memory.c, pml_epml_who.c, pml_epml_own.c, pml_epml_work.c
+ * Guards: epml/door, btl_epshm_node_memory.c, mpiext_endpoints_door.h, pml_epml_enrolled.c,
+ * pml_epml_guest_request.c, pml_epml_memory.c, pml_epml_who.c, pml_epml_own.c, pml_epml_work.c
  */
 
 #define _GNU_SOURCE

@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 5
+#define MCA_BTL_EP_ABI 6
 
 /** The version of a component of ours, not of the Open MPI that it is built for: configure gives the
  * three numbers, with commas between them. */
@@ -388,6 +388,41 @@ typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell
  */
 typedef int (*mca_btl_ep_check_fn_t)(void);
 
+/** What tells memory of a node from other memory. */
+typedef struct mca_btl_ep_memory_name_t {
+    const void *address; /**< of a module for the node, of the process that all name it after */
+    size_t address_length;
+    uint64_t context, key;
+} mca_btl_ep_memory_name_t;
+
+/** Memory that processes of a node share. */
+typedef struct mca_btl_ep_memory_t {
+    void *base; /**< in this process; aligned to a page */
+
+    /** Have all of them it?  If it is asked when none of them will come any more, the answer is the
+     * same for all.  Any thread. */
+    bool (*is_whole)(struct mca_btl_ep_memory_t *memory);
+
+    /** This process does without.  The others keep it. */
+    void (*put)(struct mca_btl_ep_memory_t *memory);
+} mca_btl_ep_memory_t;
+
+/**
+ * Have memory of the node: who comes first makes it, cleared.  Thread safe, but for two calls for
+ * the same memory.  Not again before it is put back.
+ *
+ * @param[in]  name       the same for all
+ * @param[in]  size       in bytes; likewise
+ * @param[in]  processes  that are to have it; likewise
+ * @param[out] memory_p   until its put
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_BAD_PARAM: it has another size;
+ *         OPAL_ERR_NOT_AVAILABLE: memory of that process's cannot be seen from here
+ */
+typedef int (*mca_btl_ep_memory_get_fn_t)(const mca_btl_ep_memory_name_t *name, size_t size,
+                                          unsigned int processes,
+                                          mca_btl_ep_memory_t **memory_p);
+
 /**
  * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
  * module; pml/epml opens the component by name and calls ep_create.
@@ -401,6 +436,7 @@ typedef struct mca_btl_ep_component_t {
     mca_btl_ep_create_fn_t ep_create;
     mca_btl_ep_report_fn_t ep_report;
     mca_btl_ep_check_fn_t ep_check; /**< may be NULL */
+    mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
 } mca_btl_ep_component_t;
 
 END_C_DECLS

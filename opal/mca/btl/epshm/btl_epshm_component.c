@@ -96,5 +96,6 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
         .ep_abi = MCA_BTL_EP_ABI,
         .ep_create = create,
         .ep_report = mca_btl_epshm_report,
+        .ep_memory_get = mca_btl_epshm_node_memory_get,
     },
 };

@@ -9,9 +9,12 @@
  * $HEADER$
  */
 /**
+/**
  * @file
  *
- * Memory for guests.  Of a node it is there where all its members live in this process.
+ * Memory for guests.  That of a process is in a list of its own (pml_epml_memory.h).  Of a node
+ * there is one mapping in a process, in the same list, of a file that epshm makes; where only this
+ * process is within reach, it is memory of the process.
  *
  * Called by pml_epml_door.c.
  *
@@ -30,6 +33,63 @@
 /** In the key: of a node, and not of the guest's process. */
 #define ON_NODE 0x80000000u
 
+/** What the source needs. */
+typedef struct asked_t {
+    const mca_pml_epml_comm_t *comm;
+    int host;               /**< the rank whose process's segment names the file */
+    unsigned int processes;
+} asked_t;
+
+static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t size,
+                    void **base_p, void **token_p)
+{
+    const asked_t *asked = context;
+    const mca_pml_epml_comm_t *comm = asked->comm;
+    const mca_pml_epml_peer_t *host = comm->local->member[asked->host];
+    const mca_btl_ep_module_t *own = comm->ep->ways.module[EPML_WAY_NODE];
+    mca_btl_ep_memory_name_t name = {.context = key->context,
+                                     .key = (uint64_t) key->number << 32 | key->key};
+    mca_btl_ep_memory_t *memory;
+    int rc;
+
+    if (NULL == own) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    if (NULL != host->shm) {
+        name.address = own->ep_address; /* any module's of this process will do */
+        name.address_length = own->ep_address_length;
+    } else if (EPML_WAY_NODE == host->way) {
+        name.address = host->address;
+        name.address_length = host->address_length;
+    } else {
+        return MPI_ERR_UNSUPPORTED_OPERATION; /* its memory cannot be seen from here */
+    }
+    rc = mca_pml_epml_node_memory_get(&name, size, asked->processes, &memory);
+    if (OMPI_SUCCESS == rc) {
+        *base_p = memory->base;
+        *token_p = memory;
+    }
+    return OMPI_ERR_NOT_AVAILABLE == rc ? MPI_ERR_UNSUPPORTED_OPERATION : rc;
+}
+
+static bool node_is_whole(void *token)
+{
+    mca_btl_ep_memory_t *memory = token;
+
+    return memory->is_whole(memory);
+}
+
+static void node_put(void *token)
+{
+    mca_btl_ep_memory_t *memory = token;
+
+    memory->put(memory);
+}
+
+static const mca_pml_epml_memory_source_t node_source = {.get = node_get,
+                                                         .is_whole = node_is_whole,
+                                                         .put = node_put};
+
 int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
                                  int number, uint32_t key, size_t size,
                                  mpix_endpoints_memory_t **memory_p)
@@ -37,6 +97,7 @@ int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints
     mca_pml_epml_memory_key_t name = {.context = comm->context,
                                       .number = (uint32_t) number,
                                       .key = key};
+    asked_t asked = {.comm = comm};
 
     if (MPIX_ENDPOINTS_NODE == reach) {
         mpix_endpoints_members_t members;
@@ -45,10 +106,12 @@ int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
-        if (1 < members.processes) {
-            return MPI_ERR_UNSUPPORTED_OPERATION;
-        }
         name.number |= ON_NODE;
+        if (1 < members.processes) {
+            asked.host = members.first;
+            asked.processes = (unsigned int) members.processes;
+            return mca_pml_epml_memory_get(&name, size, &node_source, &asked, memory_p);
+        }
     }
     return mca_pml_epml_memory_get(&name, size, NULL, NULL, memory_p);
 }

@@ -40,7 +40,7 @@ typedef struct mca_pml_epml_memory_source_t {
      *  @return OMPI_SUCCESS, or an error that is the caller's */
     int (*get)(void *context, const mca_pml_epml_memory_key_t *key, size_t size, void **base_p,
                void **token_p);
-    bool (*is_whole)(const void *token); /**< see memory_is_whole; any thread, no lock */
+    bool (*is_whole)(void *token); /**< see memory_is_whole; any thread, no lock */
     void (*put)(void *token);
 } mca_pml_epml_memory_source_t;
 

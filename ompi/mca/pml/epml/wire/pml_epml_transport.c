@@ -274,6 +274,16 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
     opal_mutex_unlock(&transports.lock);
 }
 
+int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
+                                 unsigned int processes, mca_btl_ep_memory_t **memory_p)
+{
+    const mca_btl_ep_component_t *component = transports.shm.component; /* the caller has one */
+
+    return NULL == component->ep_memory_get
+               ? OMPI_ERR_NOT_AVAILABLE
+               : component->ep_memory_get(name, size, processes, memory_p);
+}
+
 int mca_pml_epml_net_progress_kept(void)
 {
     int events = 0;

@@ -137,6 +137,12 @@ void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t si
 bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
                                      epshm_node_address_t *address);
 
+/* ---- btl_epshm_node_memory.c: memory for the owner ------------------------------------------- */
+
+/** See mca_btl_ep_memory_get_fn_t. */
+int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
+                                  unsigned int processes, mca_btl_ep_memory_t **memory_p);
+
 /* ---- btl_epshm_node_peer.c: pipes to others -------------------------------------------------- */
 
 int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *address, size_t length,

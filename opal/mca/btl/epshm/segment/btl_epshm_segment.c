@@ -101,8 +101,12 @@ static int file_fill(int fd, uint64_t size, uint64_t stamp)
 {
     epshm_segment_header_t *header;
     epshm_copy_proof_t proof;
+    ep_secret_t secret;
     int rc = mca_btl_epshm_proof_make(&proof);
 
+    if (0 == rc) {
+        rc = mca_btl_epshm_random(&secret, sizeof(secret));
+    }
     if (0 != rc) {
         return rc;
     }
@@ -123,7 +127,8 @@ static int file_fill(int fd, uint64_t size, uint64_t stamp)
                                        .name = OPAL_PROC_MY_NAME,
                                        .stamp = stamp,
                                        .size = size,
-                                       .proof = proof};
+                                       .proof = proof,
+                                       .secret = secret};
     segment.used = EPSHM_SEGMENT_STEP;
     atomic_init(&header->used, segment.used);
     segment.header = header;
@@ -213,6 +218,19 @@ static int segment_create(void)
     }
     segment.path = path;
     return 0;
+}
+
+bool mca_btl_epshm_segment_secret(uint64_t stamp, ep_secret_t *secret)
+{
+    bool is;
+
+    opal_mutex_lock(&segment.lock);
+    is = NULL != segment.header && stamp == segment.header->stamp;
+    if (is) {
+        *secret = segment.header->secret;
+    }
+    opal_mutex_unlock(&segment.lock);
+    return is;
 }
 
 void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p)

@@ -25,10 +25,12 @@
 #include "btl_epshm_pipe.h"
 #include "btl_epshm_proof.h"
 
+#include "opal/mca/btl/btl_ep_keyed.h"
+
 BEGIN_C_DECLS
 
 #define EPSHM_SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
-#define EPSHM_SEGMENT_VERSION 2
+#define EPSHM_SEGMENT_VERSION 3
 
 /** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
 #define EPSHM_SEGMENT_STEP ((uint64_t) 256 * 1024)
@@ -42,6 +44,7 @@ typedef struct epshm_segment_header_t {
     uint64_t stamp; /**< random, and part of the file's name */
     uint64_t size;
     epshm_copy_proof_t proof;
+    ep_secret_t secret; /**< for names that only those of the job can make who see the segment */
     /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
      * in the segment hears of it later, by an acquire. */
     _Atomic uint64_t used;
@@ -77,6 +80,12 @@ typedef struct epshm_retired_t {
  * @param[out] stamp_p, size_p  for the address
  * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_segment_open(uint64_t *stamp_p, uint64_t *size_p);
+
+/** The secret of the own segment.  Any thread.
+ *
+ * @param[in] stamp  of the segment that is meant
+ * @return false: there is none of that stamp */
+bool mca_btl_epshm_segment_secret(uint64_t stamp, ep_secret_t *secret);
 
 /** How large the own segment may become, 0 if there is none, and whether it could not be made.  Any
  * thread. */

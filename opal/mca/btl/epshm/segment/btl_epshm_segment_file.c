@@ -40,7 +40,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -50,6 +52,9 @@
 /** Names that are looked at for what other jobs have left: somebody else may have put any number of
  * files there, and nobody is to wait for that. */
 #define SWEEP_NAMES_MOST 20000
+
+/** Attempts to open a file of several: another job may have taken it for one that was left. */
+#define SHARE_TRIES 1000
 
 /** What names of segments look like: user, job, process, and the random number that makes it a name
  * that nobody can have taken before. */
@@ -149,6 +154,70 @@ int mca_btl_epshm_segment_file_create(const char *path)
     }
     close(fd);
     errno = EAGAIN == rc ? EEXIST : rc; /* another job has taken it for one that was left */
+    return -1;
+}
+
+/** Say that this process has an open file, as others may.  @return as own */
+static int hold(int fd)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    struct stat stat;
+
+    if (0 != fcntl(fd, F_SETLK, &lock)) {
+        return EACCES == errno ? EAGAIN : errno; /* somebody is about to remove it */
+    }
+    if (0 != fstat(fd, &stat)) {
+        return errno;
+    }
+    return 0 < stat.st_nlink ? 0 : EAGAIN;
+}
+
+/** Give a file that is new its size, and memory.  Several may be at it, to the same end.
+ * @return 0 or an error number */
+static int give_size(int fd, uint64_t size)
+{
+    struct rlimit limit;
+    struct stat stat;
+    int rc;
+
+    if (0 == getrlimit(RLIMIT_FSIZE, &limit) && RLIM_INFINITY != limit.rlim_cur
+        && limit.rlim_cur < size) {
+        return EFBIG; /* to try would end the process (SIGXFSZ) */
+    }
+    if (0 != fstat(fd, &stat)) {
+        return errno;
+    }
+    if (0 != stat.st_size && size != (uint64_t) stat.st_size) {
+        return EINVAL;
+    }
+    do {
+        rc = posix_fallocate(fd, 0, (off_t) size);
+    } while (EINTR == rc);
+    return rc;
+}
+
+int mca_btl_epshm_segment_file_share(const char *path, uint64_t size)
+{
+    int rc = EAGAIN;
+
+    for (int i = 0; i < SHARE_TRIES && EAGAIN == rc; ++i) {
+        int fd = open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600);
+        struct stat stat;
+
+        if (0 > fd) {
+            return -1;
+        }
+        rc = 0 != fstat(fd, &stat) ? errno : is_ours(&stat) ? hold(fd) : EPERM;
+        rc = 0 == rc ? give_size(fd, size) : rc;
+        if (0 == rc) {
+            return fd;
+        }
+        close(fd);
+        if (EAGAIN == rc) {
+            sched_yield();
+        }
+    }
+    errno = rc;
     return -1;
 }
 

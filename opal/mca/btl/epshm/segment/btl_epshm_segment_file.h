@@ -39,6 +39,13 @@ int mca_btl_epshm_segment_file_create(const char *path);
  * @return its descriptor, or -1 with errno set; EPERM: not a file of this user */
 int mca_btl_epshm_segment_file_open(int folder, const char *path);
 
+/** The file of memory that several processes make together: opened, or made, and of that size, with
+ * memory behind all of it, cleared.  Nobody takes it for one that was left as long as the
+ * descriptor is open; closing any of this process's for it ends that.
+ *
+ * @return its descriptor, or -1 with errno set; EINVAL: it has another size */
+int mca_btl_epshm_segment_file_share(const char *path, uint64_t size);
+
 /** Is the life of another process tied to this file?  A system call. */
 bool mca_btl_epshm_segment_file_is_owned(int fd);
 

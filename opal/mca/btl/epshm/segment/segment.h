@@ -27,5 +27,6 @@
 #include "btl_epshm_pipe_in.h"
 #include "btl_epshm_pipe_out.h"
 #include "btl_epshm_segment.h"
+#include "btl_epshm_segment_file.h"
 
 #endif /* MCA_BTL_EPSHM_SEGMENT_LAYER_H */

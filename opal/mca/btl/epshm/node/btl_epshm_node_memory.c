@@ -1,0 +1,184 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Memory of the node for the owner of our modules: a file for each, which the processes that are
+ * to have it make together.  Nobody asks another one.  Each opens the file, or makes it, gives it
+ * its size and memory, which has one outcome however many are at it, maps it, and counts in its
+ * first page that he has.  Who is the last one takes its name away: it goes with the processes that
+ * have it mapped, whatever their end is like.
+ *
+ * The name must be known without a message, and not to other users, who could take it beforehand:
+ * it is made with a secret out of the segment of the process that all name.  Who does not see that
+ * segment cannot share, and the count tells all others so.
+ *
+ * A file that has not got all of its processes keeps its name until one of them puts it back.
+ * Where all of them are killed before, it is removed like a segment that was left, by the next job
+ * (btl_epshm_segment_file.c): each holds a lock on it.
+ *
+ * Called through the component's table.
+ *
+ * Tests: door
+ */
+
+#include "opal_config.h"
+
+#include "btl_epshm_node.h"
+
+#include "opal/util/proc.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/** What is in the first page of the file; the owner gets those behind it. */
+typedef struct memory_front_t {
+    _Atomic uint32_t mapped; /**< processes that have it */
+} memory_front_t;
+
+typedef struct memory_t {
+    mca_btl_ep_memory_t super;
+    memory_front_t *front;
+    size_t size;         /**< of the mapping */
+    uint32_t processes;
+    char *path;
+    _Atomic int fd;      /**< holds our lock on the file; -1: it has no name any more */
+} memory_t;
+
+/** The name of the file.
+ * @param[out] rc  OPAL_SUCCESS, or as mca_btl_ep_memory_get_fn_t
+ * @return to be freed */
+static char *path_of(const mca_btl_ep_memory_name_t *name, int *rc)
+{
+    const uint64_t words[] = {name->context, name->key};
+    epshm_node_address_t address;
+    ep_secret_t secret;
+    bool seen = false;
+    char *path = NULL;
+
+    *rc = OPAL_ERR_NOT_AVAILABLE;
+    if (mca_btl_epshm_node_address_read(name->address, name->address_length, &address)) {
+        const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(address.process.vpid);
+
+        seen = mca_btl_epshm_segment_secret(address.stamp, &secret);
+        if (!seen && NULL != neighbour && address.stamp == neighbour->stamp) {
+            secret = ((const epshm_segment_header_t *) neighbour->base)->secret;
+            seen = true;
+        }
+    }
+    if (seen) {
+        path = mca_btl_epshm_segment_path(&address.process, ep_keyed_words(&secret, words, 2));
+        *rc = NULL == path ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
+    }
+    return path;
+}
+
+static bool all_have(const memory_t *memory)
+{
+    /* Acquire: nothing hangs on it but the name, which is taken away once. */
+    return memory->processes == atomic_load_explicit(&memory->front->mapped, memory_order_acquire);
+}
+
+/** The file needs its name, and our lock, no longer. */
+static void forget_file(memory_t *memory)
+{
+    const int fd = atomic_exchange_explicit(&memory->fd, -1, memory_order_relaxed);
+
+    if (0 <= fd) {
+        close(fd);
+    }
+}
+
+static bool is_whole(mca_btl_ep_memory_t *super)
+{
+    memory_t *memory = (memory_t *) super;
+
+    if (!all_have(memory)) {
+        return false;
+    }
+    forget_file(memory); /* the last one has taken the name away */
+    return true;
+}
+
+static void put(mca_btl_ep_memory_t *super)
+{
+    memory_t *memory = (memory_t *) super;
+
+    if (!all_have(memory)) {
+        (void) unlink(memory->path); /* the others will not have it whole any more */
+    }
+    forget_file(memory);
+    (void) munmap(memory->front, memory->size);
+    free(memory->path);
+    free(memory);
+}
+
+/** Map a file that has been opened, and count.  @return 0 or an error number */
+static int map(memory_t *memory, int fd)
+{
+    const size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    memory_front_t *front = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (MAP_FAILED == front) {
+        return errno;
+    }
+    memory->front = front;
+    memory->super.base = (unsigned char *) front + page;
+    atomic_init(&memory->fd, fd);
+    /* Release: partner is the acquire in all_have. */
+    if (memory->processes
+        == atomic_fetch_add_explicit(&front->mapped, 1, memory_order_acq_rel) + 1) {
+        (void) unlink(memory->path);
+        forget_file(memory);
+    }
+    return 0;
+}
+
+int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
+                                  unsigned int processes, mca_btl_ep_memory_t **memory_p)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    const size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    memory_t *memory = calloc(1, sizeof(*memory));
+    int rc = OPAL_ERR_OUT_OF_RESOURCE, fd, error;
+
+    if (NULL == memory || INT64_MAX - page < size) {
+        goto err_free;
+    }
+    memory->super = (mca_btl_ep_memory_t){.is_whole = is_whole, .put = put};
+    memory->size = page + size;
+    memory->processes = processes;
+    memory->path = path_of(name, &rc);
+    if (NULL == memory->path) {
+        goto err_free;
+    }
+    fd = mca_btl_epshm_segment_file_share(memory->path, memory->size);
+    error = 0 > fd ? errno : map(memory, fd);
+    if (0 == error) {
+        *memory_p = &memory->super;
+        return OPAL_SUCCESS;
+    }
+    rc = EINVAL == error ? OPAL_ERR_BAD_PARAM : OPAL_ERR_OUT_OF_RESOURCE;
+    if (0 <= fd) {
+        close(fd);
+    }
+    if (EINVAL != error) {
+        (void) unlink(memory->path); /* whoever has it has not got all of us */
+    }
+
+err_free:
+    if (NULL != memory) {
+        free(memory->path);
+    }
+    free(memory);
+    return rc;
+}
