@@ -36,13 +36,16 @@
  * sends and receives towards the dead must fail at once, those among survivors must go on.
  *
  * EPT-PARTS: death_p2p.c death_after.c
+ * EPT-WITH: TOP/test/door/epdoor.c
  *
  * Guards: pml_epml_base_error.c, pml_epml_finalize.c, pml_epml_lost_launcher.c, pml_epml_lost.c,
  * pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c, btl_epofi_sockets.c,
- * btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c
+ * btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c, pml_epml_door.c
  */
 
 #include "death.h"
+
+#include "test/door/epdoor.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -70,6 +73,17 @@ static int way_barrier(survivor_t *s)
 
     do {
         rc = MPI_Barrier(s->comm);
+    } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+/** Of a component that uses the door: in memory of process and node, or by messages of its own. */
+static int way_door(survivor_t *s)
+{
+    int rc;
+
+    do {
+        rc = epdoor_barrier(s->comm);
     } while (MPI_SUCCESS == rc);
     return rc;
 }
@@ -321,6 +335,7 @@ static const struct {
     {"create", way_create, true},      {"meet", way_meet, true},
     {"shift", way_shift, true},        {"ring", way_ring, true},
     {"offer", way_offer, true},        {"none", way_none, true},
+    {"door", way_door, true},
 };
 
 static int chosen = -1;
@@ -475,6 +490,9 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    if (way_door == ways[chosen].run && MPI_SUCCESS != epdoor_open(NULL)) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
 #if defined(HAVE_EP)
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
 #endif

@@ -14,7 +14,7 @@
  * The table of the door, and waiting for guests.  Each function's contract is in
  * ompi/mpiext/endpoints/c/mpiext_endpoints_door.h.
  *
- * Tests: door
+ * Tests: door, death (told_door)
  */
 
 #include "ompi_config.h"
