@@ -34,6 +34,8 @@ our @ENTRIES = (
       quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
       timeout => 240 },
 
+    { program => 'door', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)],
+      quick => [], plain => 0, timeout => 240 },
     { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, timeout => 240 },
     # With a thread that sends packets whose own thread has left.

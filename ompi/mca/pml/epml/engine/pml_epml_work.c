@@ -23,7 +23,7 @@
  *
  * Called by pml_epml_turn.h, pml_epml_registry.c and the door.
  *
- * Tests: door
+ * Tests: unit/test_epml_work, door
  */
 
 #include "ompi_config.h"

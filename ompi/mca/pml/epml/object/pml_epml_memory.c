@@ -18,7 +18,7 @@
  *
  * Called by the door.
  *
- * Tests: door
+ * Tests: unit/test_epml_memory, door
  */
 
 #include "ompi_config.h"
