@@ -30,22 +30,22 @@
 #define WINDOW_DEFAULT 64
 #define WINDOW_LEAST 4
 
-static const char usage_text[] =
-    "usage: epbench --way WAY --points MEASURE:SIZE[:WINDOW],... [options]\n"
-    "  --way WAY         %s\n"
-    "  --pairs N         pairs of workers (1)\n"
-    "  --points LIST     lat rate birate bw bibw barrier allreduce bcast dup split create free\n"
-    "                    posted unexpected, make heap resident, peerheap peerresident, job,\n"
-    "                    each with a size in bytes (posted, unexpected: messages that wait;\n"
-    "                    make, heap, resident: endpoints)\n"
-    "  --budget MS       timed work per point, milliseconds (50)\n"
-    "  --blocks N        timed blocks per point, median reported (11)\n"
-    "  --window N        messages in flight (64, fewer where they pass 16 MiB)\n"
-    "  --info KEY=VALUE  info for MPIX_Comm_create_endpoints\n"
-    "  --scenario LABEL  copied to the output\n"
-    "  --limit S         end after this many seconds (120)\n"
-    "Each line of output: epbench,WAY,SCENARIO,PAIRS,MEASURE,SIZE,WINDOW,ITERATIONS,MEDIAN,BEST,"
-    "UNIT\n";
+static const char usage_text[]
+    = "usage: epbench --way WAY --points MEASURE:SIZE[:WINDOW],... [options]\n"
+      "  --way WAY         %s\n"
+      "  --pairs N         pairs of workers (1)\n"
+      "  --points LIST     lat rate birate bw bibw barrier allreduce bcast dup split create free\n"
+      "                    posted unexpected, make heap resident, peerheap peerresident, job,\n"
+      "                    each with a size in bytes (posted, unexpected: messages that wait;\n"
+      "                    make, heap, resident: endpoints)\n"
+      "  --budget MS       timed work per point, milliseconds (50)\n"
+      "  --blocks N        timed blocks per point, median reported (11)\n"
+      "  --window N        messages in flight (64, fewer where they pass 16 MiB)\n"
+      "  --info KEY=VALUE  info for MPIX_Comm_create_endpoints\n"
+      "  --scenario LABEL  copied to the output\n"
+      "  --limit S         end after this many seconds (120)\n"
+      "Each line of output: epbench,WAY,SCENARIO,PAIRS,MEASURE,SIZE,WINDOW,ITERATIONS,MEDIAN,BEST,"
+      "UNIT\n";
 
 void epbench_fail(const char *format, ...)
 {
@@ -67,8 +67,7 @@ void epbench_fail(const char *format, ...)
 static const epbench_measure_t *find_measure(const char *name)
 {
     static const epbench_measure_t *const tables[] = {epbench_p2p_measures, epbench_coll_measures,
-                                                      epbench_comm_measures,
-                                                      epbench_queue_measures,
+                                                      epbench_comm_measures, epbench_queue_measures,
                                                       epbench_memory_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
@@ -121,30 +120,52 @@ static void add_point(epbench_options_t *options, char *text)
 
 static void parse(epbench_options_t *options, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"way", required_argument, NULL, 'w'},    {"points", required_argument, NULL, 'p'},
-        {"pairs", required_argument, NULL, 'n'},  {"budget", required_argument, NULL, 'b'},
-        {"blocks", required_argument, NULL, 'k'}, {"window", required_argument, NULL, 'W'},
-        {"info", required_argument, NULL, 'i'},   {"scenario", required_argument, NULL, 's'},
-        {"limit", required_argument, NULL, 'l'},  {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"way", required_argument, NULL, 'w'},
+                                          {"points", required_argument, NULL, 'p'},
+                                          {"pairs", required_argument, NULL, 'n'},
+                                          {"budget", required_argument, NULL, 'b'},
+                                          {"blocks", required_argument, NULL, 'k'},
+                                          {"window", required_argument, NULL, 'W'},
+                                          {"info", required_argument, NULL, 'i'},
+                                          {"scenario", required_argument, NULL, 's'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     char *points = NULL;
     char *save = NULL;
     int c;
 
-    *options = (epbench_options_t) {
+    *options = (epbench_options_t){
         .way = NULL, .scenario = "-", .pairs = 1, .blocks = 11, .budget = 0.05, .limit = 120};
     while (-1 != (c = getopt_long(argc, argv, "h", known, NULL))) {
         switch (c) {
-        case 'w': options->way = optarg; break;
-        case 'p': points = optarg; break;
-        case 'n': options->pairs = atoi(optarg); break;
-        case 'b': options->budget = atof(optarg) / 1e3; break;
-        case 'k': options->blocks = atoi(optarg); break;
-        case 'W': options->window = atoi(optarg); break;
-        case 'i': options->info = optarg; break;
-        case 's': options->scenario = optarg; break;
-        case 'l': options->limit = atoi(optarg); break;
+        case 'w':
+            options->way = optarg;
+            break;
+        case 'p':
+            points = optarg;
+            break;
+        case 'n':
+            options->pairs = atoi(optarg);
+            break;
+        case 'b':
+            options->budget = atof(optarg) / 1e3;
+            break;
+        case 'k':
+            options->blocks = atoi(optarg);
+            break;
+        case 'W':
+            options->window = atoi(optarg);
+            break;
+        case 'i':
+            options->info = optarg;
+            break;
+        case 's':
+            options->scenario = optarg;
+            break;
+        case 'l':
+            options->limit = atoi(optarg);
+            break;
         default:
             fprintf(('h' == c) ? stdout : stderr, usage_text, epbench_ways_names());
             exit(('h' == c) ? 0 : 2);
@@ -237,7 +258,7 @@ static void run_point(epbench_worker_t *worker, const epbench_point_t *point)
     epbench_team_sync(worker);
     if (measure->once) {
         measure->block(worker, point, 1);
-        values[0] = measure->value(worker, point, 1, (epbench_elapsed_t) {.longest = 0.0});
+        values[0] = measure->value(worker, point, 1, (epbench_elapsed_t){.longest = 0.0});
     } else {
         blocks = time_blocks(worker, point, values, &n);
     }

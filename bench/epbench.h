@@ -71,14 +71,14 @@ typedef struct epbench_team_slot_t {
 
 /** The threads of one process, and what they use to agree among themselves (never timed). */
 typedef struct epbench_team_t {
-    int threads; /**< of this process */
-    int procs;   /**< of the job */
-    int proc;    /**< my number among them */
+    int threads;      /**< of this process */
+    int procs;        /**< of the job */
+    int proc;         /**< my number among them */
     MPI_Comm control; /**< one rank per process, used by thread 0 only */
     const epbench_options_t *options;
     _Alignas(EPBENCH_LINE) atomic_int arrived;
     _Alignas(EPBENCH_LINE) atomic_int turn;
-    _Alignas(EPBENCH_LINE) double result; /**< written by thread 0, read after a barrier */
+    _Alignas(EPBENCH_LINE) double result;          /**< written by thread 0, read after a barrier */
     epbench_team_slot_t slot[EPBENCH_MAX_THREADS]; /**< each written by its own thread */
 } epbench_team_t;
 
@@ -92,20 +92,20 @@ typedef enum epbench_can_t {
 
 /** One communicating party. */
 typedef struct epbench_worker_t {
-    MPI_Comm comm;      /**< carries everything that is timed */
-    unsigned can;       /**< of epbench_can_t */
-    int rank;           /**< 0 .. size-1, the same numbering in every way */
-    int size;           /**< workers of the job */
-    int pair;           /**< my pair */
-    bool first;         /**< of my pair: the one that starts */
-    int peer;           /**< the other one's rank in comm */
-    int tag_out;        /**< tag of what I send */
-    int tag_in;         /**< tag of what I receive */
-    int thread;         /**< my number within the process */
+    MPI_Comm comm; /**< carries everything that is timed */
+    unsigned can;  /**< of epbench_can_t */
+    int rank;      /**< 0 .. size-1, the same numbering in every way */
+    int size;      /**< workers of the job */
+    int pair;      /**< my pair */
+    bool first;    /**< of my pair: the one that starts */
+    int peer;      /**< the other one's rank in comm */
+    int tag_out;   /**< tag of what I send */
+    int tag_in;    /**< tag of what I receive */
+    int thread;    /**< my number within the process */
     epbench_team_t *team;
-    struct job_t *job;  /**< for epbench_ways.c */
-    double uncounted;   /**< seconds of the block that are not the measurement's, if any */
-    double amount;      /**< what a measurement that is no time found */
+    struct job_t *job; /**< for epbench_ways.c */
+    double uncounted;  /**< seconds of the block that are not the measurement's, if any */
+    double amount;     /**< what a measurement that is no time found */
     unsigned char *send_buffer;
     unsigned char *recv_buffer;
     size_t send_bytes;
@@ -127,9 +127,9 @@ struct epbench_measure_t {
     const char *name;
     const char *unit;
     bool higher_is_better;
-    unsigned needs;   /**< of epbench_can_t; left out where the worker cannot */
-    bool windowed;    /**< has a window */
-    size_t fixed;     /**< bytes per message where size means something else, or 0 */
+    unsigned needs; /**< of epbench_can_t; left out where the worker cannot */
+    bool windowed;  /**< has a window */
+    size_t fixed;   /**< bytes per message where size means something else, or 0 */
 
     /** Before the timed blocks: fill and clear buffers, queue what shall wait; or NULL. */
     void (*prepare)(epbench_worker_t *worker, const epbench_point_t *point);

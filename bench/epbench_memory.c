@@ -133,8 +133,7 @@ static double value_make(const epbench_worker_t *worker, const epbench_point_t *
 }
 
 /** What each one of a set takes. */
-static void take_many(epbench_worker_t *worker, const epbench_point_t *point,
-                      double (*bytes)(void))
+static void take_many(epbench_worker_t *worker, const epbench_point_t *point, double (*bytes)(void))
 {
     double before;
 
@@ -226,16 +225,45 @@ static void block_job(epbench_worker_t *worker, const epbench_point_t *point, lo
 }
 
 const epbench_measure_t epbench_memory_measures[] = {
-    {.name = "make", .unit = "us", .needs = EPBENCH_MANY, .prepare = prepare_many,
-     .block = block_make, .check = check_many, .value = value_make},
-    {.name = "heap", .unit = "B", .needs = EPBENCH_MANY, .prepare = prepare_many,
-     .block = block_heap, .check = check_many, .value = value_amount, .once = true},
-    {.name = "resident", .unit = "B", .needs = EPBENCH_MANY, .prepare = prepare_many,
-     .block = block_resident, .check = check_many, .value = value_amount, .once = true},
-    {.name = "peerheap", .unit = "B", .needs = EPBENCH_COLLECTIVE, .windowed = true,
-     .prepare = prepare_peers, .block = block_peer_heap, .value = value_amount, .once = true},
-    {.name = "peerresident", .unit = "B", .needs = EPBENCH_COLLECTIVE, .windowed = true,
-     .prepare = prepare_peers, .block = block_peer_resident, .value = value_amount, .once = true},
+    {.name = "make",
+     .unit = "us",
+     .needs = EPBENCH_MANY,
+     .prepare = prepare_many,
+     .block = block_make,
+     .check = check_many,
+     .value = value_make},
+    {.name = "heap",
+     .unit = "B",
+     .needs = EPBENCH_MANY,
+     .prepare = prepare_many,
+     .block = block_heap,
+     .check = check_many,
+     .value = value_amount,
+     .once = true},
+    {.name = "resident",
+     .unit = "B",
+     .needs = EPBENCH_MANY,
+     .prepare = prepare_many,
+     .block = block_resident,
+     .check = check_many,
+     .value = value_amount,
+     .once = true},
+    {.name = "peerheap",
+     .unit = "B",
+     .needs = EPBENCH_COLLECTIVE,
+     .windowed = true,
+     .prepare = prepare_peers,
+     .block = block_peer_heap,
+     .value = value_amount,
+     .once = true},
+    {.name = "peerresident",
+     .unit = "B",
+     .needs = EPBENCH_COLLECTIVE,
+     .windowed = true,
+     .prepare = prepare_peers,
+     .block = block_peer_resident,
+     .value = value_amount,
+     .once = true},
     {.name = "job", .unit = "B", .block = block_job, .value = value_amount, .once = true},
     {.name = NULL},
 };

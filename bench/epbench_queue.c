@@ -125,11 +125,23 @@ static double value_rate(const epbench_worker_t *worker, const epbench_point_t *
 }
 
 const epbench_measure_t epbench_queue_measures[] = {
-    {.name = "posted", .unit = "M/s", .higher_is_better = true, .windowed = true,
-     .fixed = MESSAGE_BYTES, .prepare = prepare_posted, .block = block_rate, .check = check_posted,
+    {.name = "posted",
+     .unit = "M/s",
+     .higher_is_better = true,
+     .windowed = true,
+     .fixed = MESSAGE_BYTES,
+     .prepare = prepare_posted,
+     .block = block_rate,
+     .check = check_posted,
      .value = value_rate},
-    {.name = "unexpected", .unit = "M/s", .higher_is_better = true, .windowed = true,
-     .fixed = MESSAGE_BYTES, .prepare = prepare_unexpected, .block = block_rate,
-     .check = check_unexpected, .value = value_rate},
+    {.name = "unexpected",
+     .unit = "M/s",
+     .higher_is_better = true,
+     .windowed = true,
+     .fixed = MESSAGE_BYTES,
+     .prepare = prepare_unexpected,
+     .block = block_rate,
+     .check = check_unexpected,
+     .value = value_rate},
     {.name = NULL},
 };

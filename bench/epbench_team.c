@@ -47,8 +47,7 @@ void epbench_team_local_sync(epbench_team_t *team)
     int turn = atomic_load_explicit(&team->turn, memory_order_relaxed);
     int spins = 0;
 
-    if (team->threads - 1
-        == atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel)) {
+    if (team->threads - 1 == atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel)) {
         atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&team->turn, turn + 1, memory_order_release);
         return;

@@ -31,7 +31,7 @@
 #include "epbench.h"
 
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #define TAG_FIRST 11  /* what the first of a pair sends */
@@ -42,15 +42,15 @@ typedef struct job_t job_t;
 typedef struct way_t {
     const char *name;
     int thread_level;
-    bool threaded; /**< several workers in a process */
-    unsigned can;  /**< of epbench_can_t */
-    void (*create)(job_t *job);                             /**< once, by the main thread */
-    void (*enter)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
-    void (*leave)(job_t *job, epbench_worker_t *worker);    /**< by each worker's thread */
-    void (*destroy)(job_t *job);                            /**< once, by the main thread */
-    void (*make)(job_t *job, epbench_worker_t *worker);     /**< once more, by all workers */
-    void (*unmake)(job_t *job, epbench_worker_t *worker);   /**< by all workers */
-    void (*many)(job_t *job, int n);                        /**< n more, by thread 0 */
+    bool threaded;                                        /**< several workers in a process */
+    unsigned can;                                         /**< of epbench_can_t */
+    void (*create)(job_t *job);                           /**< once, by the main thread */
+    void (*enter)(job_t *job, epbench_worker_t *worker);  /**< by each worker's thread */
+    void (*leave)(job_t *job, epbench_worker_t *worker);  /**< by each worker's thread */
+    void (*destroy)(job_t *job);                          /**< once, by the main thread */
+    void (*make)(job_t *job, epbench_worker_t *worker);   /**< once more, by all workers */
+    void (*unmake)(job_t *job, epbench_worker_t *worker); /**< by all workers */
+    void (*many)(job_t *job, int n);                      /**< n more, by thread 0 */
     void (*many_free)(job_t *job, int n);
     bool many_threads; /**< takes as many threads as it makes */
 } way_t;
@@ -59,9 +59,9 @@ struct job_t {
     const way_t *way;
     epbench_team_t *team;
     int workers;
-    MPI_Comm *comm; /**< one per thread, per pair, or a single one: the way knows */
-    MPI_Comm *made; /**< one per thread, or a single one, by make */
-    MPI_Comm *set;  /**< EPBENCH_MAX_MANY, or a single one, by many */
+    MPI_Comm *comm;       /**< one per thread, per pair, or a single one: the way knows */
+    MPI_Comm *made;       /**< one per thread, or a single one, by make */
+    MPI_Comm *set;        /**< EPBENCH_MAX_MANY, or a single one, by many */
     epbench_crew_t *crew; /**< of many, where the way wants it */
 };
 
@@ -304,26 +304,58 @@ static void threadcomm_many_free(job_t *job, int n)
 #endif /* HAVE_THREADCOMM */
 
 static const way_t ways[] = {
-    {.name = "proc", .thread_level = MPI_THREAD_SINGLE, .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT,
-     .create = proc_create, .enter = proc_enter, .leave = leave_nothing, .destroy = proc_destroy},
-    {.name = "proc-multiple", .thread_level = MPI_THREAD_MULTIPLE,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT, .create = proc_create, .enter = proc_enter,
-     .leave = leave_nothing, .destroy = proc_destroy},
-    {.name = "thread", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true, .can = EPBENCH_MANY,
-     .create = thread_create, .enter = thread_enter, .leave = leave_nothing,
-     .destroy = thread_destroy, .many = thread_many, .many_free = many_free_each},
+    {.name = "proc",
+     .thread_level = MPI_THREAD_SINGLE,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT,
+     .create = proc_create,
+     .enter = proc_enter,
+     .leave = leave_nothing,
+     .destroy = proc_destroy},
+    {.name = "proc-multiple",
+     .thread_level = MPI_THREAD_MULTIPLE,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT,
+     .create = proc_create,
+     .enter = proc_enter,
+     .leave = leave_nothing,
+     .destroy = proc_destroy},
+    {.name = "thread",
+     .thread_level = MPI_THREAD_MULTIPLE,
+     .threaded = true,
+     .can = EPBENCH_MANY,
+     .create = thread_create,
+     .enter = thread_enter,
+     .leave = leave_nothing,
+     .destroy = thread_destroy,
+     .many = thread_many,
+     .many_free = many_free_each},
 #if defined(HAVE_EP)
-    {.name = "ep", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE | EPBENCH_MANY, .create = ep_create,
-     .enter = ep_enter, .leave = ep_leave, .destroy = ep_destroy, .make = ep_make,
-     .unmake = ep_unmake, .many = ep_many, .many_free = many_free_each},
+    {.name = "ep",
+     .thread_level = MPI_THREAD_MULTIPLE,
+     .threaded = true,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE | EPBENCH_MANY,
+     .create = ep_create,
+     .enter = ep_enter,
+     .leave = ep_leave,
+     .destroy = ep_destroy,
+     .make = ep_make,
+     .unmake = ep_unmake,
+     .many = ep_many,
+     .many_free = many_free_each},
 #endif
 #if defined(HAVE_THREADCOMM)
-    {.name = "threadcomm", .thread_level = MPI_THREAD_MULTIPLE, .threaded = true,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_MAKE | EPBENCH_MANY, .create = threadcomm_create,
-     .enter = threadcomm_enter, .leave = threadcomm_leave, .destroy = threadcomm_destroy,
-     .make = threadcomm_make, .unmake = threadcomm_unmake, .many = threadcomm_many,
-     .many_free = threadcomm_many_free, .many_threads = true},
+    {.name = "threadcomm",
+     .thread_level = MPI_THREAD_MULTIPLE,
+     .threaded = true,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_MAKE | EPBENCH_MANY,
+     .create = threadcomm_create,
+     .enter = threadcomm_enter,
+     .leave = threadcomm_leave,
+     .destroy = threadcomm_destroy,
+     .make = threadcomm_make,
+     .unmake = threadcomm_unmake,
+     .many = threadcomm_many,
+     .many_free = threadcomm_many_free,
+     .many_threads = true},
 #endif
 };
 

@@ -45,8 +45,8 @@ static double at_first(int row, int column)
 static void average(double *to, const double *up, const double *row, const double *down, int begin)
 {
     for (int c = begin; c < begin + WIDTH; ++c) {
-        to[c] = 0.25 * (up[c] + down[c] + row[(c + 1) % COLUMNS]
-                        + row[(c + COLUMNS - 1) % COLUMNS]);
+        to[c] = 0.25
+                * (up[c] + down[c] + row[(c + 1) % COLUMNS] + row[(c + COLUMNS - 1) % COLUMNS]);
     }
 }
 
@@ -144,8 +144,9 @@ int main(int argc, char **argv)
 
     expected = serial(size * ROWS);
     right = NULL != expected
-            && 0 == memcmp(field[STEPS % 2], expected + (size_t) rank * ROWS * COLUMNS,
-                           sizeof(field[0]));
+            && 0
+                   == memcmp(field[STEPS % 2], expected + (size_t) rank * ROWS * COLUMNS,
+                             sizeof(field[0]));
     free(expected);
     for (int i = 0; i < 2 * EDGES; ++i) {
         MPI_Request_free(&requests[i]);

@@ -51,7 +51,7 @@ typedef struct block_t {
 
 static int processes, process; /* how many, and which is this one */
 static block_t tile[TILES];
-static int owner[TILES]; /* the process that has it; all processes know */
+static int owner[TILES];         /* the process that has it; all processes know */
 static MPI_Datatype row, column; /* of a tile's cells */
 
 static void fail(const char *why)

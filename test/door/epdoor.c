@@ -35,7 +35,7 @@
 typedef struct meeting_t {
     struct {
         _Alignas(64) _Atomic uint64_t word;
-    } *lines;
+    } * lines;
     int count, index; /**< members; which of them this one is */
 } meeting_t;
 
@@ -47,9 +47,9 @@ typedef struct handle_t {
     meeting_t process, node;
     int *leaders, leader_count, leader_index; /**< ranks of the leaders; of a leader, which it is */
     bool is_one_node;
-    uint64_t rounds;                          /**< barriers begun */
-    _Atomic uint64_t sum, out_of_order;       /**< of messages; written under the endpoint's lock */
-    uint64_t *last;                           /**< by rank: the last number that came */
+    uint64_t rounds;                    /**< barriers begun */
+    _Atomic uint64_t sum, out_of_order; /**< of messages; written under the endpoint's lock */
+    uint64_t *last;                     /**< by rank: the last number that came */
 } handle_t;
 
 typedef enum stage_t {
@@ -64,11 +64,11 @@ typedef enum stage_t {
 typedef struct barrier_t {
     mpix_endpoints_work_t work; /**< first: a step finds the barrier by it */
     handle_t *handle;
-    MPI_Request request;        /**< to be ended; MPI_REQUEST_NULL: it is waited for here */
+    MPI_Request request; /**< to be ended; MPI_REQUEST_NULL: it is waited for here */
     uint64_t round;
     stage_t stage;
-    int seen;                   /**< members that have come */
-    int step;                   /**< of the messages: how many leaders further on; 0: none yet */
+    int seen; /**< members that have come */
+    int step; /**< of the messages: how many leaders further on; 0: none yet */
     MPI_Request message[2];
     int error;
 } barrier_t;
@@ -202,10 +202,8 @@ static bool arrived(void *object, int rank, const void *data, size_t size)
     return true;
 }
 
-static const mpix_endpoints_guest_t guest = {.name = "epdoor",
-                                             .make = make,
-                                             .free = handle_free,
-                                             .arrived = arrived};
+static const mpix_endpoints_guest_t guest = {
+    .name = "epdoor", .make = make, .free = handle_free, .arrived = arrived};
 
 /* ---- a barrier ------------------------------------------------------------------------------- */
 

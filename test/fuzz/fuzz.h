@@ -28,14 +28,14 @@
 #include <stdlib.h>
 
 /** An invariant: a violation is reported as libFuzzer reports a crash, with the input. */
-#define FUZZ_CHECK(condition, ...)                                    \
-    do {                                                              \
-        if (!(condition)) {                                           \
-            fprintf(stderr, "fuzz: %s:%d: ", __FILE__, __LINE__);     \
-            fprintf(stderr, __VA_ARGS__);                             \
-            fprintf(stderr, " (%s)\n", #condition);                   \
-            abort();                                                  \
-        }                                                             \
+#define FUZZ_CHECK(condition, ...)                                \
+    do {                                                          \
+        if (!(condition)) {                                       \
+            fprintf(stderr, "fuzz: %s:%d: ", __FILE__, __LINE__); \
+            fprintf(stderr, __VA_ARGS__);                         \
+            fprintf(stderr, " (%s)\n", #condition);               \
+            abort();                                              \
+        }                                                         \
     } while (0)
 
 /** What is left of an input. */
@@ -78,7 +78,7 @@ typedef struct fuzz_comm_t {
 } fuzz_comm_t;
 
 extern fuzz_comm_t fuzz_comms[FUZZ_COMMS];
-extern mca_pml_epml_ep_t *fuzz_ep; /**< under test */
+extern mca_pml_epml_ep_t *fuzz_ep;       /**< under test */
 extern mca_pml_epml_peer_t *fuzz_remote; /**< FUZZ_REMOTE, as rank 0 sees it */
 extern uint64_t fuzz_neighbour_uid;      /**< of rank 1's endpoint */
 
@@ -131,10 +131,10 @@ typedef struct fuzz_net_t {
     /** Numbers of requests that rank 0 has sent, the newest first: what a peer may answer to. */
     uint32_t learned[FUZZ_LEARNED];
     uint32_t learned_count;
-    uint32_t gets;          /**< begun, not finished */
-    int64_t registrations;  /**< handles given out, not given back */
-    bool lost;              /**< the endpoint knows that it has lost the remote rank */
-    bool abandoned;         /**< and has told the network so */
+    uint32_t gets;         /**< begun, not finished */
+    int64_t registrations; /**< handles given out, not given back */
+    bool lost;             /**< the endpoint knows that it has lost the remote rank */
+    bool abandoned;        /**< and has told the network so */
 } fuzz_net_t;
 
 extern fuzz_net_t fuzz_net;

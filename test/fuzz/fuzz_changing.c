@@ -20,21 +20,21 @@
  */
 
 #if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* names of registers */
+#    define _GNU_SOURCE /* names of registers */
 #endif
 
 #include "fuzz.h"
 
 #if defined(__x86_64__)
 
-#include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
+#    include <signal.h>
+#    include <string.h>
+#    include <sys/mman.h>
+#    include <ucontext.h>
+#    include <unistd.h>
 
-#define TRAP_FLAG 0x100
-#define CHANGES_MOST 100 /* reads that are stopped; a large payload is read by many */
+#    define TRAP_FLAG 0x100
+#    define CHANGES_MOST 100 /* reads that are stopped; a large payload is read by many */
 
 static struct {
     unsigned char *page; /**< the message ends with it; the next one is never there */

@@ -110,7 +110,7 @@ void fuzz_check_matching(void)
                (unsigned long long) queued, (unsigned long long) table->unexpected_count);
     /* One that a matched probe has taken out is kept all the same. */
     FUZZ_CHECK(0 == fuzz_ep->flow.taken_out ? bytes == fuzz_ep->flow.bytes
-                                       : bytes < fuzz_ep->flow.bytes,
+                                            : bytes < fuzz_ep->flow.bytes,
                "%llu bytes kept, counted %llu", (unsigned long long) bytes,
                (unsigned long long) fuzz_ep->flow.bytes);
     for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {

@@ -53,7 +53,7 @@ static struct mca_btl_base_endpoint_t *remote_inbox;
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static void run_ranks(void *(*work)(void *))
+static void run_ranks(void *(*work)(void *) )
 {
     pthread_t threads[FUZZ_RANKS];
 

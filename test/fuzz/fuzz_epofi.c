@@ -35,14 +35,14 @@
 
 #define BUFFERS 4
 #define BYTES_MAX 512
-#define SENDER    UINT64_C(0x1122334455667788)
+#define SENDER UINT64_C(0x1122334455667788)
 
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "fuzz: %s:%d: %s\n", __FILE__, __LINE__, #condition);    \
-            abort();                                                                 \
-        }                                                                            \
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "fuzz: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                              \
+        }                                                                         \
     } while (0)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -55,8 +55,7 @@ static size_t arrived_size;
 static unsigned int handed_on;
 static size_t expected_at; /**< where the next message of a packet begins */
 
-static void on_receive(mca_btl_base_module_t *btl,
-                       const mca_btl_base_receive_descriptor_t *message)
+static void on_receive(mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *message)
 {
     const mca_btl_base_segment_t *segment = message->des_segments;
     static volatile unsigned char sink;

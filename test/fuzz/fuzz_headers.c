@@ -115,9 +115,8 @@ static uint64_t a_number(fuzz_input_t *input)
     const uint32_t number = some_number(input);
     const mca_pml_epml_request_t *request = request_of(number);
 
-    addressee = NULL != request && fuzz_is_part(request)
-                    ? (const mca_pml_epml_part_t *) request
-                    : NULL;
+    addressee = NULL != request && fuzz_is_part(request) ? (const mca_pml_epml_part_t *) request
+                                                         : NULL;
     return number;
 }
 
@@ -144,8 +143,9 @@ static uint64_t a_kept_number(fuzz_input_t *input)
 /** Lengths and offsets: round a border of ours, or anything. */
 static uint64_t a_length(fuzz_input_t *input)
 {
-    static const uint64_t borders[] = {0, 8, 100, FUZZ_EAGER_LIMIT, FUZZ_FRAG_LIMIT, 1000, 1024,
-                                       3000, UINT32_MAX, INT64_MAX, UINT64_MAX};
+    static const uint64_t borders[] = {0,         8,    100,  FUZZ_EAGER_LIMIT, FUZZ_FRAG_LIMIT,
+                                       1000,      1024, 3000, UINT32_MAX,       INT64_MAX,
+                                       UINT64_MAX};
     const size_t count = sizeof(borders) / sizeof(borders[0]);
     const uint8_t choice = fuzz_byte(input);
     uint64_t length;
@@ -413,8 +413,7 @@ static bool wants(const mca_pml_epml_request_t *request, uint64_t offset, uint64
 
     return NULL != request && fuzz_is(request, "partitioned receive") && part->matched
            && !request->done && !part->ended && !part->owes_start && offset <= request->wanted
-           && length <= request->wanted - offset
-           && length <= part->missing;
+           && length <= request->wanted - offset && length <= part->missing;
 }
 
 static bool fits_part_data(const void *message, const mca_pml_epml_request_t *request)
@@ -499,27 +498,33 @@ static bool fits_ack(const void *message, const mca_pml_epml_request_t *request)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define FIELD(type, member, value) {offsetof(type, member), sizeof(((type *) 0)->member), value}
+/* clang-format on */
 #define FIELDS_MAX 8
 
 /** Kinds, with the fields that do not follow from the kind.  The first OLD_KINDS are chosen as they
  * were when the corpus was made; new ones go behind the others. */
 static const struct kind_t {
     uint8_t kind;
-    size_t size;                             /**< of the header */
-    enum { NOTHING, DATA, HANDLE } payload;  /**< what is behind it */
+    size_t size;                            /**< of the header */
+    enum { NOTHING, DATA, HANDLE } payload; /**< what is behind it */
     field_t fields[FIELDS_MAX];
     /** Of an answer: it is dropped if not.  request: the one of its number, or NULL. */
     bool (*fits)(const void *message, const mca_pml_epml_request_t *request);
 } kinds[] = {
-    {EPML_HDR_EAGER, sizeof(mca_pml_epml_hdr_match_t), DATA,
+    {EPML_HDR_EAGER,
+     sizeof(mca_pml_epml_hdr_match_t),
+     DATA,
      {FIELD(mca_pml_epml_hdr_match_t, common.flags, flags),
       FIELD(mca_pml_epml_hdr_match_t, common.request, anything),
       FIELD(mca_pml_epml_hdr_match_t, context, a_context),
       FIELD(mca_pml_epml_hdr_match_t, source, a_source),
       FIELD(mca_pml_epml_hdr_match_t, tag, a_tag)},
      NULL},
-    {EPML_HDR_RNDV, sizeof(mca_pml_epml_hdr_rndv_t), HANDLE,
+    {EPML_HDR_RNDV,
+     sizeof(mca_pml_epml_hdr_rndv_t),
+     HANDLE,
      {FIELD(mca_pml_epml_hdr_rndv_t, match.common.flags, flags),
       FIELD(mca_pml_epml_hdr_rndv_t, match.common.handle_size, a_handle_size),
       FIELD(mca_pml_epml_hdr_rndv_t, match.common.request, anything),
@@ -529,42 +534,60 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_rndv_t, length, a_length),
       FIELD(mca_pml_epml_hdr_rndv_t, address, anything)},
      NULL},
-    {EPML_HDR_CTS, sizeof(mca_pml_epml_hdr_cts_t), NOTHING,
+    {EPML_HDR_CTS,
+     sizeof(mca_pml_epml_hdr_cts_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_cts_t, common.request, a_number),
       FIELD(mca_pml_epml_hdr_cts_t, receiver, anything),
       FIELD(mca_pml_epml_hdr_cts_t, length, a_length)},
      fits_cts},
-    {EPML_HDR_FRAG, sizeof(mca_pml_epml_hdr_frag_t), DATA,
+    {EPML_HDR_FRAG,
+     sizeof(mca_pml_epml_hdr_frag_t),
+     DATA,
      {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_number),
-      FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)}, fits_frag},
-    {EPML_HDR_FIN, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+      FIELD(mca_pml_epml_hdr_frag_t, offset, an_offset)},
+     fits_frag},
+    {EPML_HDR_FIN,
+     sizeof(mca_pml_epml_hdr_done_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
       FIELD(mca_pml_epml_hdr_done_t, status, a_status),
       FIELD(mca_pml_epml_hdr_done_t, round, this_round)},
      fits_fin},
-    {EPML_HDR_ACK, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+    {EPML_HDR_ACK,
+     sizeof(mca_pml_epml_hdr_done_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_number),
       FIELD(mca_pml_epml_hdr_done_t, status, a_status)},
      fits_ack},
-    {EPML_HDR_PART_INIT, sizeof(mca_pml_epml_hdr_rndv_t), NOTHING,
+    {EPML_HDR_PART_INIT,
+     sizeof(mca_pml_epml_hdr_rndv_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_rndv_t, match.common.request, anything),
       FIELD(mca_pml_epml_hdr_rndv_t, match.context, a_context),
       FIELD(mca_pml_epml_hdr_rndv_t, match.source, a_source),
       FIELD(mca_pml_epml_hdr_rndv_t, match.tag, a_tag),
       FIELD(mca_pml_epml_hdr_rndv_t, length, a_length)},
      NULL},
-    {EPML_HDR_PART_START, sizeof(mca_pml_epml_hdr_part_start_t), NOTHING,
+    {EPML_HDR_PART_START,
+     sizeof(mca_pml_epml_hdr_part_start_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_part_start_t, common.flags, flags),
       FIELD(mca_pml_epml_hdr_part_start_t, common.request, a_part_number),
       FIELD(mca_pml_epml_hdr_part_start_t, receiver, anything),
       FIELD(mca_pml_epml_hdr_part_start_t, round, a_round),
       FIELD(mca_pml_epml_hdr_part_start_t, length, a_part_length)},
      fits_part_start},
-    {EPML_HDR_PART_DATA, sizeof(mca_pml_epml_hdr_frag_t), DATA,
+    {EPML_HDR_PART_DATA,
+     sizeof(mca_pml_epml_hdr_frag_t),
+     DATA,
      {FIELD(mca_pml_epml_hdr_frag_t, common.request, a_part_number),
       FIELD(mca_pml_epml_hdr_frag_t, common.handle_size, this_round),
-      FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)}, fits_part_data},
-    {EPML_HDR_PART_RNDV, sizeof(mca_pml_epml_hdr_part_rndv_t), HANDLE,
+      FIELD(mca_pml_epml_hdr_frag_t, offset, a_part_offset)},
+     fits_part_data},
+    {EPML_HDR_PART_RNDV,
+     sizeof(mca_pml_epml_hdr_part_rndv_t),
+     HANDLE,
      {FIELD(mca_pml_epml_hdr_part_rndv_t, common.flags, piece_flags),
       FIELD(mca_pml_epml_hdr_part_rndv_t, common.handle_size, a_handle_size),
       FIELD(mca_pml_epml_hdr_part_rndv_t, common.request, a_part_number),
@@ -574,31 +597,47 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_part_rndv_t, length, a_part_length),
       FIELD(mca_pml_epml_hdr_part_rndv_t, address, anything)},
      fits_part_rndv},
-    {EPML_HDR_HOLD, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
-     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
-    {EPML_HDR_GO, sizeof(mca_pml_epml_hdr_flow_t), NOTHING,
-     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)}, fits_flow},
-    {EPML_HDR_PART_AGAIN, sizeof(mca_pml_epml_hdr_part_again_t), NOTHING,
+    {EPML_HDR_HOLD,
+     sizeof(mca_pml_epml_hdr_flow_t),
+     NOTHING,
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
+     fits_flow},
+    {EPML_HDR_GO,
+     sizeof(mca_pml_epml_hdr_flow_t),
+     NOTHING,
+     {FIELD(mca_pml_epml_hdr_flow_t, uid, a_uid)},
+     fits_flow},
+    {EPML_HDR_PART_AGAIN,
+     sizeof(mca_pml_epml_hdr_part_again_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_part_again_t, common.request, a_part_number),
       FIELD(mca_pml_epml_hdr_part_again_t, common.handle_size, this_round),
       FIELD(mca_pml_epml_hdr_part_again_t, offset, a_part_offset),
       FIELD(mca_pml_epml_hdr_part_again_t, length, a_part_length)},
      fits_part_again},
-    {EPML_HDR_WITHDRAW, sizeof(mca_pml_epml_hdr_withdraw_t), NOTHING,
+    {EPML_HDR_WITHDRAW,
+     sizeof(mca_pml_epml_hdr_withdraw_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_withdraw_t, common.request, a_kept_number),
       FIELD(mca_pml_epml_hdr_withdraw_t, context, a_context),
       FIELD(mca_pml_epml_hdr_withdraw_t, uid, a_uid)},
      fits_withdraw},
-    {EPML_HDR_PART_FAIL, sizeof(mca_pml_epml_hdr_done_t), NOTHING,
+    {EPML_HDR_PART_FAIL,
+     sizeof(mca_pml_epml_hdr_done_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_done_t, common.request, a_part_number),
       FIELD(mca_pml_epml_hdr_done_t, status, a_status),
       FIELD(mca_pml_epml_hdr_done_t, round, this_round)},
      fits_part_fail},
-    {EPML_HDR_LEFT, sizeof(mca_pml_epml_hdr_left_t), NOTHING,
+    {EPML_HDR_LEFT,
+     sizeof(mca_pml_epml_hdr_left_t),
+     NOTHING,
      {FIELD(mca_pml_epml_hdr_left_t, context, a_context),
       FIELD(mca_pml_epml_hdr_left_t, uid, a_uid)},
      fits_left},
-    {EPML_HDR_OWN, sizeof(mca_pml_epml_hdr_match_t), DATA,
+    {EPML_HDR_OWN,
+     sizeof(mca_pml_epml_hdr_match_t),
+     DATA,
      {FIELD(mca_pml_epml_hdr_match_t, context, a_context),
       FIELD(mca_pml_epml_hdr_match_t, source, a_source),
       FIELD(mca_pml_epml_hdr_match_t, tag, a_guest)},

@@ -294,8 +294,8 @@ static int net_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
                      size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
                      mca_btl_base_descriptor_t **descriptor_p)
 {
-    mca_btl_base_descriptor_t *descriptor
-        = net_prepare_src(btl, endpoint, convertor, order, header_size, &payload_size, flags);
+    mca_btl_base_descriptor_t *descriptor = net_prepare_src(btl, endpoint, convertor, order,
+                                                            header_size, &payload_size, flags);
 
     FUZZ_CHECK(NULL == descriptor_p, "a descriptor is wanted back");
     if (NULL == descriptor) {
@@ -314,9 +314,9 @@ static bool may_write(const void *memory, size_t size)
     return fuzz_requests_may_write(memory, size) || fuzz_parts_may_write(memory, size);
 }
 
-static struct mca_btl_base_registration_handle_t *
-net_register(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base,
-             size_t size, uint32_t flags)
+static struct mca_btl_base_registration_handle_t *net_register(
+    mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base, size_t size,
+    uint32_t flags)
 {
     struct mca_btl_base_registration_handle_t *handle;
 
@@ -370,8 +370,11 @@ static int net_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *e
     if (GETS_MAX == fuzz_net.gets) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    gets[fuzz_net.gets++] = (fuzz_get_t){.local = local_address, .size = size, .done = done,
-                                         .context = context, .data = data,
+    gets[fuzz_net.gets++] = (fuzz_get_t){.local = local_address,
+                                         .size = size,
+                                         .done = done,
+                                         .context = context,
+                                         .data = data,
                                          .handle = local_handle};
     return OPAL_SUCCESS;
 }

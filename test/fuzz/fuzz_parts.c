@@ -28,12 +28,12 @@
 /** What is asked of MPI. */
 typedef struct plan_t {
     bool send;
-    bool pieces;  /**< not contiguous */
+    bool pieces; /**< not contiguous */
     bool started;
-    int comm;     /**< FUZZ_COMM_ */
+    int comm; /**< FUZZ_COMM_ */
     int tag;
     int partitions;
-    int count;    /**< elements of a partition, of one byte or of a piece */
+    int count; /**< elements of a partition, of one byte or of a piece */
 } plan_t;
 
 typedef struct slot_t {
@@ -128,11 +128,10 @@ static int init_request(slot_t *slot)
     MPI_Datatype type = plan->pieces ? piece : MPI_BYTE;
     void *buffer = slot->memory + GUARD;
 
-    return plan->send
-               ? MPI_Psend_init(buffer, plan->partitions, plan->count, type, comm->remote,
-                                plan->tag, comm->comm, MPI_INFO_NULL, &slot->request)
-               : MPI_Precv_init(buffer, plan->partitions, plan->count, type, comm->remote,
-                                plan->tag, comm->comm, MPI_INFO_NULL, &slot->request);
+    return plan->send ? MPI_Psend_init(buffer, plan->partitions, plan->count, type, comm->remote,
+                                       plan->tag, comm->comm, MPI_INFO_NULL, &slot->request)
+                      : MPI_Precv_init(buffer, plan->partitions, plan->count, type, comm->remote,
+                                       plan->tag, comm->comm, MPI_INFO_NULL, &slot->request);
 }
 
 static void init(const plan_t *plan)

@@ -42,8 +42,8 @@ typedef struct slot_t {
     plan_t plan;
     MPI_Request request;
     mca_pml_epml_request_t *engine; /**< the same */
-    size_t count;          /**< bytes that came, of a receive that is over */
-    unsigned char *memory; /**< the buffer between two guard zones; of its own, so that
+    size_t count;                   /**< bytes that came, of a receive that is over */
+    unsigned char *memory;          /**< the buffer between two guard zones; of its own, so that
                             * AddressSanitizer knows where it ends, in space and in time */
 } slot_t;
 
@@ -128,14 +128,14 @@ static int init_or_start(slot_t *slot)
     switch (plan->what) {
     case RECV:
         return (plan->persistent ? MPI_Recv_init : MPI_Irecv)(buffer, count, type, peer, plan->tag,
-                                                             comm->comm, &slot->request);
+                                                              comm->comm, &slot->request);
     case SEND:
         return (plan->persistent ? MPI_Send_init : MPI_Isend)(buffer, count, type, peer, plan->tag,
-                                                             comm->comm, &slot->request);
+                                                              comm->comm, &slot->request);
     default:
         return (plan->persistent ? MPI_Ssend_init : MPI_Issend)(buffer, count, type, peer,
-                                                               plan->tag, comm->comm,
-                                                               &slot->request);
+                                                                plan->tag, comm->comm,
+                                                                &slot->request);
     }
 }
 

@@ -63,8 +63,7 @@ __attribute__((visibility("default"))) int PMIx_Query_info_nb(void *queries, siz
     int (*next)(void *, size_t, void (*)(void), void *);
 
     *(void **) &next = dlsym(RTLD_NEXT, "PMIx_Query_info_nb");
-    if (NULL != unanswered && is_ours(__builtin_return_address(0))
-        && asked++ < atoi(unanswered)) {
+    if (NULL != unanswered && is_ours(__builtin_return_address(0)) && asked++ < atoi(unanswered)) {
         return 0; /* PMIX_SUCCESS: it has been asked */
     }
     return next(queries, count, answer, context);

@@ -76,8 +76,8 @@ EXPORT int opal_convertor_pack(struct opal_convertor_t *convertor, struct iovec 
 }
 
 EXPORT int32_t opal_convertor_prepare_for_send(struct opal_convertor_t *convertor,
-                                               const struct opal_datatype_t *datatype,
-                                               size_t count, const void *buffer)
+                                               const struct opal_datatype_t *datatype, size_t count,
+                                               const void *buffer)
 {
     static prepare_fn_t original;
 

@@ -83,10 +83,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* All under the lock. */
 static struct {
     char what[16];
-    int count;       /**< how often */
+    int count; /**< how often */
     int error;
-    uint64_t until;  /**< ns; 0: count decides */
-    bool pending;    /**< an error entry is to be read */
+    uint64_t until; /**< ns; 0: count decides */
+    bool pending;   /**< an error entry is to be read */
     struct fi_cq_err_entry entry;
 } order;
 static struct {
@@ -140,8 +140,7 @@ static int ordered(const char *what)
 
 static int port_of(const struct sockaddr_storage *address)
 {
-    return AF_INET == address->ss_family
-               ? ntohs(((const struct sockaddr_in *) address)->sin_port)
+    return AF_INET == address->ss_family ? ntohs(((const struct sockaddr_in *) address)->sin_port)
            : AF_INET6 == address->ss_family
                ? ntohs(((const struct sockaddr_in6 *) address)->sin6_port)
                : -1;
@@ -276,8 +275,7 @@ __attribute__((visibility("default"))) int ept_peer(int address, struct sockaddr
     return known;
 }
 
-__attribute__((visibility("default"))) int ept_fault(const char *what, int count, int error,
-                                                     int ms)
+__attribute__((visibility("default"))) int ept_fault(const char *what, int count, int error, int ms)
 {
     int found = 0;
 
@@ -334,8 +332,8 @@ static ssize_t fault_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64
 {
     const int error = ordered("send");
     const struct iovec *iov = msg->msg_iov;
-    const char *action
-        = 0 != error ? NULL : before_send(ep, iov->iov_base, iov->iov_len, msg->addr);
+    const char *action = 0 != error ? NULL
+                                    : before_send(ep, iov->iov_base, iov->iov_len, msg->addr);
     const ssize_t result = 0 != error ? -error : msg_ops.sendmsg(ep, msg, flags);
 
     cut_now(action);
@@ -346,8 +344,8 @@ static ssize_t fault_read(struct fid_ep *ep, void *buf, size_t len, void *desc, 
                           uint64_t addr, uint64_t key, void *context)
 {
     const int error = ordered("read");
-    const ssize_t result
-        = 0 != error ? -error : rma_ops.read(ep, buf, len, desc, src, addr, key, context);
+    const ssize_t result = 0 != error ? -error
+                                      : rma_ops.read(ep, buf, len, desc, src, addr, key, context);
 
     cut_now(0 != error ? NULL : cut_at("read"));
     return result;
@@ -500,8 +498,8 @@ static int fault_endpoint(struct fid_domain *domain, struct fi_info *info, struc
     return result;
 }
 
-static int fault_domain(struct fid_fabric *fabric, struct fi_info *info,
-                        struct fid_domain **domain, void *context)
+static int fault_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
+                        void *context)
 {
     static struct fi_ops_domain ops;
     int result = fabric_ops.domain(fabric, info, domain, context);
@@ -521,8 +519,8 @@ __attribute__((visibility("default"))) int fi_fabric(struct fi_fabric_attr *attr
                                                      struct fid_fabric **fabric, void *context)
 {
     static struct fi_ops_fabric ops;
-    int (*next)(struct fi_fabric_attr *, struct fid_fabric **, void *)
-        = dlsym(RTLD_NEXT, "fi_fabric");
+    int (*next)(struct fi_fabric_attr *, struct fid_fabric **, void *) = dlsym(RTLD_NEXT,
+                                                                               "fi_fabric");
     int result = next(attr, fabric, context);
 
     if (0 == result) {

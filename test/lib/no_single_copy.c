@@ -20,9 +20,9 @@
 #include <errno.h>
 #include <sys/uio.h>
 
-__attribute__((visibility("default"))) ssize_t
-process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
-                 const struct iovec *remote, unsigned long remote_count, unsigned long flags)
+__attribute__((visibility("default"))) ssize_t process_vm_readv(
+    pid_t pid, const struct iovec *local, unsigned long local_count, const struct iovec *remote,
+    unsigned long remote_count, unsigned long flags)
 {
     (void) pid;
     (void) local;

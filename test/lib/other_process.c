@@ -21,11 +21,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-__attribute__((visibility("default"))) ssize_t
-process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
-                 const struct iovec *remote, unsigned long remote_count, unsigned long flags)
+__attribute__((visibility("default"))) ssize_t process_vm_readv(
+    pid_t pid, const struct iovec *local, unsigned long local_count, const struct iovec *remote,
+    unsigned long remote_count, unsigned long flags)
 {
     (void) pid;
-    return syscall(SYS_process_vm_readv, getpid(), local, local_count, remote, remote_count,
-                   flags);
+    return syscall(SYS_process_vm_readv, getpid(), local, local_count, remote, remote_count, flags);
 }

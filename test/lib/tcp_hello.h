@@ -36,8 +36,12 @@ _Static_assert(40 == sizeof(tcp_hello_t), "as it travels");
 /** "I am the one who listens on that port." */
 static inline tcp_hello_t tcp_hello(uint16_t port)
 {
-    return (tcp_hello_t){.version = 3, .size = htons(8), .order = 1, .rdm_version = 1,
-                         .rdm_port = htons(port), .rdm_pid = htonl(1)};
+    return (tcp_hello_t){.version = 3,
+                         .size = htons(8),
+                         .order = 1,
+                         .rdm_version = 1,
+                         .rdm_port = htons(port),
+                         .rdm_pid = htonl(1)};
 }
 
 #endif /* EP_TEST_LIB_TCP_HELLO_H */

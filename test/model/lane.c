@@ -94,8 +94,8 @@ static void send(uint64_t number)
     epshm_lane_write(&writer, 0, message, 8 * words);
     epshm_lane_continue(&writer, count);
     epshm_lane_publish(&writer, count,
-                       (epshm_lane_mark_t){.kind = 1, .tag = (uint8_t) number,
-                                           .size = (uint16_t) (8 * words)});
+                       (epshm_lane_mark_t){
+                           .kind = 1, .tag = (uint8_t) number, .size = (uint16_t) (8 * words)});
 }
 
 static void receive(uint64_t number)

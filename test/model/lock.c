@@ -50,7 +50,7 @@ static uintptr_t self_number(void);
 #    define EPML_LOCK_BIAS_WORTH 0 /* a bias that ends at once may come back */
 #    if defined(MODEL_FINE)
 #        undef atomic_store_explicit
-#        define atomic_store_explicit(to, value, order)                                           \
+#        define atomic_store_explicit(to, value, order) \
             (between(), __c11_atomic_store((to), (value), (order)))
 #    endif
 #endif
@@ -98,8 +98,7 @@ static long barrier(void)
             const int now = 1 + atomic_fetch_add_explicit(&asked[i], 1, memory_order_relaxed);
 
             /* One who has ended is not asked.  Two callers at once wait for the later answer. */
-            __VERIFIER_assume(now
-                              <= atomic_load_explicit(&answered[i], memory_order_relaxed));
+            __VERIFIER_assume(now <= atomic_load_explicit(&answered[i], memory_order_relaxed));
         }
     }
     atomic_thread_fence(memory_order_seq_cst);

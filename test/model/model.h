@@ -67,23 +67,23 @@ static inline void model_clear(void *to, size_t size)
 
 #if defined(MODEL_CHECKER)
 
-#include <genmc.h>
+#    include <genmc.h>
 
-#undef memcpy
-#undef memset
-#define memcpy(to, from, size)                                                                \
-    (8 == (size) ? (void) (*(uint64_t *) (to) = *(const uint64_t *) (from))                   \
-                 : model_copy((to), (from), (size)))
-#define memset(to, byte, size) model_clear((to), (size))
-#define sched_yield() ((void) 0)
+#    undef memcpy
+#    undef memset
+#    define memcpy(to, from, size)                                              \
+        (8 == (size) ? (void) (*(uint64_t *) (to) = *(const uint64_t *) (from)) \
+                     : model_copy((to), (from), (size)))
+#    define memset(to, byte, size) model_clear((to), (size))
+#    define sched_yield() ((void) 0)
 /* No assembly: the headers have portable C for machines that they do not know. */
-#undef __x86_64__
-#undef __i386__
-#undef __aarch64__
+#    undef __x86_64__
+#    undef __i386__
+#    undef __aarch64__
 
 /** Wait for something.  An attempt that fails must change nothing: executions in which the first
  * one fails are not followed, as they are like those in which it comes later. */
-#define MODEL_AWAIT(condition) __VERIFIER_assume(condition)
+#    define MODEL_AWAIT(condition) __VERIFIER_assume(condition)
 
 static void *model_run(void *argument)
 {
@@ -108,29 +108,29 @@ int main(void)
 
 #else /* real threads */
 
-#include <stdio.h>
+#    include <stdio.h>
 
-#undef assert
-#define assert(condition)                                                                     \
-    do {                                                                                      \
-        if (!(condition)) {                                                                   \
-            printf("not ok 1 - %s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
-            exit(1);                                                                          \
-        }                                                                                     \
-    } while (0)
+#    undef assert
+#    define assert(condition)                                                     \
+        do {                                                                      \
+            if (!(condition)) {                                                   \
+                printf("not ok 1 - %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+                exit(1);                                                          \
+            }                                                                     \
+        } while (0)
 
-#define MODEL_AWAIT(condition)                                                                \
-    do {                                                                                      \
-        for (unsigned int spins_ = 1; !(condition); ++spins_) {                               \
-            if (0 == spins_ % 16) {                                                           \
-                sched_yield();                                                                \
-            }                                                                                 \
-        }                                                                                     \
-    } while (0)
+#    define MODEL_AWAIT(condition)                                  \
+        do {                                                        \
+            for (unsigned int spins_ = 1; !(condition); ++spins_) { \
+                if (0 == spins_ % 16) {                             \
+                    sched_yield();                                  \
+                }                                                   \
+            }                                                       \
+        } while (0)
 
-#define MODEL_SECONDS 0.4
+#    define MODEL_SECONDS 0.4
 
-static _Atomic unsigned long model_round; /**< the one that may run; 0: none yet */
+static _Atomic unsigned long model_round;  /**< the one that may run; 0: none yet */
 static _Atomic unsigned int model_through; /**< threads that have been through it */
 static _Atomic bool model_over;
 

@@ -161,8 +161,8 @@ static void consume(void)
             epshm_pipe_in_t in;
 
             assert(PRODUCERS > number);
-            assert(epshm_pipe_open(&in, (const unsigned char *) segment[number],
-                                   sizeof(segment_t), &used, 0));
+            assert(epshm_pipe_open(&in, (const unsigned char *) segment[number], sizeof(segment_t),
+                                   &used, 0));
             assert(1000 + number == in.pipe->addressee);
             word = atomic_load_explicit(&in.pipe->next, memory_order_relaxed);
             read_to_end(&in, number);

@@ -81,8 +81,8 @@ static void send(unsigned int number)
     MODEL_AWAIT(epshm_lane_has_room(&place.writer, 1));
     epshm_lane_write(&place.writer, 0, &message, sizeof(message));
     epshm_lane_publish(&place.writer, 1,
-                       (epshm_lane_mark_t){.kind = EPSHM_KIND_BARE, .tag = (uint8_t) number,
-                                           .size = 8});
+                       (epshm_lane_mark_t){
+                           .kind = EPSHM_KIND_BARE, .tag = (uint8_t) number, .size = 8});
     leave(NULL, &place);
 }
 
@@ -122,8 +122,7 @@ static void receive(void)
 static void look_on(void)
 {
     if (0 != atomic_load_explicit(&inbox->lanes, memory_order_acquire)) {
-        (void) epshm_lane_pending(
-            atomic_load_explicit(&inbox->lane[0].ring, memory_order_relaxed));
+        (void) epshm_lane_pending(atomic_load_explicit(&inbox->lane[0].ring, memory_order_relaxed));
     }
 }
 

@@ -47,8 +47,8 @@ static void clear_pool(void *memory)
 
 #define RECEIVERS 2
 
-mca_btl_epshm_component_t mca_btl_epshm_component
-    = {.eager_limit = 8, .max_send_size = 8, .eager_frags_max = RECEIVERS, .max_frags_max = 1};
+mca_btl_epshm_component_t mca_btl_epshm_component = {
+    .eager_limit = 8, .max_send_size = 8, .eager_frags_max = RECEIVERS, .max_frags_max = 1};
 
 /** In place of an inbox's ring. */
 static _Atomic(mca_btl_epshm_frag_t *) sent[RECEIVERS];

@@ -73,8 +73,24 @@ static MPI_Datatype make_type(int ints)
  * --------------------------------------------------------- */
 
 typedef enum way_t {
-    WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, FREED, FREED_BEFORE,
-    CANCELLED, SENT, SENT_SYNC, SENT_LARGE, PERSISTENT, BUFFERED, MATCHED, WAYS
+    WAIT,
+    WAITALL,
+    WAITANY,
+    WAITSOME,
+    TEST,
+    TESTALL,
+    TESTANY,
+    TESTSOME,
+    FREED,
+    FREED_BEFORE,
+    CANCELLED,
+    SENT,
+    SENT_SYNC,
+    SENT_LARGE,
+    PERSISTENT,
+    BUFFERED,
+    MATCHED,
+    WAYS
 } way_t;
 
 static void end(way_t way, MPI_Request *request)
@@ -340,8 +356,7 @@ static void check_errors(struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(ep[1], handler));
     called = 0;
     EPT_OK(t, MPI_Send(many, 2, MPI_INT, 1, TAG, ep[0]));
-    EPT_CLASS(t, MPI_ERR_TRUNCATE,
-              MPI_Recv(&one, 1, MPI_INT, 0, TAG, ep[1], MPI_STATUS_IGNORE));
+    EPT_CLASS(t, MPI_ERR_TRUNCATE, MPI_Recv(&one, 1, MPI_INT, 0, TAG, ep[1], MPI_STATUS_IGNORE));
     EPT_EQ(t, 1, called);
     EPT_OK(t, MPI_Comm_set_errhandler(ep[1], MPI_ERRORS_ARE_FATAL));
     EPT_OK(t, MPI_Errhandler_free(&handler));

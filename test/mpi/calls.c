@@ -32,8 +32,12 @@
 #include <unistd.h>
 
 enum {
-    ME = 0, PEER = 1, ENDPOINTS = 2,
-    TAG = 1, TAG_FLOOD = 2, TAG_OTHER = 3,
+    ME = 0,
+    PEER = 1,
+    ENDPOINTS = 2,
+    TAG = 1,
+    TAG_FLOOD = 2,
+    TAG_OTHER = 3,
     WAITING = 200,  /* messages of a flood that are there already: fewer than a lane holds */
     LARGE = 100000, /* bytes: fetched by the receiver */
     CALLS_MOST = 4,
@@ -62,16 +66,26 @@ int opal_progress(void)
 /* ---- operations ----------------------------------------------------------------------------- */
 
 typedef enum op_t {
-    OP_RECV, OP_RECV_LARGE, OP_SEND_LARGE, OP_SSEND, OP_BARRIER, OP_ALLREDUCE, OP_SENDRECV, OP_IDUP,
-    OP_OB1, OPS
+    OP_RECV,
+    OP_RECV_LARGE,
+    OP_SEND_LARGE,
+    OP_SSEND,
+    OP_BARRIER,
+    OP_ALLREDUCE,
+    OP_SENDRECV,
+    OP_IDUP,
+    OP_OB1,
+    OPS
 } op_t;
 
-static const char *const op_name[] = {"receive", "large receive", "large send", "synchronous send",
-                                      "Ibarrier", "Iallreduce", "Isendrecv", "Comm_idup",
-                                      "receive of an ordinary communicator"};
+static const char *const op_name[] = {
+    "receive",          "large receive", "large send",
+    "synchronous send", "Ibarrier",      "Iallreduce",
+    "Isendrecv",        "Comm_idup",     "receive of an ordinary communicator"};
 
 /** One try: the operation of two endpoints, and what disturbs it. */
-struct try {
+struct
+try {
     struct ept *t;
     MPI_Comm ep[ENDPOINTS];
     op_t op;

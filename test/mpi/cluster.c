@@ -71,14 +71,14 @@ static void exchange(MPI_Comm comm, struct ept *t, int round)
             int count;
 
             ept_phase(t, "round %d, %d bytes to %d and from %d", round, size, to, from);
-            ept_fill(out, 0, (size_t) size, ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) to,
-                                                    (uint64_t) round));
-            EPT_OK(t, MPI_Sendrecv(out, size, MPI_BYTE, to, TAG, in, size, MPI_BYTE, from, TAG, comm,
-                                   &status));
+            ept_fill(out, 0, (size_t) size,
+                     ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) to, (uint64_t) round));
+            EPT_OK(t, MPI_Sendrecv(out, size, MPI_BYTE, to, TAG, in, size, MPI_BYTE, from, TAG,
+                                   comm, &status));
             EPT_OK(t, MPI_Get_count(&status, MPI_BYTE, &count));
             EPT_EQ(t, size, count);
-            EPT_FILL(t, in, (size_t) size, ept_mix(t->seed, (uint64_t) from, (uint64_t) t->rank,
-                                                   (uint64_t) round));
+            EPT_FILL(t, in, (size_t) size,
+                     ept_mix(t->seed, (uint64_t) from, (uint64_t) t->rank, (uint64_t) round));
             free(out);
             free(in);
         }

@@ -46,23 +46,23 @@ static inline void coll_start_wait_free(struct ept *t, MPI_Request *request)
  * Call MPI_<Name>, MPI_I<name> or MPI_<Name>_init with the arguments that they share, and complete
  * it.
  */
-#define COLL(t, mode, Name, name, ...)                                                \
-    do {                                                                              \
-        MPI_Request coll_request = MPI_REQUEST_NULL;                                  \
-                                                                                      \
-        switch (mode) {                                                               \
-        case COLL_BLOCKING:                                                           \
-            EPT_OK(t, MPI_##Name(__VA_ARGS__));                                       \
-            break;                                                                    \
-        case COLL_NONBLOCKING:                                                        \
-            EPT_OK(t, MPI_I##name(__VA_ARGS__, &coll_request));                       \
-            coll_wait(t, &coll_request);                                              \
-            break;                                                                    \
-        default:                                                                      \
-            EPT_OK(t, MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &coll_request));  \
-            coll_start_wait_free(t, &coll_request);                                   \
-            break;                                                                    \
-        }                                                                             \
+#define COLL(t, mode, Name, name, ...)                                               \
+    do {                                                                             \
+        MPI_Request coll_request = MPI_REQUEST_NULL;                                 \
+                                                                                     \
+        switch (mode) {                                                              \
+        case COLL_BLOCKING:                                                          \
+            EPT_OK(t, MPI_##Name(__VA_ARGS__));                                      \
+            break;                                                                   \
+        case COLL_NONBLOCKING:                                                       \
+            EPT_OK(t, MPI_I##name(__VA_ARGS__, &coll_request));                      \
+            coll_wait(t, &coll_request);                                             \
+            break;                                                                   \
+        default:                                                                     \
+            EPT_OK(t, MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &coll_request)); \
+            coll_start_wait_free(t, &coll_request);                                  \
+            break;                                                                   \
+        }                                                                            \
     } while (0)
 
 /** What rank from gives to rank to at index i; to may be -1 where all get the same. */

@@ -510,8 +510,8 @@ static void case_persistent_rounds(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Bcast_init(b.v, count, MPI_INT32_T, 0, comm, MPI_INFO_NULL, &requests[0]));
     EPT_OK(t, MPI_Alltoall_init(out.v, count, MPI_INT32_T, in.v, count, MPI_INT32_T, comm,
                                 MPI_INFO_NULL, &requests[1]));
-    EPT_OK(t, MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL,
-                                 &requests[2]));
+    EPT_OK(t,
+           MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[2]));
     EPT_OK(t, MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[3]));
     for (int round = 0; round < 6; ++round) {
         ept_phase(t, "round %d", round);

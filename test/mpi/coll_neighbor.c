@@ -170,8 +170,8 @@ static void neighbor_allgather(struct ept *t, const struct hood *h, enum coll_mo
     for (int i = 0; i < h->in; ++i) {
         places[i] = (h->in - 1 - i) * (count + 1);
     }
-    COLL(t, mode, Neighbor_allgatherv, neighbor_allgatherv, out.v, count, MPI_INT32_T, in.v,
-         counts, places, MPI_INT32_T, h->comm);
+    COLL(t, mode, Neighbor_allgatherv, neighbor_allgatherv, out.v, count, MPI_INT32_T, in.v, counts,
+         places, MPI_INT32_T, h->comm);
     check_slots(t, h, &in, places, counts, -1);
     for (int i = 0; i < h->in; ++i) {
         COLL_CHECK_CLEAR(t, &in, places[i] + count, 1);

@@ -258,8 +258,14 @@ struct problem {
 static struct problem make_problem(MPI_Comm comm, struct ept *t, const struct operation *o,
                                    int count)
 {
-    struct problem p = {comm, t, o, count, make_vector(o, count), make_vector(o, count),
-                        make_vector(o, count), make_vector(o, count)};
+    struct problem p = {comm,
+                        t,
+                        o,
+                        count,
+                        make_vector(o, count),
+                        make_vector(o, count),
+                        make_vector(o, count),
+                        make_vector(o, count)};
 
     set_rank(&p.in, t->rank);
     set_rank(&p.total, 0);
@@ -361,8 +367,8 @@ static void reduce_scatter(struct problem *p, enum coll_mode mode)
          p->o->type, p->o->op, p->comm);
     check(t, "reduce_scatter", &p->total, first, &out, out.n);
     set_rank(&all, t->rank);
-    COLL(t, mode, Reduce_scatter, reduce_scatter, MPI_IN_PLACE, all.buffer.data, counts,
-         p->o->type, p->o->op, p->comm);
+    COLL(t, mode, Reduce_scatter, reduce_scatter, MPI_IN_PLACE, all.buffer.data, counts, p->o->type,
+         p->o->op, p->comm);
     check(t, "reduce_scatter in place", &p->total, first, &all, out.n);
     free_vector(t, &out);
     free_vector(t, &all);
@@ -432,13 +438,13 @@ static void run_collectives(MPI_Comm comm, struct ept *t, const struct operation
     }
 }
 
-#define OPERATION(NAME, TYPE, OP, MEMBER, SIGNIFICANT, MAKE, APPLY)                         \
-    static void case_##NAME(MPI_Comm comm, struct ept *t)                                   \
-    {                                                                                       \
-        struct operation o = {#NAME, TYPE, OP, sizeof(((union element *) 0)->MEMBER),       \
-                              SIGNIFICANT, MAKE, APPLY};                                    \
-                                                                                            \
-        run_collectives(comm, t, &o);                                                       \
+#define OPERATION(NAME, TYPE, OP, MEMBER, SIGNIFICANT, MAKE, APPLY)                           \
+    static void case_##NAME(MPI_Comm comm, struct ept *t)                                     \
+    {                                                                                         \
+        struct operation o = {#NAME,       TYPE, OP,   sizeof(((union element *) 0)->MEMBER), \
+                              SIGNIFICANT, MAKE, APPLY};                                      \
+                                                                                              \
+        run_collectives(comm, t, &o);                                                         \
     }
 
 OPERATION(int_sum, MPI_INT, MPI_SUM, i, 4, make_int, sum_int)
@@ -451,8 +457,9 @@ OPERATION(minloc, MPI_DOUBLE_INT, MPI_MINLOC, di, 12, make_minloc, minloc)
 
 static void case_user_noncommutative(MPI_Comm comm, struct ept *t)
 {
-    struct operation o = {"affine maps", MPI_DATATYPE_NULL, MPI_OP_NULL, sizeof(struct affine), 8,
-                          make_affine, compose};
+    struct operation o = {
+        "affine maps", MPI_DATATYPE_NULL, MPI_OP_NULL, sizeof(struct affine), 8, make_affine,
+        compose};
 
     EPT_OK(t, MPI_Type_contiguous(2, MPI_UINT32_T, &o.type));
     EPT_OK(t, MPI_Type_commit(&o.type));

@@ -29,7 +29,7 @@
 
 #include <mpi.h>
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #include <pthread.h>

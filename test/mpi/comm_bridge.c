@@ -113,8 +113,8 @@ static void case_one_process(MPI_Comm comm, struct ept *t)
     EPT_CHECK(t, MPI_COMM_NULL != inter, "no handle");
     EPT_OK(t, MPI_Comm_free(&inter));
     /* Another leader on the larger side: its last. */
-    EPT_OK(t, MPI_Intercomm_create(side, process ? 0 : t->size - 2, comm,
-                                   process ? t->size - 1 : 0, 14, &inter));
+    EPT_OK(t, MPI_Intercomm_create(side, process ? 0 : t->size - 2, comm, process ? t->size - 1 : 0,
+                                   14, &inter));
     EPT_OK(t, MPI_Comm_free(&others));
     for (int i = 1; i < t->size; ++i) {
         s.local[s.num_local++] = i;
@@ -191,8 +191,8 @@ static void create_overlapping(MPI_Comm comm, struct ept *t, int index, void *co
     MPI_Comm *bridge = context, inter = MPI_COMM_NULL;
 
     EPT_CLASS(t, MPI_ERR_COMM,
-              MPI_Intercomm_create(comm, alone ? 0 : t->size - 1, *bridge,
-                                   alone ? t->size - 1 : 0, 17, &inter));
+              MPI_Intercomm_create(comm, alone ? 0 : t->size - 1, *bridge, alone ? t->size - 1 : 0,
+                                   17, &inter));
     EPT_CHECK(t, MPI_COMM_NULL == inter, "a handle came with the error");
 }
 

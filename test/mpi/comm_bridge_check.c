@@ -57,8 +57,8 @@ static void check_messages(struct ept *t, MPI_Comm inter, int id, const struct s
 
         EPT_OK(t, MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 6, inter, &status));
         EPT_EQ(t, 6, status.MPI_TAG);
-        EPT_CHECK(t, 0 <= status.MPI_SOURCE && status.MPI_SOURCE < s->num_remote,
-                  "source %d of %d", status.MPI_SOURCE, s->num_remote);
+        EPT_CHECK(t, 0 <= status.MPI_SOURCE && status.MPI_SOURCE < s->num_remote, "source %d of %d",
+                  status.MPI_SOURCE, s->num_remote);
         EPT_EQ(t, s->remote[status.MPI_SOURCE], got);
         EPT_EQ(t, 1, ++seen[status.MPI_SOURCE]);
     }

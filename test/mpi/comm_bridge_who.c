@@ -249,9 +249,9 @@ void case_address_space_apart(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 0 == side ? t->nlocal : 0, 22, &inter));
     EPT_OK(t, MPI_Comm_split_type(inter, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL, &space));
     EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator with nobody on the other side");
-    EPT_OK(t, MPI_Comm_split_type(inter,
-                                  0 == t->rank ? MPI_UNDEFINED : MPIX_COMM_TYPE_ADDRESS_SPACE, 0,
-                                  MPI_INFO_NULL, &space));
+    EPT_OK(t,
+           MPI_Comm_split_type(inter, 0 == t->rank ? MPI_UNDEFINED : MPIX_COMM_TYPE_ADDRESS_SPACE,
+                               0, MPI_INFO_NULL, &space));
     EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator with nobody on the other side");
     EPT_OK(t, MPI_Comm_free(&inter));
     EPT_OK(t, MPI_Comm_free(&half));
@@ -259,8 +259,8 @@ void case_address_space_apart(MPI_Comm comm, struct ept *t)
     if (0 == t->local) {
         EPT_OK(t, MPI_Comm_split(MPI_COMM_WORLD, side, t->proc, &half));
         EPT_OK(t, MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 23, &inter));
-        EPT_OK(t, MPI_Comm_split_type(inter, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL,
-                                      &space));
+        EPT_OK(t,
+               MPI_Comm_split_type(inter, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL, &space));
         EPT_CHECK(t, MPI_COMM_NULL == space, "a communicator of one process's space");
         EPT_OK(t, MPI_Comm_free(&inter));
         EPT_OK(t, MPI_Comm_free(&half));
@@ -279,15 +279,16 @@ void case_address_space_errors(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPI_ERR_ARG, MPI_Comm_split_type(own, 0x4551, 0, MPI_INFO_NULL, &space));
     /* Not all mean the same; one has no place for the result; one has no info. */
     EPT_CLASS(t, MPI_ERR_ARG,
-              MPI_Comm_split_type(own, 0 == t->rank ? MPI_COMM_TYPE_SHARED
-                                                    : MPIX_COMM_TYPE_ADDRESS_SPACE,
+              MPI_Comm_split_type(own,
+                                  0 == t->rank ? MPI_COMM_TYPE_SHARED
+                                               : MPIX_COMM_TYPE_ADDRESS_SPACE,
                                   0, MPI_INFO_NULL, &space));
     EPT_CLASS(t, MPI_ERR_ARG,
               MPI_Comm_split_type(own, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, MPI_INFO_NULL,
                                   0 == t->rank ? NULL : &space));
     EPT_CLASS(t, 0 == t->rank ? MPI_ERR_INFO : MPI_ERR_ARG,
-              MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0,
-                                  0 == t->rank ? NULL : MPI_INFO_NULL, &space));
+              MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0, 0 == t->rank ? NULL : MPI_INFO_NULL,
+                                  &space));
     ept_use_comm(t, own, t->rank, t->size);
     EPT_OK(t, MPI_Comm_free(&own));
 }

@@ -98,8 +98,7 @@ static void case_waiting(MPI_Comm comm, struct ept *t)
         EPT_STATUS(t, &status, last, TAG, sizes[i]);
         EPT_OK(t, MPI_Recv(in.data, 60000, MPI_BYTE, last, TAG, comm, &status));
         EPT_STATUS(t, &status, last, TAG, sizes[i]);
-        EPT_FILL(t, in.data, (size_t) sizes[i],
-                 ept_mix(t->seed, (uint64_t) last, (uint64_t) i, 0));
+        EPT_FILL(t, in.data, (size_t) sizes[i], ept_mix(t->seed, (uint64_t) last, (uint64_t) i, 0));
         EPT_GUARDS(t, &in);
         ept_buffer_free(&in);
     }

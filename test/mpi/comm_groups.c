@@ -445,8 +445,7 @@ static void case_full_table(MPI_Comm comm, struct ept *t)
     ept_phase(t, "no room");
     for (int round = 0; round < 3; ++round) {
         EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_dup(own, &made), "a dup without room");
-        EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_split(own, 0, t->rank, &made),
-                  "a split without room");
+        EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_split(own, 0, t->rank, &made), "a split without room");
     }
     EPT_OK(t, MPI_Barrier(own));
     if (0 == t->local && t->proc == t->nprocs - 1) {

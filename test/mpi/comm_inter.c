@@ -23,8 +23,8 @@
 
 /** The run's communicator in two halves and a bridge between them. */
 struct halves {
-    int low;   /* ranks below are on side 0 */
-    int side;  /* of this rank */
+    int low;  /* ranks below are on side 0 */
+    int side; /* of this rank */
     int rank, size, remote;
     MPI_Comm half, inter;
 };

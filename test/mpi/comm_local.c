@@ -45,10 +45,10 @@ static void case_names(MPI_Comm comm, struct ept *t)
 
 /** An attribute's value: who made it, and what the callbacks saw. */
 struct attribute {
-    MPI_Comm comm;     /* the callbacks' communicator must be this */
+    MPI_Comm comm; /* the callbacks' communicator must be this */
     int key;
     void *extra;
-    pthread_t thread;  /* in which they must run */
+    pthread_t thread; /* in which they must run */
     int copies, deletes, strangers;
     int copy_rc, delete_rc, copy_flag;
 };
@@ -81,8 +81,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
 
 static struct attribute attribute(MPI_Comm comm, int key, void *extra)
 {
-    return (struct attribute){.comm = comm, .key = key, .extra = extra, .thread = pthread_self(),
-                              .copy_flag = 1};
+    return (struct attribute){
+        .comm = comm, .key = key, .extra = extra, .thread = pthread_self(), .copy_flag = 1};
 }
 
 /* What comm has under the key, NULL: nothing. */
@@ -95,7 +95,7 @@ static void *cached(struct ept *t, MPI_Comm comm, int key)
     return 0 != flag ? got : NULL;
 }
 
-#define CACHED(t, expected, comm, key)                                                \
+#define CACHED(t, expected, comm, key)                                                     \
     EPT_CHECK((t), (void *) (expected) == cached((t), (comm), (key)), "%s: another value", \
               #comm " " #key)
 
@@ -149,8 +149,8 @@ static void case_attributes(MPI_Comm comm, struct ept *t)
     int key = MPI_KEYVAL_INVALID;
 
     if (0 == t->local) {
-        EPT_OK(t, MPI_Comm_create_keyval(copy_attribute, delete_attribute, &shared_key,
-                                         &shared_key));
+        EPT_OK(t,
+               MPI_Comm_create_keyval(copy_attribute, delete_attribute, &shared_key, &shared_key));
     }
     ept_local_barrier(t);
     ept_phase(t, "one key");
@@ -202,8 +202,8 @@ static void case_stock_functions(MPI_Comm comm, struct ept *t)
     MPI_Request requests[2];
 
     EPT_OK(t, MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &dup_key, NULL));
-    EPT_OK(t, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &null_key,
-                                     NULL));
+    EPT_OK(t,
+           MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &null_key, NULL));
     EPT_OK(t, MPI_Comm_create_keyval(copy_attribute, delete_attribute, &own_key, NULL));
     EPT_OK(t, MPI_Comm_dup(comm, &parent));
     mine = attribute(parent, own_key, NULL);
@@ -276,8 +276,8 @@ static void case_callback_errors(MPI_Comm comm, struct ept *t)
 /* The predefined attributes are those of MPI_COMM_WORLD. */
 static void case_predefined(MPI_Comm comm, struct ept *t)
 {
-    const int keys[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_UNIVERSE_SIZE,
-                        MPI_APPNUM, MPI_LASTUSEDCODE};
+    const int keys[] = {MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
+                        MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
     MPI_Comm copy;
 
     EPT_OK(t, MPI_Comm_dup(comm, &copy));
@@ -426,7 +426,11 @@ static void case_errhandlers(MPI_Comm comm, struct ept *t)
                                             : 1 == one ? shared_handler
                                                        : own));
     EPT_OK(t, MPI_Comm_get_errhandler(comm, &got));
-    EPT_CHECK(t, (0 == one ? MPI_ERRORS_RETURN : 1 == one ? shared_handler : own) == got,
+    EPT_CHECK(t,
+              (0 == one   ? MPI_ERRORS_RETURN
+               : 1 == one ? shared_handler
+                          : own)
+                  == got,
               "another handler than was set");
     EPT_OK(t, MPI_Errhandler_free(&got));
     EPT_OK(t, MPI_Errhandler_free(&own));

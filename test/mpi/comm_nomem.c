@@ -162,8 +162,8 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
     mine[0] = MPI_SUCCESS == rc;
     EPT_OK(t, MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, comm));
     EPT_CHECK(t, 0 == all[0] || t->size == all[0] || parent != comm,
-              "%d of %d ranks have the communicator after allocation %ld of rank %d failed",
-              all[0], t->size, n, victim);
+              "%d of %d ranks have the communicator after allocation %ld of rank %d failed", all[0],
+              t->size, n, victim);
     if (t->size == all[0]) {
         int rank = -1, least = -1;
 
@@ -185,8 +185,7 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
     return 0 != all[1];
 }
 
-static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make, const int victims[],
-                       int count)
+static void all_rounds(MPI_Comm comm, struct ept *t, make_fn_t make, const int victims[], int count)
 {
     for (int i = 0; i < count; ++i) {
         long n = 1;

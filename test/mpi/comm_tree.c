@@ -101,8 +101,13 @@ struct node *tree_new_node(struct world *w, const struct model *m, const struct 
         struct node *n = &w->nodes[i];
 
         if (!n->exists) {
-            *n = (struct node){.m = *m, .exists = true, .ready = true, .id = w->next_id++,
-                               .origin = w->op, .depth = parent->depth + 1, .comm = MPI_COMM_NULL,
+            *n = (struct node){.m = *m,
+                               .exists = true,
+                               .ready = true,
+                               .id = w->next_id++,
+                               .origin = w->op,
+                               .depth = parent->depth + 1,
+                               .comm = MPI_COMM_NULL,
                                .request = MPI_REQUEST_NULL};
             return n;
         }
@@ -320,8 +325,8 @@ static void case_leftovers(MPI_Comm comm, struct ept *t)
         EPT_EQ(t, 0, flag);
         EPT_OK(t, MPI_Barrier(second));
         EPT_OK(t, MPI_Isend(&out[1], 1, MPI_INT, to, 5, second, &request));
-        EPT_OK(t, MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, second,
-                           MPI_STATUS_IGNORE));
+        EPT_OK(t,
+               MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, second, MPI_STATUS_IGNORE));
         EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
         EPT_EQ(t, round * 1000 + from, in);
         EPT_OK(t, MPI_Comm_free(&second));

@@ -28,9 +28,9 @@ struct node {
     int id;      /* in the order of the script */
     int depth;
     const char *origin; /* the step that made it */
-    int open;    /* idups under way on it */
-    int parent;  /* of an idup: index of what is duplicated */
-    int ndims;   /* of a grid; 0: none */
+    int open;           /* idups under way on it */
+    int parent;         /* of an idup: index of what is duplicated */
+    int ndims;          /* of a grid; 0: none */
     int dims[3];
     MPI_Comm comm;
     MPI_Request request;
@@ -50,8 +50,8 @@ struct world {
     uint64_t stream; /* of the script: all ranks draw the same */
     int episode, step, next_id;
     const char *op;
-    bool trace;         /* --trace: each rank tells each of its steps */
-    bool pending_inter; /* intercommunicators may be freed with requests open */
+    bool trace;                   /* --trace: each rank tells each of its steps */
+    bool pending_inter;           /* intercommunicators may be freed with requests open */
     struct node nodes[NODES_MAX]; /* 0 is the run's communicator */
     struct late late[LATE_MAX];
     MPI_Group all;

@@ -195,9 +195,8 @@ void op_split_type(struct world *w)
         model_add(&parts[process % hosts], 0, g);
     }
     if (tree_mine(w, p)) {
-        EPT_OK(w->t, MPI_Comm_split_type(p->comm,
-                                         0 == color ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, key,
-                                         MPI_INFO_NULL, &got));
+        EPT_OK(w->t, MPI_Comm_split_type(p->comm, 0 == color ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED,
+                                         key, MPI_INFO_NULL, &got));
     }
     tree_enter(w, p, parts, hosts, got, nodes);
 }
@@ -205,8 +204,8 @@ void op_split_type(struct world *w)
 /* Who is with whom depends on the machine, so these are used and freed at once. */
 void op_split_hardware(struct world *w)
 {
-    static const char *const kinds[] = {"numanode", "package", "l3cache", "core",
-                                        "mpi_shared_memory", "no such thing"};
+    static const char *const kinds[] = {"numanode", "package",           "l3cache",
+                                        "core",     "mpi_shared_memory", "no such thing"};
     struct node *p = tree_pick(w, INTRA, DEPTH_MAX);
     bool guided = 0 == tree_draw(w, 2);
     const char *kind = kinds[tree_draw(w, 6)];
@@ -221,8 +220,8 @@ void op_split_hardware(struct world *w)
     if (guided) {
         EPT_OK(w->t, MPI_Info_set(info, "mpi_hw_resource_type", kind));
     }
-    EPT_OK(w->t, MPI_Comm_split_type(p->comm, guided ? MPI_COMM_TYPE_HW_GUIDED
-                                                     : MPI_COMM_TYPE_HW_UNGUIDED,
+    EPT_OK(w->t, MPI_Comm_split_type(p->comm,
+                                     guided ? MPI_COMM_TYPE_HW_GUIDED : MPI_COMM_TYPE_HW_UNGUIDED,
                                      0, info, &got));
     EPT_OK(w->t, MPI_Info_free(&info));
     EPT_CHECK(w->t, !guided || strcmp("no such thing", kind) || MPI_COMM_NULL == got,

@@ -124,8 +124,8 @@ void op_dist_graph(struct world *w)
 
     if (tree_mine(w, p)) {
         if (0 == way) {
-            EPT_OK(w->t, MPI_Dist_graph_create_adjacent(p->comm, 1, &from, &weight, 1, &to,
-                                                        &weight, MPI_INFO_NULL, 0, &got));
+            EPT_OK(w->t, MPI_Dist_graph_create_adjacent(p->comm, 1, &from, &weight, 1, &to, &weight,
+                                                        MPI_INFO_NULL, 0, &got));
         } else if (1 == way) {
             EPT_OK(w->t, MPI_Dist_graph_create(p->comm, 1, &rank, &one, &to, MPI_UNWEIGHTED,
                                                MPI_INFO_NULL, 0, &got));

@@ -118,9 +118,8 @@ static void use_order(struct world *w, struct node *n, int shift)
 
     for (int i = 0; i < NUM; ++i) {
         tree_fill(out[i], sizes[i], tree_message_key(w, n, w->t->rank, to) + (uint64_t) i * 77);
-        EPT_OK(w->t, MPI_Isend(out[i], sizes[i], MPI_UINT64_T,
-                               model_address(&n->m, w->t->rank, to), w->step, n->comm,
-                               &requests[i]));
+        EPT_OK(w->t, MPI_Isend(out[i], sizes[i], MPI_UINT64_T, model_address(&n->m, w->t->rank, to),
+                               w->step, n->comm, &requests[i]));
     }
     for (int r = 0; r < n->m.count[from_side]; ++r) {
         int from = n->m.member[from_side][r];
@@ -128,8 +127,8 @@ static void use_order(struct world *w, struct node *n, int shift)
         for (int i = 0; w->t->rank == shifted(&n->m, from_side, r, shift) && i < NUM; ++i) {
             int source = model_address(&n->m, w->t->rank, from);
 
-            EPT_OK(w->t, MPI_Recv(in, WORDS_MAX, MPI_UINT64_T, source, MPI_ANY_TAG, n->comm,
-                                  &status));
+            EPT_OK(w->t,
+                   MPI_Recv(in, WORDS_MAX, MPI_UINT64_T, source, MPI_ANY_TAG, n->comm, &status));
             EPT_STATUS(w->t, &status, source, w->step, sizes[i] * (int) sizeof(uint64_t));
             tree_check_words(w, in, sizes[i],
                              tree_message_key(w, n, from, w->t->rank) + (uint64_t) i * 77);

@@ -52,20 +52,20 @@ static MPI_Comm comms[2];
 static int failures;
 static pthread_barrier_t together;
 
-#define CHECK(condition, ...)                         \
-    do {                                              \
-        if (!(condition)) {                           \
-            ++failures;                               \
+#define CHECK(condition, ...)                              \
+    do {                                                   \
+        if (!(condition)) {                                \
+            ++failures;                                    \
             fprintf(stderr, "# corrupt.c:%d: ", __LINE__); \
-            fprintf(stderr, __VA_ARGS__);             \
-            fprintf(stderr, "\n");                    \
-        }                                             \
+            fprintf(stderr, __VA_ARGS__);                  \
+            fprintf(stderr, "\n");                         \
+        }                                                  \
     } while (0)
 
-#define EXPECT(class, call)                                                               \
-    do {                                                                                  \
-        int expect_class = MPI_SUCCESS;                                                   \
-        MPI_Error_class(call, &expect_class);                                             \
+#define EXPECT(class, call)                                                                 \
+    do {                                                                                    \
+        int expect_class = MPI_SUCCESS;                                                     \
+        MPI_Error_class(call, &expect_class);                                               \
         CHECK((class) == expect_class, "%s: class %d, not %d", #call, expect_class, class); \
     } while (0)
 
@@ -247,9 +247,8 @@ static void *endpoint(void *context)
         int wrong = 0;
 
         memset(buffer, rank + i, LARGE);
-        EXPECT(MPI_SUCCESS,
-               MPI_Sendrecv_replace(buffer, LARGE, MPI_CHAR, 4 - rank, TAG, 4 - rank, TAG, comm,
-                                    MPI_STATUS_IGNORE));
+        EXPECT(MPI_SUCCESS, MPI_Sendrecv_replace(buffer, LARGE, MPI_CHAR, 4 - rank, TAG, 4 - rank,
+                                                 TAG, comm, MPI_STATUS_IGNORE));
         for (int j = 0; j < LARGE; ++j) {
             wrong += 4 - rank + i != buffer[j];
         }
@@ -301,8 +300,8 @@ static void *exchange(void *context)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < ROUNDS && MPI_ERR_PROC_FAILED != class; ++i) {
-        MPI_Error_class(MPI_Sendrecv_replace(buffer, sizes[i % 6], MPI_CHAR, rank ^ 2, TAG, rank ^ 2,
-                                             TAG, comm, MPI_STATUS_IGNORE),
+        MPI_Error_class(MPI_Sendrecv_replace(buffer, sizes[i % 6], MPI_CHAR, rank ^ 2, TAG,
+                                             rank ^ 2, TAG, comm, MPI_STATUS_IGNORE),
                         &class);
     }
     atomic_fetch_sub(&exchanging, 1);

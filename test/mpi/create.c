@@ -223,8 +223,7 @@ static void case_counts(MPI_Comm comm, struct ept *t)
         ept_phase(t, "%s: create", patterns[k].name);
         s = create(t, MPI_COMM_WORLD, patterns[k].count, t->proc, t->nprocs);
         for (int p = 0; p < t->nprocs; ++p) {
-            one_everywhere = one_everywhere
-                             && 1 == ept_count(t, patterns[k].count(p, t->nprocs));
+            one_everywhere = one_everywhere && 1 == ept_count(t, patterns[k].count(p, t->nprocs));
         }
         check_groups(t, &s, MPI_COMM_WORLD);
         check_compare(t, &s, MPI_COMM_WORLD, one_everywhere);
@@ -273,8 +272,12 @@ static void disconnect_handle(MPI_Comm comm, struct ept *t, int index, void *con
 /* By its own thread, or all by one thread, upwards, downwards, from the middle. */
 static void case_free(MPI_Comm comm, struct ept *t)
 {
-    static const char *const ways[] = {"owners",     "disconnect by owners", "upwards",
-                                       "downwards",  "mixed",                "disconnect upwards",
+    static const char *const ways[] = {"owners",
+                                       "disconnect by owners",
+                                       "upwards",
+                                       "downwards",
+                                       "mixed",
+                                       "disconnect upwards",
                                        "disconnect downwards"};
     enum { OWNERS, DISCONNECT_OWNERS, UP, DOWN, MIXED, DISCONNECT_UP, DISCONNECT_DOWN, WAYS };
 

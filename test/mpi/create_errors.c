@@ -35,7 +35,7 @@
 
 #if defined(HAVE_EP)
 
-#define MAX_EP 64
+#    define MAX_EP 64
 
 static atomic_int handled; /* calls of the counting error handler */
 static atomic_int handled_class;
@@ -290,8 +290,7 @@ static void case_no_files(MPI_Comm comm, struct ept *t)
     /* Descriptors above the limit stay open; there is none to be had below it. */
     none.rlim_cur = (rlim_t) lowest;
     EPT_EQ(t, 0, setrlimit(RLIMIT_NOFILE, &none));
-    EPT_CLASS(t, MPIX_ERR_ENDPOINTS,
-              MPIX_Comm_create_endpoints(parent, 2, MPI_INFO_NULL, comms));
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, MPIX_Comm_create_endpoints(parent, 2, MPI_INFO_NULL, comms));
     EPT_EQ(t, 0, setrlimit(RLIMIT_NOFILE, &usual));
     check_usable(t, parent, true);
     EPT_OK(t, MPI_Comm_free(&parent));

@@ -20,7 +20,7 @@
 
 #include <mpi.h>
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #include <stdio.h>

@@ -33,8 +33,8 @@ static atomic_bool armed, inside, registered;
 int opal_progress_register(int (*callback)(void));
 int opal_progress_register(int (*callback)(void))
 {
-    int (*original)(int (*)(void))
-        = (int (*)(int (*)(void))) dlsym(RTLD_NEXT, "opal_progress_register");
+    int (*original)(int (*)(void)) = (int (*)(int (*)(void))) dlsym(RTLD_NEXT,
+                                                                    "opal_progress_register");
     const bool held = atomic_exchange(&armed, false);
     int rc;
 

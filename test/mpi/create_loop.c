@@ -76,8 +76,8 @@ static void case_flat(MPI_Comm comm, struct ept *t)
             ept_note("%d rounds of %d: heap %ld -> %ld KiB, resident %ld -> %ld KiB, files %ld -> "
                      "%ld, mappings %ld -> %ld, highest slot %d -> %d",
                      rounds, num, before.heap_kib, after.heap_kib, before.resident_kib,
-                     after.resident_kib, before.files, after.files, before.mappings,
-                     after.mappings, before.slot, after.slot);
+                     after.resident_kib, before.files, after.files, before.mappings, after.mappings,
+                     before.slot, after.slot);
         }
         EPT_CHECK(t, after.heap_kib <= before.heap_kib + slack,
                   "heap grew from %ld to %ld KiB in %d rounds", before.heap_kib, after.heap_kib,

@@ -76,8 +76,8 @@ static void drive(struct ept *t, MPI_Comm *comms, int num, int threads,
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     for (int i = 0; i < threads; ++i) {
-        drivers[i] = (struct driver){.t = t, .comms = comms, .first = i, .step = threads,
-                                     .num = num, .use = use};
+        drivers[i] = (struct driver){
+            .t = t, .comms = comms, .first = i, .step = threads, .num = num, .use = use};
         if (0 != pthread_create(&drivers[i].thread, &attributes, driver_main, &drivers[i])) {
             ept_note("cannot start thread %d of %d", i, threads);
             abort();

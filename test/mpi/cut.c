@@ -35,8 +35,8 @@ static int (*cut)(const char *event, int count, const char *action, int address)
 /** The first error of a rank's calls, and whom they are for. */
 static int first_error;
 
-#define TRY(call)                                         \
-    do {                                                  \
+#define TRY(call)                                                       \
+    do {                                                                \
         int try_rc = MPI_SUCCESS == first_error ? (call) : MPI_SUCCESS; \
         first_error = MPI_SUCCESS == try_rc ? first_error : try_rc;     \
     } while (0)
@@ -426,8 +426,7 @@ static void no_files(int who, bool recover)
         if (recover) {
             CHECK(MPI_SUCCESS == first_error, "it is lost, though there are descriptors again");
         } else {
-            CHECK(MPI_ERR_PROC_FAILED == class_of(first_error), "class %d",
-                  class_of(first_error));
+            CHECK(MPI_ERR_PROC_FAILED == class_of(first_error), "class %d", class_of(first_error));
         }
     }
     tell_time(start);
@@ -519,13 +518,33 @@ AT(swallow_fetched, "fetched", 1, "swallow", large)
 static const struct fault_case cuts[] = {
 /* clang-format off */
 #define CASE(name) {#name, name, false, false}
-/* clang-format on */
-    CASE(fin_idle), CASE(fin_out_idle), CASE(fin_eager), CASE(fin_tail), CASE(fin_sent),
-    CASE(fin_received), CASE(rst_eager), CASE(fin_offer), CASE(fin_fetch), 
-    CASE(fin_fetched), CASE(fin_part), CASE(fin_part_start), CASE(fin_create), CASE(half),
-    CASE(packet), CASE(twice), CASE(second), CASE(second_busy), CASE(swallow_sent),
-    CASE(swallow_received), CASE(swallow_fetched), CASE(left_collective), CASE(left_create),
-    CASE(left_part), CASE(left_early), CASE(silent),
+    /* clang-format on */
+    CASE(fin_idle),
+    CASE(fin_out_idle),
+    CASE(fin_eager),
+    CASE(fin_tail),
+    CASE(fin_sent),
+    CASE(fin_received),
+    CASE(rst_eager),
+    CASE(fin_offer),
+    CASE(fin_fetch),
+    CASE(fin_fetched),
+    CASE(fin_part),
+    CASE(fin_part_start),
+    CASE(fin_create),
+    CASE(half),
+    CASE(packet),
+    CASE(twice),
+    CASE(second),
+    CASE(second_busy),
+    CASE(swallow_sent),
+    CASE(swallow_received),
+    CASE(swallow_fetched),
+    CASE(left_collective),
+    CASE(left_create),
+    CASE(left_part),
+    CASE(left_early),
+    CASE(silent),
     {"files_receiver", files_receiver, true, false},
     {"files_sender", files_sender, true, false},
     {"files_back", files_back, true, false},

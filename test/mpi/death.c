@@ -203,8 +203,7 @@ static int comes(survivor_t *s, MPI_Comm side, bool left, int leader)
     int word = 1, rc = MPI_SUCCESS;
 
     if (!left) {
-        return s->rank != leader ? MPI_SUCCESS
-                                 : MPI_Send(&word, 1, MPI_INT, 0, TAG + 3, s->comm);
+        return s->rank != leader ? MPI_SUCCESS : MPI_Send(&word, 1, MPI_INT, 0, TAG + 3, s->comm);
     }
     if (0 == s->rank) {
         rc = MPI_Recv(&word, 1, MPI_INT, leader, TAG + 3, s->comm, MPI_STATUS_IGNORE);
@@ -323,18 +322,29 @@ static const struct {
     int (*run)(survivor_t *s);
     bool all; /**< takes every member: there can be no bystanders */
 } ways[] = {
-    {"recv", way_recv, false},         {"irecv", way_irecv, false},
-    {"probe", way_probe, false},       {"iprobe", way_iprobe, false},
-    {"any", way_any, false},           {"pingpong", way_pingpong, false},
-    {"stream", way_stream, false},     {"flood", way_flood, false},
-    {"stuck", way_stuck, false},       {"unmatched", way_unmatched, false},
+    {"recv", way_recv, false},
+    {"irecv", way_irecv, false},
+    {"probe", way_probe, false},
+    {"iprobe", way_iprobe, false},
+    {"any", way_any, false},
+    {"pingpong", way_pingpong, false},
+    {"stream", way_stream, false},
+    {"flood", way_flood, false},
+    {"stuck", way_stuck, false},
+    {"unmatched", way_unmatched, false},
     {"part", way_part, false},
-    {"barrier", way_barrier, true},    {"allreduce", way_allreduce, true},
-    {"bcast", way_bcast, true},        {"late", way_late, true},
-    {"alltoallw", way_alltoallw, true}, {"inter", way_inter, true},
-    {"create", way_create, true},      {"meet", way_meet, true},
-    {"shift", way_shift, true},        {"ring", way_ring, true},
-    {"offer", way_offer, true},        {"none", way_none, true},
+    {"barrier", way_barrier, true},
+    {"allreduce", way_allreduce, true},
+    {"bcast", way_bcast, true},
+    {"late", way_late, true},
+    {"alltoallw", way_alltoallw, true},
+    {"inter", way_inter, true},
+    {"create", way_create, true},
+    {"meet", way_meet, true},
+    {"shift", way_shift, true},
+    {"ring", way_ring, true},
+    {"offer", way_offer, true},
+    {"none", way_none, true},
     {"door", way_door, true},
 };
 

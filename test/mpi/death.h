@@ -20,7 +20,7 @@
 
 #include <mpi.h>
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #include <signal.h>
@@ -38,10 +38,10 @@
 typedef struct survivor_t {
     MPI_Comm comm;
     int rank, size;
-    int partner;      /**< endpoint of the process that dies */
-    bool is_partner;  /**< is in that process itself */
-    int bystander;    /**< the other bystander's rank, or -1 */
-    char *buffer;     /**< LARGE bytes */
+    int partner;     /**< endpoint of the process that dies */
+    bool is_partner; /**< is in that process itself */
+    int bystander;   /**< the other bystander's rank, or -1 */
+    char *buffer;    /**< LARGE bytes */
 } survivor_t;
 
 extern int endpoints; /**< of each process */

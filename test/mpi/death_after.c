@@ -36,8 +36,7 @@ void try_again(survivor_t *s)
     int send = MPI_Send(s->buffer, 8, MPI_CHAR, s->partner, TAG, s->comm);
     int large = MPI_Send(s->buffer, LARGE, MPI_CHAR, s->partner, TAG, s->comm);
     int recv = MPI_Recv(s->buffer, 8, MPI_CHAR, s->partner, TAG + 5, s->comm, MPI_STATUS_IGNORE);
-    int any = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG + 5, s->comm,
-                       MPI_STATUS_IGNORE);
+    int any = MPI_Recv(s->buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, TAG + 5, s->comm, MPI_STATUS_IGNORE);
     int probe = MPI_Iprobe(s->partner, TAG + 5, s->comm, &flag, MPI_STATUS_IGNORE);
 
     printf("rank %d: later send %s, large %s, recv %s, any %s, probe %s, %s\n", s->rank,
@@ -87,9 +86,8 @@ void create_again(survivor_t *s)
 #if defined(HAVE_EP)
     more = made(MPIX_Comm_create_endpoints(s->comm, 1, MPI_INFO_NULL, &comm), &comm);
 #endif
-    printf("rank %d: creations dup %s, split %s, endpoints %s, %s\n", s->rank,
-           class_name(dup), class_name(split), class_name(more),
-           2 > MPI_Wtime() - start ? "at once" : "late");
+    printf("rank %d: creations dup %s, split %s, endpoints %s, %s\n", s->rank, class_name(dup),
+           class_name(split), class_name(more), 2 > MPI_Wtime() - start ? "at once" : "late");
 }
 
 /** The survivors make a communicator of their own and use it. */
@@ -133,8 +131,7 @@ void stand_by(survivor_t *s)
             s->buffer[0] = more;
             rc = MPI_Send(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm);
         } else {
-            rc = MPI_Recv(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm,
-                          MPI_STATUS_IGNORE);
+            rc = MPI_Recv(s->buffer, size, MPI_CHAR, s->bystander, TAG, s->comm, MPI_STATUS_IGNORE);
             more = s->buffer[0];
             for (int i = 1; i < size; ++i) {
                 wrong += byte != s->buffer[i];

@@ -319,8 +319,8 @@ static void node_memory(MPI_Comm comm, struct ept *t)
     if (whole) {
         words = memory->base;
         (void) atomic_fetch_add(&words[0], 1);
-        EPT_OK(t, epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0],
-                                         (uint64_t) t->size));
+        EPT_OK(t,
+               epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0], (uint64_t) t->size));
         EPT_EQ(t, t->size, words[0]);
         EPT_EQ(t, 0, words[2]);
         EPT_OK(t, MPI_Barrier(comm));

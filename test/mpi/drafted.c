@@ -37,7 +37,7 @@ enum { TRIES = 8, ENOUGH = 5 };
 /** Of the process that rank 0 to 2 live in. */
 static unsigned char *memory;
 static size_t memory_size;
-static atomic_bool over;  /**< rank 1 may be in MPI again */
+static atomic_bool over; /**< rank 1 may be in MPI again */
 static atomic_int in_time;
 
 typedef enum way_t { SMALL, CREATION, WITH_GAPS, WAYS } way_t;
@@ -45,7 +45,7 @@ typedef enum way_t { SMALL, CREATION, WITH_GAPS, WAYS } way_t;
 /** A character and a double: 9 bytes of data in 16, so that slices end within elements. */
 enum { DATA = 9, EXTENT = 16 };
 
-static const size_t bytes_of[] = {64u << 20, 64u << 20, DATA * (2u << 20)};
+static const size_t bytes_of[] = {64u << 20, 64u << 20, DATA *(2u << 20)};
 
 static void make_type(struct ept *t, MPI_Datatype *type)
 {
@@ -149,8 +149,8 @@ static void send_large(MPI_Comm comm, struct ept *t, way_t way)
     for (size_t i = 0; i < bytes_of[way]; ++i) {
         data[i] = byte_of(i);
     }
-    EPT_OK(t, MPI_Isend(data, (int) bytes_of[way], MPI_PACKED, COMPUTES, TAG_LARGE, comm,
-                        &request));
+    EPT_OK(t,
+           MPI_Isend(data, (int) bytes_of[way], MPI_PACKED, COMPUTES, TAG_LARGE, comm, &request));
     while (0 == t->proc && !atomic_load(&over)) {
         usleep(1000); /* or it would be drafted itself */
     }

@@ -31,7 +31,7 @@
 
 #include <mpi.h>
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #include <pthread.h>
@@ -45,20 +45,20 @@
 
 #if !defined(OPEN_MPI) /* the MPI ABI has numbers for handles without Fortran */
 typedef int MPI_Fint;
-#    define MPI_Comm_c2f       MPI_Comm_toint
-#    define MPI_Comm_f2c       MPI_Comm_fromint
+#    define MPI_Comm_c2f MPI_Comm_toint
+#    define MPI_Comm_f2c MPI_Comm_fromint
 #    define MPI_Errhandler_c2f MPI_Errhandler_toint
 #    define MPI_Errhandler_f2c MPI_Errhandler_fromint
-#    define MPI_Group_c2f      MPI_Group_toint
-#    define MPI_Group_f2c      MPI_Group_fromint
-#    define MPI_Info_c2f       MPI_Info_toint
-#    define MPI_Info_f2c       MPI_Info_fromint
-#    define MPI_Op_c2f         MPI_Op_toint
-#    define MPI_Op_f2c         MPI_Op_fromint
-#    define MPI_Request_c2f    MPI_Request_toint
-#    define MPI_Request_f2c    MPI_Request_fromint
-#    define MPI_Type_c2f       MPI_Type_toint
-#    define MPI_Type_f2c       MPI_Type_fromint
+#    define MPI_Group_c2f MPI_Group_toint
+#    define MPI_Group_f2c MPI_Group_fromint
+#    define MPI_Info_c2f MPI_Info_toint
+#    define MPI_Info_f2c MPI_Info_fromint
+#    define MPI_Op_c2f MPI_Op_toint
+#    define MPI_Op_f2c MPI_Op_fromint
+#    define MPI_Request_c2f MPI_Request_toint
+#    define MPI_Request_f2c MPI_Request_fromint
+#    define MPI_Type_c2f MPI_Type_toint
+#    define MPI_Type_f2c MPI_Type_fromint
 #endif
 
 #define EPT_PHASE_MAX 160
@@ -66,19 +66,19 @@ typedef int MPI_Fint;
 
 /** One MPI rank of the run; the thread that runs test_rank() owns it. */
 struct ept {
-    MPI_Comm comm;   /**< the rank's own handle */
-    int rank;        /**< in comm */
-    int size;        /**< of comm */
-    int local;       /**< which rank of this process: 0 ... nlocal - 1 */
-    int nlocal;      /**< ranks per process; 1 if plain */
-    int proc;        /**< rank of the process in MPI_COMM_WORLD */
-    int nprocs;      /**< size of MPI_COMM_WORLD */
-    bool endpoints;  /**< ranks are endpoints (--ep N); false: plain */
-    uint64_t seed;   /**< --seed, the same on all ranks */
+    MPI_Comm comm;  /**< the rank's own handle */
+    int rank;       /**< in comm */
+    int size;       /**< of comm */
+    int local;      /**< which rank of this process: 0 ... nlocal - 1 */
+    int nlocal;     /**< ranks per process; 1 if plain */
+    int proc;       /**< rank of the process in MPI_COMM_WORLD */
+    int nprocs;     /**< size of MPI_COMM_WORLD */
+    bool endpoints; /**< ranks are endpoints (--ep N); false: plain */
+    uint64_t seed;  /**< --seed, the same on all ranks */
 
     /* The rest belongs to ept.c. */
     const char *case_name;
-    const char *defect; /**< the current case's known defect of stock Open MPI, or NULL */
+    const char *defect;        /**< the current case's known defect of stock Open MPI, or NULL */
     char phase[EPT_PHASE_MAX]; /**< where the rank is, for the time-out report */
     double phase_since;
     pthread_mutex_t lock; /**< protects failures and sites: a rank may use several threads */
@@ -161,20 +161,19 @@ bool ept_check_class(struct ept *t, const char *file, int line, const char *what
     ept_check_string((t), __FILE__, __LINE__, #got, (expected), (got))
 
 /** condition, and a printf format that says what was expected and what was found. */
-#define EPT_CHECK(t, condition, ...)                              \
-    do {                                                          \
-        atomic_fetch_add(&(t)->checks, 1);                        \
-        if (!(condition)) {                                       \
-            ept_fail((t), __FILE__, __LINE__, __VA_ARGS__);       \
-        }                                                         \
+#define EPT_CHECK(t, condition, ...)                        \
+    do {                                                    \
+        atomic_fetch_add(&(t)->checks, 1);                  \
+        if (!(condition)) {                                 \
+            ept_fail((t), __FILE__, __LINE__, __VA_ARGS__); \
+        }                                                   \
     } while (0)
 
 /** An MPI call that must return MPI_SUCCESS. */
 #define EPT_OK(t, call) ept_check_mpi((t), __FILE__, __LINE__, #call, (call))
 
 /** An MPI return code whose class must be expected. */
-#define EPT_CLASS(t, expected, rc) \
-    ept_check_class((t), __FILE__, __LINE__, #rc, (expected), (rc))
+#define EPT_CLASS(t, expected, rc) ept_check_class((t), __FILE__, __LINE__, #rc, (expected), (rc))
 
 /** Check source, tag and byte count of a status. */
 bool ept_check_status(struct ept *t, const char *file, int line, const MPI_Status *status,

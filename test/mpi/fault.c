@@ -90,8 +90,7 @@ static void held_again(void)
         EXPECT(MPI_SUCCESS, MPI_Recv(buffer, 8, MPI_CHAR, 0, 3, comm, MPI_STATUS_IGNORE));
         EXPECT(MPI_SUCCESS, MPI_Send(buffer, 8, MPI_CHAR, 0, 3, comm));
         for (int i = 0; i < COUNT; ++i) {
-            EXPECT(MPI_SUCCESS, MPI_Recv(buffer, SMALL, MPI_CHAR, 0, 2, comm,
-                                         MPI_STATUS_IGNORE));
+            EXPECT(MPI_SUCCESS, MPI_Recv(buffer, SMALL, MPI_CHAR, 0, 2, comm, MPI_STATUS_IGNORE));
         }
         EXPECT(MPI_SUCCESS, MPI_Recv(buffer, SMALL, MPI_CHAR, 0, 4, comm, MPI_STATUS_IGNORE));
         recv_checked(0, LARGE, 5);
@@ -271,8 +270,8 @@ static void broken_before(void)
     }
     if (0 == rank && MPI_COMM_NULL != inter) {
         MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-        EXPECT(MPI_ERR_PROC_FAILED, MPI_Recv(buffer, 8, MPI_CHAR, 0, NEVER, inter,
-                                             MPI_STATUS_IGNORE));
+        EXPECT(MPI_ERR_PROC_FAILED,
+               MPI_Recv(buffer, 8, MPI_CHAR, 0, NEVER, inter, MPI_STATUS_IGNORE));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (MPI_COMM_NULL != inter) {

@@ -46,14 +46,14 @@ static int failures;
 static char *buffer;
 static int (*fault)(const char *what, int count, int error, int ms);
 
-#define CHECK(condition, ...)                                     \
-    do {                                                          \
-        if (!(condition)) {                                       \
-            ++failures;                                           \
+#define CHECK(condition, ...)                                                \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            ++failures;                                                      \
             fprintf(stderr, "# %s:%d: rank %d: ", __FILE__, __LINE__, rank); \
-            fprintf(stderr, __VA_ARGS__);                         \
-            fprintf(stderr, "\n");                                \
-        }                                                         \
+            fprintf(stderr, __VA_ARGS__);                                    \
+            fprintf(stderr, "\n");                                           \
+        }                                                                    \
     } while (0)
 
 __attribute__((unused)) static int class_of(int rc)
@@ -120,8 +120,7 @@ __attribute__((unused)) static void talk(int other, int rounds)
 /** Rank 1 is lost to rank 0 and the other way round. */
 __attribute__((unused)) static void expect_lost(int who)
 {
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Recv(buffer, 8, MPI_CHAR, who, NEVER, comm,
-                                         MPI_STATUS_IGNORE));
+    EXPECT(MPI_ERR_PROC_FAILED, MPI_Recv(buffer, 8, MPI_CHAR, who, NEVER, comm, MPI_STATUS_IGNORE));
     EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, who, NEVER, comm));
     EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, LARGE, MPI_CHAR, who, NEVER, comm));
 }

@@ -207,8 +207,8 @@ static void case_isend(MPI_Comm comm, struct ept *t)
 
             ept_phase(t, "receive message %ld", i);
             EPT_OK(t, MPI_Recv(data, bytes, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE));
-            EPT_FILL(t, data, (size_t) bytes, ept_mix(t->seed, (uint64_t) from,
-                                                      (uint64_t) (i / (t->size - 1)), 0));
+            EPT_FILL(t, data, (size_t) bytes,
+                     ept_mix(t->seed, (uint64_t) from, (uint64_t) (i / (t->size - 1)), 0));
         }
     } else {
         for (long i = 0; i < each; ++i) {
@@ -275,8 +275,8 @@ static void case_send(MPI_Comm comm, struct ept *t)
 
 /** Each mode of sending, message number i, to a receiver that is full; buffer: 64 bytes that live
  * until the request is complete. */
-static void send_by_mode(MPI_Comm comm, struct ept *t, int i, uint64_t *buffer,
-                         MPI_Datatype pieces, MPI_Request *request)
+static void send_by_mode(MPI_Comm comm, struct ept *t, int i, uint64_t *buffer, MPI_Datatype pieces,
+                         MPI_Request *request)
 {
     buffer[0] = value(t->rank, i);
     buffer[2] = ~value(t->rank, i);

@@ -25,8 +25,8 @@ enum { LOST_BYTES = 3001, ANSWERED = 1 << 18 };
 /* Messages that no way takes while nobody reads it, sockets of some megabytes included. */
 enum { FILL = 5000, FILL_WORDS = 500 };
 
-static atomic_bool exhausted; /* messages of LOST_BYTES are not kept, for lack of memory */
-static _Thread_local bool starved; /* nor are small ones, by this thread */
+static atomic_bool exhausted;       /* messages of LOST_BYTES are not kept, for lack of memory */
+static _Thread_local bool starved;  /* nor are small ones, by this thread */
 static _Thread_local bool wordless; /* this thread has no memory to keep an answer */
 
 extern void *__libc_malloc(size_t size);
@@ -103,8 +103,8 @@ static void begin_parts(MPI_Comm comm, struct ept *t, int data[][PARTS], MPI_Req
                         int first, int last)
 {
     for (int i = first; i < last; ++i) {
-        EPT_OK(t, MPI_Psend_init(data[i], PARTS, 1, MPI_INT, 0, i, comm, MPI_INFO_NULL,
-                                 &requests[i]));
+        EPT_OK(t,
+               MPI_Psend_init(data[i], PARTS, 1, MPI_INT, 0, i, comm, MPI_INFO_NULL, &requests[i]));
         if (0 != i % 2) {
             EPT_OK(t, MPI_Start(&requests[i]));
         }
@@ -252,8 +252,7 @@ static void want_answers(MPI_Comm comm, struct ept *t, MPI_Datatype gaps, unsign
 }
 
 /** Rank 0 fills its way to rank 1, which does not read. */
-static void fill_way(MPI_Comm comm, struct ept *t, uint64_t values[][FILL_WORDS],
-                     MPI_Request *fill)
+static void fill_way(MPI_Comm comm, struct ept *t, uint64_t values[][FILL_WORDS], MPI_Request *fill)
 {
     for (int i = 0; i < FILL; ++i) {
         values[i][0] = value(0, i);

@@ -135,8 +135,8 @@ static void receive_one(struct traffic *f)
     unsigned char data[BYTES_MAX];
     MPI_Status status;
 
-    EPT_OK(f->t, MPI_Recv(data, BYTES_MAX, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, f->comm,
-                          &status));
+    EPT_OK(f->t,
+           MPI_Recv(data, BYTES_MAX, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, f->comm, &status));
     check_one(f, data, &status);
 }
 

@@ -30,8 +30,8 @@
 
 #if 4 <= MPI_VERSION
 
-#define FAR   ((MPI_Count) 5 << 30)          /* where things lie that lie far away */
-#define LARGE (((MPI_Count) 1 << 31) + 4099) /* bytes of a long message */
+#    define FAR ((MPI_Count) 5 << 30)            /* where things lie that lie far away */
+#    define LARGE (((MPI_Count) 1 << 31) + 4099) /* bytes of a long message */
 
 enum { PIECE = 4 << 20, PAGE = 4096, TAG = 3 };
 

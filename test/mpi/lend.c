@@ -95,8 +95,8 @@ static void case_windows(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
     uint64_t mine = ept_mix(t->seed, (uint64_t) t->rank, 7, 2);
-    unsigned char (*out)[MAX_BYTES] = malloc(WINDOW * sizeof(*out));
-    unsigned char (*in)[MAX_BYTES] = malloc(WINDOW * sizeof(*in));
+    unsigned char(*out)[MAX_BYTES] = malloc(WINDOW * sizeof(*out));
+    unsigned char(*in)[MAX_BYTES] = malloc(WINDOW * sizeof(*in));
     MPI_Request requests[2 * WINDOW];
 
     warm_up(comm, t);
@@ -125,7 +125,7 @@ static void case_windows(MPI_Comm comm, struct ept *t)
         }
         for (int i = 0; i < WINDOW; ++i) {
             EPT_FILL(t, in[i], (size_t) random_bytes(&receives),
-                           (uint64_t) (from * 1000 + round + i));
+                     (uint64_t) (from * 1000 + round + i));
         }
     }
     free(out);

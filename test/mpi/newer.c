@@ -73,8 +73,8 @@ static void case_p2p(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 0, wrong(in, from, t->rank));
 
     memset(in, 0, sizeof(in));
-    EPT_OK(t, MPI_Sendrecv_c(out, NUM, MPI_INT, to, TAG, in, NUM, MPI_INT, from, TAG, comm,
-                             &status));
+    EPT_OK(t,
+           MPI_Sendrecv_c(out, NUM, MPI_INT, to, TAG, in, NUM, MPI_INT, from, TAG, comm, &status));
     EPT_EQ(t, 0, wrong(in, from, t->rank));
     EPT_OK(t, MPI_Isendrecv_replace_c(out, NUM, MPI_INT, to, TAG, from, TAG, comm, &requests[0]));
     EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
@@ -120,8 +120,7 @@ static void case_collectives(MPI_Comm comm, struct ept *t)
     }
     EPT_OK(t, MPI_Allreduce_c(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     EPT_EQ(t, t->size * (t->size - 1) / 2, sum);
-    EPT_OK(t, MPI_Allreduce_init_c(&one, &sum, 1, MPI_INT, MPI_MAX, comm, MPI_INFO_NULL,
-                                   &request));
+    EPT_OK(t, MPI_Allreduce_init_c(&one, &sum, 1, MPI_INT, MPI_MAX, comm, MPI_INFO_NULL, &request));
     EPT_OK(t, MPI_Start(&request));
     EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
     EPT_EQ(t, t->size - 1, sum);
@@ -198,8 +197,8 @@ static void case_neighbours(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 2 * left + 1, in[0]);
     EPT_EQ(t, 2 * right, in[1]);
     in[0] = in[1] = -1;
-    EPT_OK(t, MPI_Neighbor_alltoallv_c(out, ones, places, MPI_INT, in, ones, places, MPI_INT,
-                                       ring));
+    EPT_OK(t,
+           MPI_Neighbor_alltoallv_c(out, ones, places, MPI_INT, in, ones, places, MPI_INT, ring));
     EPT_EQ(t, 2 * left + 1, in[0]);
     EPT_EQ(t, 2 * right, in[1]);
     EPT_OK(t, MPI_Comm_free(&ring));

@@ -54,11 +54,11 @@ static void shown(MPI_Comm comm, struct ept *t, const char *key, char value[16])
     EPT_OK(t, MPI_Info_free(&info));
 }
 
-#define SHOWS(comm, t, key, expected)                   \
-    do {                                                \
-        char shown_[16];                                \
-        shown((comm), (t), (key), shown_);              \
-        EPT_STREQ((t), (expected), shown_);             \
+#define SHOWS(comm, t, key, expected)       \
+    do {                                    \
+        char shown_[16];                    \
+        shown((comm), (t), (key), shown_);  \
+        EPT_STREQ((t), (expected), shown_); \
     } while (0)
 
 /* ---- what is in force ------------------------------------------------------------------------ */

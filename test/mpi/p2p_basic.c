@@ -283,8 +283,8 @@ static void case_self(MPI_Comm comm, struct ept *t)
         EPT_FILL(t, in.data, bytes, key);
 
         ept_buffer_clear(&in);
-        EPT_OK(t, MPI_Sendrecv(out, count, MPI_INT, t->rank, 7, in.data, count, MPI_INT, t->rank,
-                               7, comm, &status));
+        EPT_OK(t, MPI_Sendrecv(out, count, MPI_INT, t->rank, 7, in.data, count, MPI_INT, t->rank, 7,
+                               comm, &status));
         EPT_STATUS(t, &status, t->rank, 7, bytes);
         EPT_FILL(t, in.data, bytes, key);
         EPT_GUARDS(t, &in);
@@ -372,8 +372,7 @@ static void case_status(MPI_Comm comm, struct ept *t)
 }
 
 /* The message is longer than the receive: an error of the receive, and nothing else is broken. */
-static void truncate_once(MPI_Comm comm, struct ept *t, int peer, int sent, int room,
-                          bool expected)
+static void truncate_once(MPI_Comm comm, struct ept *t, int peer, int sent, int room, bool expected)
 {
     int *out = calloc((size_t) sent, sizeof(int)), token = 0;
     struct ept_buffer in = ept_buffer((size_t) room * sizeof(int), 0);
@@ -424,8 +423,8 @@ static void case_truncation(MPI_Comm comm, struct ept *t)
 {
     static const struct {
         int sent, room;
-    } sizes[] = {{1, 0}, {2, 1}, {20, 10}, {3000, 2999}, {3000, 0}, {100000, 10}, {100000, 99999},
-                 {300000, 299999}};
+    } sizes[] = {{1, 0},    {2, 1},       {20, 10},        {3000, 2999},
+                 {3000, 0}, {100000, 10}, {100000, 99999}, {300000, 299999}};
     enum ept_pairing pairings[3];
     int n = ept_pairings(t, pairings);
 

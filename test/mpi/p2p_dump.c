@@ -133,8 +133,8 @@ static void start(struct ept *t, struct traffic *x)
     int flag = 0;
 
     EPT_OK(t, MPI_Irecv(x->in, 40, MPI_BYTE, t->rank, 11, x->exact, &x->receives[0]));
-    EPT_OK(t, MPI_Irecv(x->in, 41, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, x->wild,
-                        &x->receives[1]));
+    EPT_OK(t,
+           MPI_Irecv(x->in, 41, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, x->wild, &x->receives[1]));
     EPT_OK(t, MPI_Irecv(x->in, 42, MPI_BYTE, MPI_ANY_SOURCE, 5, x->wild, &x->receives[2]));
     EPT_OK(t, MPI_Irecv(x->in, 43, MPI_BYTE, t->rank, MPI_ANY_TAG, x->wild, &x->receives[3]));
     EPT_OK(t, MPI_Isend(x->out, 8, MPI_BYTE, t->rank, 21, x->exact, &x->sends[0]));
@@ -153,19 +153,24 @@ static void check_exact(struct ept *t, const char *text)
     LINES(t, 1, text, "communicator \"exact %d\": rank %d of %d, context ", me, me, t->size);
     LINES(t, 1, text,
           "receive from rank %d (process %d) in \"exact %d\", tag 11, up to 40 bytes, waiting for "
-          "a match, posted as number ", me, process, me);
+          "a match, posted as number ",
+          me, process, me);
     LINES(t, 1, text,
           "message from rank %d (process %d) in \"exact %d\", tag 21, 8 bytes, data here, waiting "
-          "for a match", me, process, me);
+          "for a match",
+          me, process, me);
     LINES(t, 1, text,
           "message from rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, data "
-          "here, waiting for a match", me, process, me);
+          "here, waiting for a match",
+          me, process, me);
     LINES(t, 1, text,
           "message from rank %d (process %d) in \"exact %d\", tag 23, %d bytes, data at the "
-          "sender, waiting for a match", me, process, me, LARGE);
+          "sender, waiting for a match",
+          me, process, me, LARGE);
     LINES(t, 1, text,
           "send to rank %d (process %d) in \"exact %d\", tag 22, 100 bytes, synchronous, waiting "
-          "for acknowledgement", me, process, me);
+          "for acknowledgement",
+          me, process, me);
     LINES(t, 1, text,
           "send to rank %d (process %d) in \"exact %d\", tag 23, %d bytes, waiting for a match", me,
           process, me, LARGE);
@@ -233,10 +238,9 @@ static void partitioned(struct ept *t, MPI_Comm comm)
     MPI_Request sends[2], receives[2];
     int flag = 0;
 
-    EPT_OK(t, MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL,
-                             &receives[0]));
-    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL,
-                             &sends[1]));
+    EPT_OK(t,
+           MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL, &receives[0]));
+    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL, &sends[1]));
     EPT_OK(t, MPI_Start(&receives[0]));
     EPT_OK(t, MPI_Start(&sends[1]));
     EPT_OK(t, MPI_Pready(1, sends[1]));
@@ -250,10 +254,9 @@ static void partitioned(struct ept *t, MPI_Comm comm)
     LINES(t, 1, text, "partitioned message from rank %d (process %d) in ", t->rank, t->proc);
     free(text);
 
-    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL,
-                             &sends[0]));
-    EPT_OK(t, MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL,
-                             &receives[1]));
+    EPT_OK(t, MPI_Psend_init(out, 3, 1000, MPI_BYTE, t->rank, 31, comm, MPI_INFO_NULL, &sends[0]));
+    EPT_OK(t,
+           MPI_Precv_init(in, 3, 1000, MPI_BYTE, t->rank, 32, comm, MPI_INFO_NULL, &receives[1]));
     EPT_OK(t, MPI_Start(&sends[0]));
     EPT_OK(t, MPI_Start(&receives[1]));
     while (0 == flag) {

@@ -36,14 +36,14 @@ static void handler(MPI_Comm *comm, int *code, ...)
 }
 
 /* The call must fail with this class, and its handler be called once, with comm. */
-#define FAILS(t, comm, expected, call)                                                     \
-    do {                                                                                   \
-        seen.calls = 0;                                                                    \
-        seen.class = MPI_SUCCESS;                                                          \
-        EPT_CLASS((t), (expected), (call));                                                \
-        EPT_EQ((t), 1, seen.calls);                                                        \
-        EPT_EQ((t), MPI_ERR_IN_STATUS == (expected) ? MPI_ERR_TRUNCATE : (expected),       \
-               seen.class); /* libmpi hands on the first request's own */                  \
+#define FAILS(t, comm, expected, call)                                                            \
+    do {                                                                                          \
+        seen.calls = 0;                                                                           \
+        seen.class = MPI_SUCCESS;                                                                 \
+        EPT_CLASS((t), (expected), (call));                                                       \
+        EPT_EQ((t), 1, seen.calls);                                                               \
+        EPT_EQ((t), MPI_ERR_IN_STATUS == (expected) ? MPI_ERR_TRUNCATE : (expected),              \
+               seen.class); /* libmpi hands on the first request's own */                         \
         EPT_CHECK((t), (comm) == seen.handle, "the handler was called for another communicator"); \
     } while (0)
 
@@ -82,12 +82,13 @@ static void one_bad_send(struct ept *t, MPI_Comm c, int class, int count, MPI_Da
         FAILS(t, c, class, MPI_Rsend_init(data, count, type, rank, tag, c, &r));
         FAILS(t, c, class, MPI_Bsend_init(data, count, type, rank, tag, c, &r));
     }
-    FAILS(t, c, class, MPI_Sendrecv(data, count, type, rank, tag, back, 1, MPI_INT, 0, TAG, c,
-                                    MPI_STATUS_IGNORE));
-    FAILS(t, c, class, MPI_Sendrecv_replace(back, count, type, rank, tag, 0, TAG, c,
-                                            MPI_STATUS_IGNORE));
-    FAILS(t, c, class, MPI_Isendrecv(data, count, type, rank, tag, back, 1, MPI_INT, 0, TAG, c,
-                                     &r));
+    FAILS(t, c, class,
+          MPI_Sendrecv(data, count, type, rank, tag, back, 1, MPI_INT, 0, TAG, c,
+                       MPI_STATUS_IGNORE));
+    FAILS(t, c, class,
+          MPI_Sendrecv_replace(back, count, type, rank, tag, 0, TAG, c, MPI_STATUS_IGNORE));
+    FAILS(t, c, class,
+          MPI_Isendrecv(data, count, type, rank, tag, back, 1, MPI_INT, 0, TAG, c, &r));
     EPT_CHECK(t, MPI_REQUEST_NULL == r, "a failed call has set a request");
 }
 
@@ -100,8 +101,9 @@ static void one_bad_recv(struct ept *t, MPI_Comm c, int class, int count, MPI_Da
     FAILS(t, c, class, MPI_Recv(data, count, type, rank, tag, c, MPI_STATUS_IGNORE));
     FAILS(t, c, class, MPI_Irecv(data, count, type, rank, tag, c, &r));
     FAILS(t, c, class, MPI_Recv_init(data, count, type, rank, tag, c, &r));
-    FAILS(t, c, class, MPI_Sendrecv(data, 1, MPI_INT, 0, TAG, data, count, type, rank, tag, c,
-                                    MPI_STATUS_IGNORE));
+    FAILS(t, c, class,
+          MPI_Sendrecv(data, 1, MPI_INT, 0, TAG, data, count, type, rank, tag, c,
+                       MPI_STATUS_IGNORE));
     EPT_CHECK(t, MPI_REQUEST_NULL == r, "a failed call has set a request");
 }
 
@@ -164,8 +166,8 @@ static void case_no_communicator(MPI_Comm comm, struct ept *t)
     ept_local_barrier(t);
     EPT_CLASS(t, MPI_ERR_COMM, MPI_Send(&value, 1, MPI_INT, 0, TAG, MPI_COMM_NULL));
     EPT_CLASS(t, MPI_ERR_COMM, MPI_Irecv(&value, 1, MPI_INT, 0, TAG, MPI_COMM_NULL, &request));
-    EPT_CLASS(t, MPI_ERR_COMM, MPI_Recv(&value, 1, MPI_INT, 0, TAG, MPI_COMM_NULL,
-                                        MPI_STATUS_IGNORE));
+    EPT_CLASS(t, MPI_ERR_COMM,
+              MPI_Recv(&value, 1, MPI_INT, 0, TAG, MPI_COMM_NULL, MPI_STATUS_IGNORE));
     EPT_CLASS(t, MPI_ERR_REQUEST, MPI_Start(&request));
     EPT_CLASS(t, MPI_ERR_REQUEST, MPI_Startall(1, &request));
     EPT_CLASS(t, MPI_ERR_REQUEST, MPI_Request_free(&request));
@@ -273,11 +275,11 @@ static void case_truncation(MPI_Comm comm, struct ept *t)
         ept_phase(t, "%d bytes, way %d, %s, %s", size, way, 0 != (how & 1) ? "pieces" : "one piece",
                   0 != (how & 2) ? "synchronous" : "standard");
         if (0 != (how & 2)) {
-            EPT_OK(t, MPI_Issend(out, size, 0 != (how & 1) ? pairs : MPI_BYTE, to, TAG, c,
-                                 &request));
+            EPT_OK(t,
+                   MPI_Issend(out, size, 0 != (how & 1) ? pairs : MPI_BYTE, to, TAG, c, &request));
         } else {
-            EPT_OK(t, MPI_Isend(out, size, 0 != (how & 1) ? pairs : MPI_BYTE, to, TAG, c,
-                                &request));
+            EPT_OK(t,
+                   MPI_Isend(out, size, 0 != (how & 1) ? pairs : MPI_BYTE, to, TAG, c, &request));
         }
         if (0 == k % 3) {
             EPT_OK(t, MPI_Probe(from, TAG, c, MPI_STATUS_IGNORE));

@@ -93,8 +93,8 @@ static void take_any_source(MPI_Comm comm, struct ept *t, int many)
         for (int n = 1; n < t->size; ++n) {
             MPI_Status status;
 
-            EPT_OK(t, MPI_Recv(in.data, size_of(tag), MPI_BYTE, MPI_ANY_SOURCE, tag, comm,
-                               &status));
+            EPT_OK(t,
+                   MPI_Recv(in.data, size_of(tag), MPI_BYTE, MPI_ANY_SOURCE, tag, comm, &status));
             EPT_EQ(t, tag, status.MPI_TAG);
             EPT_CHECK(t, !seen[status.MPI_SOURCE], "tag %d twice from %d", tag, status.MPI_SOURCE);
             seen[status.MPI_SOURCE] = true;

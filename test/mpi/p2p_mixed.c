@@ -27,8 +27,23 @@ enum { TAG = 40, LARGE = 90000, MAX_LOCAL = 64 };
 
 /* Places in the list. */
 enum {
-    SMALL_RECV, LARGE_RECV, LARGE_SEND, SMALL_SEND, OTHER_RECV, OTHER_SEND, WORLD_RECV, WORLD_SEND,
-    PERSISTENT, GENERAL, EP_COLL, WORLD_COLL, FILE_WRITE, FILE_READ, NOTHING, SHORT_RECV, NUM
+    SMALL_RECV,
+    LARGE_RECV,
+    LARGE_SEND,
+    SMALL_SEND,
+    OTHER_RECV,
+    OTHER_SEND,
+    WORLD_RECV,
+    WORLD_SEND,
+    PERSISTENT,
+    GENERAL,
+    EP_COLL,
+    WORLD_COLL,
+    FILE_WRITE,
+    FILE_READ,
+    NOTHING,
+    SHORT_RECV,
+    NUM
 };
 
 static MPI_Comm world, self, other[MAX_LOCAL];
@@ -217,8 +232,8 @@ static void finish(struct ept *t, struct round *x, int form)
         while (MPI_UNDEFINED != n) {
             rc = 4 == form ? MPI_Waitsome(NUM, x->r, &n, indices, statuses)
                            : MPI_Testsome(NUM, x->r, &n, indices, statuses);
-            EPT_CHECK(t, MPI_SUCCESS == rc || (x->with_error && MPI_ERR_IN_STATUS == rc),
-                      "code %d", rc);
+            EPT_CHECK(t, MPI_SUCCESS == rc || (x->with_error && MPI_ERR_IN_STATUS == rc), "code %d",
+                      rc);
             for (int i = 0; MPI_UNDEFINED != n && i < n; ++i) {
                 take(t, x, indices[i], &statuses[i],
                      MPI_ERR_IN_STATUS == rc ? statuses[i].MPI_ERROR : MPI_SUCCESS);
@@ -282,7 +297,8 @@ static void check(struct ept *t, struct round *x, int number)
 static void rounds(MPI_Comm comm, struct ept *t, bool with_error)
 {
     for (int number = 0; number < 18; ++number) {
-        struct round x = {.large_out = malloc(LARGE), .large_in = calloc(1, LARGE),
+        struct round x = {.large_out = malloc(LARGE),
+                          .large_in = calloc(1, LARGE),
                           .with_error = with_error};
 
         ept_phase(t, "round %d, form %d", number, number % 6);
@@ -370,8 +386,8 @@ static void case_other_threads(MPI_Comm comm, struct ept *t)
 
         ept_phase(t, "round %d", round);
         for (int i = 0; i < MANY; ++i) {
-            EPT_OK(t, MPI_Irecv(in + i * BYTES, sizes[i % 3], MPI_BYTE, from, i, comm,
-                                &receives[i]));
+            EPT_OK(t,
+                   MPI_Irecv(in + i * BYTES, sizes[i % 3], MPI_BYTE, from, i, comm, &receives[i]));
         }
         for (int i = 0; i < THREADS; ++i) {
             w[i] = (struct waiter){.t = t, .requests = receives + i * EACH, .number = i + round};

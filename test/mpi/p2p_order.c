@@ -215,11 +215,11 @@ static void any_source_sender(MPI_Comm comms[2], struct ept *t, int num)
         ept_fill(buffers[i].data, 0, (size_t) bytes, stream);
         memcpy(buffers[i].data, header, sizeof(header));
         if (0 == i % 5) {
-            EPT_OK(t, MPI_Issend(buffers[i].data, bytes, MPI_BYTE, 0, 1, comms[i % 2],
-                                 &requests[i]));
+            EPT_OK(t,
+                   MPI_Issend(buffers[i].data, bytes, MPI_BYTE, 0, 1, comms[i % 2], &requests[i]));
         } else {
-            EPT_OK(t, MPI_Isend(buffers[i].data, bytes, MPI_BYTE, 0, 1, comms[i % 2],
-                                &requests[i]));
+            EPT_OK(t,
+                   MPI_Isend(buffers[i].data, bytes, MPI_BYTE, 0, 1, comms[i % 2], &requests[i]));
         }
     }
     EPT_OK(t, MPI_Waitall(2 * num, requests, MPI_STATUSES_IGNORE));

@@ -45,8 +45,8 @@ static void post_receives(MPI_Comm comm, struct ept *t, struct exchange *x)
 /* The neighbour has posted its receives and may be sent to: nothing arrives before this. */
 static void handshake(MPI_Comm comm, struct ept *t, struct exchange *x)
 {
-    EPT_OK(t, MPI_Sendrecv(NULL, 0, MPI_INT, x->from, TAG_GO, NULL, 0, MPI_INT, x->to, TAG_GO,
-                           comm, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Sendrecv(NULL, 0, MPI_INT, x->from, TAG_GO, NULL, 0, MPI_INT, x->to, TAG_GO, comm,
+                           MPI_STATUS_IGNORE));
 }
 
 static void post_sends(MPI_Comm comm, struct ept *t, struct exchange *x)

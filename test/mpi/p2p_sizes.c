@@ -31,10 +31,32 @@ enum { TAG_DATA = 1, TAG_MARK = 2, TAG_BACK = 3 };
 #define MIB (1024 * 1024)
 #define AROUND(n) (n) - 1, (n), (n) + 1
 
-static const int sizes[] = {0,   1,   7,   8,   31,  32,  33,  39,  40,
-                            41,  55,  56,  57,  63,  64,  65,  AROUND(128), AROUND(256),
-                            AROUND(KIB), AROUND(4 * KIB), AROUND(8 * KIB), AROUND(16 * KIB),
-                            AROUND(32 * KIB), AROUND(64 * KIB), AROUND(128 * KIB), AROUND(MIB)};
+static const int sizes[] = {0,
+                            1,
+                            7,
+                            8,
+                            31,
+                            32,
+                            33,
+                            39,
+                            40,
+                            41,
+                            55,
+                            56,
+                            57,
+                            63,
+                            64,
+                            65,
+                            AROUND(128),
+                            AROUND(256),
+                            AROUND(KIB),
+                            AROUND(4 * KIB),
+                            AROUND(8 * KIB),
+                            AROUND(16 * KIB),
+                            AROUND(32 * KIB),
+                            AROUND(64 * KIB),
+                            AROUND(128 * KIB),
+                            AROUND(MIB)};
 #define NUM_SIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))
 
 static uint64_t key_of(int from, int to, int bytes, int unexpected)
@@ -197,8 +219,9 @@ static void case_huge(MPI_Comm comm, struct ept *t)
         EPT_EQ(t, (MPI_Count) count * MIB, got);
         ept_phase(t, "check");
         for (int i = 0; i < count; ++i) {
-            EPT_CHECK(t, ept_check_fill(t, __FILE__, __LINE__, in.data + (size_t) i * extent,
-                                        (size_t) i * MIB, MIB, t->seed),
+            EPT_CHECK(t,
+                      ept_check_fill(t, __FILE__, __LINE__, in.data + (size_t) i * extent,
+                                     (size_t) i * MIB, MIB, t->seed),
                       "unit %d of %d", i, count);
         }
         EPT_GUARDS(t, &in);

@@ -49,10 +49,10 @@ static void message(MPI_Comm comm, struct ept *t, MPI_Datatype type, int count, 
     }
     EPT_OK(t, MPI_Barrier(comm));
     if (parts) {
-        EPT_OK(t, 0 == t->rank ? MPI_Psend_init(buffer, 1, count, type, 1, TAG, comm, MPI_INFO_NULL,
-                                                &request)
-                               : MPI_Precv_init(buffer, 1, count, type, 0, TAG, comm, MPI_INFO_NULL,
-                                                &request));
+        EPT_OK(t,
+               0 == t->rank
+                   ? MPI_Psend_init(buffer, 1, count, type, 1, TAG, comm, MPI_INFO_NULL, &request)
+                   : MPI_Precv_init(buffer, 1, count, type, 0, TAG, comm, MPI_INFO_NULL, &request));
         EPT_OK(t, MPI_Start(&request));
     }
     if (0 == t->rank) {

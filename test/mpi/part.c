@@ -290,8 +290,9 @@ static void wait_or_test(struct ept *t, MPI_Request *request, bool wait, int exp
 static void case_lengths(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
-    static const size_t sizes[][2] = {{4000, 6000}, {6000, 4000}, {6000, 3500}, {400000, 100001},
-                                      {100001, 400000}, {1000, 0}, {0, 1000}};
+    static const size_t sizes[][2] = {{4000, 6000},     {6000, 4000},     {6000, 3500},
+                                      {400000, 100001}, {100001, 400000}, {1000, 0},
+                                      {0, 1000}};
     MPI_Errhandler handler;
 
     EPT_OK(t, MPI_Comm_create_errhandler(see_error, &handler));
@@ -320,8 +321,8 @@ static void case_lengths(MPI_Comm comm, struct ept *t)
             for (int p = 3; 0 <= p; --p) {
                 EPT_OK(t, MPI_Pready(p, requests[0]));
             }
-            wait_or_test(t, &requests[1], 0 == k % 2, out.size > room ? MPI_ERR_TRUNCATE
-                                                                      : MPI_SUCCESS, &status);
+            wait_or_test(t, &requests[1], 0 == k % 2,
+                         out.size > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS, &status);
             EPT_STATUS(t, &status, from, TAG, out.size < room ? out.size : room);
             EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
             EPT_FILL(t, in.data, out.size < room ? out.size : room, key);
@@ -374,13 +375,12 @@ static void case_types(MPI_Comm comm, struct ept *t)
         int *in = malloc(2 * (size_t) ints * sizeof(int));
         MPI_Request requests[2];
 
-        EPT_OK(t, MPI_Psend_init(out, SPARTS, RPARTS * each, sgap ? gappy : MPI_INT, to, TAG,
-                                 comm, MPI_INFO_NULL, &requests[0]));
-        EPT_OK(t, MPI_Precv_init(in, RPARTS, SPARTS * each, rgap ? gappy : MPI_INT, from, TAG,
-                                 comm, MPI_INFO_NULL, &requests[1]));
+        EPT_OK(t, MPI_Psend_init(out, SPARTS, RPARTS * each, sgap ? gappy : MPI_INT, to, TAG, comm,
+                                 MPI_INFO_NULL, &requests[0]));
+        EPT_OK(t, MPI_Precv_init(in, RPARTS, SPARTS * each, rgap ? gappy : MPI_INT, from, TAG, comm,
+                                 MPI_INFO_NULL, &requests[1]));
         for (int round = 0; round < ROUNDS; ++round) {
-            uint64_t random = ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) k,
-                                      (uint64_t) round);
+            uint64_t random = ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) k, (uint64_t) round);
             int order[SPARTS], wrong;
 
             ept_phase(t, "%d ints, gaps %d %d, round %d", ints, sgap, rgap, round);
@@ -456,8 +456,8 @@ static void case_threads(MPI_Comm comm, struct ept *t)
             line_begin(&l);
             EPT_OK(t, MPI_Startall(2, l.requests));
             for (int i = 0; i < THREADS; ++i) {
-                markers[i] = (struct marker){.t = t, .line = &l, .number = i, .round = round,
-                                             .together = &together};
+                markers[i] = (struct marker){
+                    .t = t, .line = &l, .number = i, .round = round, .together = &together};
                 pthread_create(&markers[i].thread, NULL, mark, &markers[i]);
             }
             if (0 == round % 2) {

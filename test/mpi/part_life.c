@@ -28,8 +28,7 @@ static void case_waits(MPI_Comm comm, struct ept *t)
     int out[PARTS] = {0}, in[PARTS], flag = 1;
 
     EPT_OK(t, MPI_Psend_init(out, PARTS, 1, MPI_INT, above(t), TAG, comm, MPI_INFO_NULL, &send));
-    EPT_OK(t, MPI_Precv_init(in, PARTS, 1, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL,
-                             &receive));
+    EPT_OK(t, MPI_Precv_init(in, PARTS, 1, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL, &receive));
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < PARTS; ++i) {
             out[i] = value(t->rank, 0, round, i);
@@ -61,8 +60,8 @@ static void case_early_receive(MPI_Comm comm, struct ept *t)
     MPI_Request send, receive;
     int out[PARTS] = {0}, in[PARTS], flag = 1;
 
-    EPT_OK(t, MPI_Precv_init(in, 2, PARTS / 2, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL,
-                             &receive));
+    EPT_OK(t,
+           MPI_Precv_init(in, 2, PARTS / 2, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL, &receive));
     EPT_OK(t, MPI_Start(&receive));
     EPT_OK(t, MPI_Barrier(comm));
     for (int i = 0; i < 50; ++i) {
@@ -100,10 +99,10 @@ static void case_nothing(MPI_Comm comm, struct ept *t)
     int flag = 1;
 
     for (int parts = 0; parts < 3; ++parts) {
-        EPT_OK(t, MPI_Psend_init(NULL, parts, 0, MPI_INT, above(t), TAG, comm, MPI_INFO_NULL,
-                                 &send));
-        EPT_OK(t, MPI_Precv_init(NULL, 2, 0, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL,
-                                 &receive));
+        EPT_OK(t,
+               MPI_Psend_init(NULL, parts, 0, MPI_INT, above(t), TAG, comm, MPI_INFO_NULL, &send));
+        EPT_OK(t,
+               MPI_Precv_init(NULL, 2, 0, MPI_INT, below(t), TAG, comm, MPI_INFO_NULL, &receive));
         for (int round = 0; round < 3; ++round) {
             ept_phase(t, "%d partitions, round %d", parts, round);
             EPT_OK(t, MPI_Start(&receive));
@@ -134,8 +133,8 @@ static void case_proc_null(MPI_Comm comm, struct ept *t)
     MPI_Status status;
     int data[PARTS] = {1, 2, 3, 4}, flag = 1;
 
-    EPT_OK(t, MPI_Psend_init(data, PARTS, 1, MPI_INT, MPI_PROC_NULL, TAG, comm, MPI_INFO_NULL,
-                             &send));
+    EPT_OK(t,
+           MPI_Psend_init(data, PARTS, 1, MPI_INT, MPI_PROC_NULL, TAG, comm, MPI_INFO_NULL, &send));
     EPT_OK(t, MPI_Precv_init(data, PARTS, 1, MPI_INT, MPI_PROC_NULL, TAG, comm, MPI_INFO_NULL,
                              &receive));
     for (int round = 0; round < 3; ++round) {
@@ -198,8 +197,8 @@ static void case_free(MPI_Comm comm, struct ept *t)
             EPT_OK(t, MPI_Request_free(&receive));
             EPT_OK(t, MPI_Barrier(comm));
         }
-        EPT_OK(t, MPI_Psend_init(out, PARTS, 1, MPI_INT, above(t), TAG, comm, MPI_INFO_NULL,
-                                 &send));
+        EPT_OK(t,
+               MPI_Psend_init(out, PARTS, 1, MPI_INT, above(t), TAG, comm, MPI_INFO_NULL, &send));
         EPT_OK(t, MPI_Request_free(&send));
         if (0 == k % 2) {
             EPT_OK(t, MPI_Barrier(comm));
@@ -237,8 +236,8 @@ static void case_free_active(MPI_Comm comm, struct ept *t)
         in[PARTS * LENGTH - 1] = -1;
         EPT_OK(t, MPI_Psend_init(out, PARTS, LENGTH, MPI_INT, above(t), TAG, dup, MPI_INFO_NULL,
                                  &send));
-        EPT_OK(t, MPI_Precv_init(in, 1, PARTS * LENGTH, MPI_INT, below(t), TAG, dup,
-                                 MPI_INFO_NULL, &receive));
+        EPT_OK(t, MPI_Precv_init(in, 1, PARTS * LENGTH, MPI_INT, below(t), TAG, dup, MPI_INFO_NULL,
+                                 &receive));
         EPT_OK(t, MPI_Start(&send));
         EPT_OK(t, MPI_Comm_free(&dup));
         EPT_OK(t, MPI_Pready_range(0, PARTS - 1, send));

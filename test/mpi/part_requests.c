@@ -238,21 +238,21 @@ static void case_errors(MPI_Comm comm, struct ept *t)
     MPI_Request send, receive, none;
 
     EPT_OK(t, MPI_Type_contiguous(2, MPI_INT, &raw));
-    EPT_CLASS(t, MPI_ERR_TYPE, MPI_Psend_init(data, 1, 1, raw, peer, TAG, comm, MPI_INFO_NULL,
-                                              &none));
+    EPT_CLASS(t, MPI_ERR_TYPE,
+              MPI_Psend_init(data, 1, 1, raw, peer, TAG, comm, MPI_INFO_NULL, &none));
     EPT_OK(t, MPI_Type_free(&raw));
-    EPT_CLASS(t, MPI_ERR_ARG, MPI_Psend_init(data, -1, 1, MPI_INT, peer, TAG, comm,
-                                             MPI_INFO_NULL, &none));
-    EPT_CLASS(t, MPI_ERR_COUNT, MPI_Psend_init(data, 1, -1, MPI_INT, peer, TAG, comm,
-                                               MPI_INFO_NULL, &none));
-    EPT_CLASS(t, MPI_ERR_RANK, MPI_Psend_init(data, 1, 1, MPI_INT, t->size, TAG, comm,
-                                              MPI_INFO_NULL, &none));
-    EPT_CLASS(t, MPI_ERR_TAG, MPI_Psend_init(data, 1, 1, MPI_INT, peer, -5, comm, MPI_INFO_NULL,
-                                             &none));
-    EPT_CLASS(t, MPI_ERR_RANK, MPI_Precv_init(data, 1, 1, MPI_INT, MPI_ANY_SOURCE, TAG, comm,
-                                              MPI_INFO_NULL, &none));
-    EPT_CLASS(t, MPI_ERR_TAG, MPI_Precv_init(data, 1, 1, MPI_INT, peer, MPI_ANY_TAG, comm,
-                                             MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_ARG,
+              MPI_Psend_init(data, -1, 1, MPI_INT, peer, TAG, comm, MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_COUNT,
+              MPI_Psend_init(data, 1, -1, MPI_INT, peer, TAG, comm, MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_RANK,
+              MPI_Psend_init(data, 1, 1, MPI_INT, t->size, TAG, comm, MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_TAG,
+              MPI_Psend_init(data, 1, 1, MPI_INT, peer, -5, comm, MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_RANK,
+              MPI_Precv_init(data, 1, 1, MPI_INT, MPI_ANY_SOURCE, TAG, comm, MPI_INFO_NULL, &none));
+    EPT_CLASS(t, MPI_ERR_TAG,
+              MPI_Precv_init(data, 1, 1, MPI_INT, peer, MPI_ANY_TAG, comm, MPI_INFO_NULL, &none));
 
     EPT_OK(t, MPI_Psend_init(data, PARTS, 1, MPI_INT, peer, TAG, comm, MPI_INFO_NULL, &send));
     EPT_OK(t, MPI_Precv_init(data, PARTS, 1, MPI_INT, peer, TAG, comm, MPI_INFO_NULL, &receive));
@@ -310,8 +310,8 @@ static void case_inter(MPI_Comm comm, struct ept *t)
             EPT_OK(t, MPI_Request_free(&requests[r]));
         }
     } else {
-        EPT_OK(t, MPI_Psend_init(out, PARTS, 1, MPI_INT, 0, TAG, inter, MPI_INFO_NULL,
-                                 &requests[0]));
+        EPT_OK(t,
+               MPI_Psend_init(out, PARTS, 1, MPI_INT, 0, TAG, inter, MPI_INFO_NULL, &requests[0]));
         EPT_OK(t, MPI_Start(&requests[0]));
         EPT_OK(t, MPI_Pready_range(0, PARTS - 1, requests[0]));
         EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));

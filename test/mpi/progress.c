@@ -127,8 +127,7 @@ static void case_blocked(MPI_Comm comm, struct ept *t)
         } else {
             ring_without(comm, t, blocked, 8 < t->size ? 40 : 200);
             if (t->rank == by && 2 == way) {
-                EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, blocked, TAG_DATA, comm,
-                                   MPI_STATUS_IGNORE));
+                EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, blocked, TAG_DATA, comm, MPI_STATUS_IGNORE));
                 EPT_EQ(t, 55, value);
             } else if (t->rank == by) {
                 EPT_OK(t, MPI_Send(&value, 1, MPI_INT, blocked, TAG_DATA, comm));
@@ -357,9 +356,8 @@ static void case_side_by_side(MPI_Comm comm, struct ept *t)
         value = round + t->rank;
         if (1 == t->local % 2) {
             EPT_OK(t, MPI_Sendrecv_replace(&value, 1, MPI_INT, (t->proc + 1) % t->nprocs,
-                                           1000 + t->local,
-                                           (t->proc + t->nprocs - 1) % t->nprocs, 1000 + t->local,
-                                           world, MPI_STATUS_IGNORE));
+                                           1000 + t->local, (t->proc + t->nprocs - 1) % t->nprocs,
+                                           1000 + t->local, world, MPI_STATUS_IGNORE));
             EPT_EQ(t, round + (t->proc + t->nprocs - 1) % t->nprocs * t->nlocal + t->local, value);
         } else if (2 <= t->nlocal) {
             int peer = t->local + 2 < t->nlocal ? t->rank + 2 : t->rank - t->local;

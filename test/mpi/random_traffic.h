@@ -64,17 +64,17 @@ struct traffic {
     uint64_t random; /* of this rank alone: the choices of how */
     int epoch, max_bytes, per_rank;
     /* receiving */
-    struct list *in;               /* by source */
-    struct stream *streams;        /* by source, communicator, tag */
+    struct list *in;        /* by source */
+    struct stream *streams; /* by source, communicator, tag */
     int unresolved;
     struct slot slots[SLOTS];
     struct queue queues[NUM_COMMS];
     /* sending */
-    struct list *out;              /* by destination */
-    int *started;                  /* by destination: how many of the list */
+    struct list *out; /* by destination */
+    int *started;     /* by destination: how many of the list */
     int sends_left, num_sends;
-    struct outgoing *outgoing;     /* by number of the send */
-    MPI_Request *requests;         /* SLOTS receives, then the sends */
+    struct outgoing *outgoing; /* by number of the send */
+    MPI_Request *requests;     /* SLOTS receives, then the sends */
     int *indices;
     MPI_Status *statuses;
 };

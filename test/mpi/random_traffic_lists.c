@@ -21,7 +21,7 @@
 
 static int random_size(uint64_t *stream, int max_bytes)
 {
-    static const int edges[] = {0,    8,    32,   40,    56,    64,    128,   256,    1024,
+    static const int edges[] = {0,    8,    32,    40,    56,    64,     128,    256,    1024,
                                 4096, 8192, 16384, 32768, 65536, 131072, 262144, 1048576};
     int num = 0, edge, size;
 

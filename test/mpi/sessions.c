@@ -25,7 +25,7 @@
 
 #include <mpi.h>
 #if defined(HAVE_EP)
-#include <mpi-ext.h>
+#    include <mpi-ext.h>
 #endif
 
 #include <stdio.h>
@@ -97,8 +97,10 @@ int main(int argc, char **argv)
     if (NULL == out) {
         return fail(file, 0);
     }
-    fprintf(out, "btl_base_warn_component_unused = 0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\npml = %s\n"
-                 "osc = ^ucx,pt2pt\n", value);
+    fprintf(out,
+            "btl_base_warn_component_unused = 0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\npml = %s\n"
+            "osc = ^ucx,pt2pt\n",
+            value);
     fclose(out);
     setenv("OMPI_MCA_mca_base_param_files", file, 1);
     for (int round = 0; round < ROUNDS && !failed; ++round) {

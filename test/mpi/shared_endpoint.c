@@ -135,8 +135,7 @@ static void self_body(struct worker *w)
         ept_phase(t, "thread %d, round %d", w->number, round);
         /* A token goes around the threads, by messages to oneself. */
         if (0 != w->number || 0 != round) {
-            EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, t->rank, 10 + left, t->comm,
-                               MPI_STATUS_IGNORE));
+            EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, t->rank, 10 + left, t->comm, MPI_STATUS_IGNORE));
             EPT_EQ(t, 0 == w->number ? round * THREADS - 1 : round * THREADS + left, value);
         }
         value = round * THREADS + w->number;

@@ -41,10 +41,10 @@ static void case_ring(MPI_Comm comm, struct ept *t)
 
         memset(keep, 17 * round + t->rank, LARGE);
         memset(mine, 17 * round + t->rank, LARGE);
-        EPT_OK(t, MPI_Isend(0 == round % 2 ? mine : keep, LARGE, MPI_CHAR, to, round, comm,
-                         &request));
+        EPT_OK(t,
+               MPI_Isend(0 == round % 2 ? mine : keep, LARGE, MPI_CHAR, to, round, comm, &request));
         EPT_OK(t, MPI_Recv(0 == round % 2 ? keep : mine, LARGE, MPI_CHAR, from, round, comm,
-                        MPI_STATUS_IGNORE));
+                           MPI_STATUS_IGNORE));
         EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
         for (int i = 0; i < LARGE; ++i) {
             wrong += (char) (17 * round + from) != (0 == round % 2 ? keep : mine)[i];

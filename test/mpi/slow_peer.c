@@ -38,9 +38,9 @@ static void busy_round(MPI_Comm others, struct ept *t, int round, struct ept_buf
     EPT_OK(t, MPI_Comm_size(others, &size));
     ept_phase(t, "round %d of the others, %d bytes", round, bytes);
     ept_fill(buffers[0].data, 0, (size_t) bytes, key + (uint64_t) rank);
-    EPT_OK(t, MPI_Sendrecv(buffers[0].data, bytes, MPI_BYTE, (rank + 1) % size, TAG,
-                           buffers[1].data, bytes, MPI_BYTE, (rank + size - 1) % size, TAG, others,
-                           MPI_STATUS_IGNORE));
+    EPT_OK(t,
+           MPI_Sendrecv(buffers[0].data, bytes, MPI_BYTE, (rank + 1) % size, TAG, buffers[1].data,
+                        bytes, MPI_BYTE, (rank + size - 1) % size, TAG, others, MPI_STATUS_IGNORE));
     EPT_FILL(t, buffers[1].data, (size_t) bytes, key + (uint64_t) ((rank + size - 1) % size));
     EPT_OK(t, MPI_Barrier(others));
 }
@@ -68,8 +68,8 @@ static void slow_one(MPI_Comm comm, struct ept *t, const int sizes[8], int sende
 
                 ept_phase(t, "receive message %d of rank %d", i, from);
                 EPT_OK(t, MPI_Recv(data, bytes, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE));
-                EPT_FILL(t, data, (size_t) bytes, ept_mix(t->seed, (uint64_t) from, (uint64_t) i,
-                                                          1));
+                EPT_FILL(t, data, (size_t) bytes,
+                         ept_mix(t->seed, (uint64_t) from, (uint64_t) i, 1));
             }
         }
     } else {
@@ -80,8 +80,7 @@ static void slow_one(MPI_Comm comm, struct ept *t, const int sizes[8], int sende
             if (t->rank <= senders) {
                 ept_fill(data + 4000L * i, 0, (size_t) bytes,
                          ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) i, 1));
-                EPT_OK(t, MPI_Isend(data + 4000L * i, bytes, MPI_BYTE, 0, TAG, comm,
-                                    &requests[i]));
+                EPT_OK(t, MPI_Isend(data + 4000L * i, bytes, MPI_BYTE, 0, TAG, comm, &requests[i]));
             }
             if (0 == i % (SENDS / ROUNDS + 1)) {
                 busy_round(others, t, i, buffers);

@@ -23,7 +23,7 @@
  */
 
 #if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* leases */
+#    define _GNU_SOURCE /* leases */
 #endif
 
 #include <mpi.h>
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
     alarm(100);
     if (0 != geteuid()) {
         printf(NULL != number && 0 == strcmp(number, "0")
-                   ? "1..0 # SKIP only root can be two users\n" : "");
+                   ? "1..0 # SKIP only root can be two users\n"
+                   : "");
         MPI_Init(&argc, &argv);
         MPI_Finalize();
         return 0;

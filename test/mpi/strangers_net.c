@@ -25,7 +25,7 @@
  */
 
 #if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* pipe2 */
+#    define _GNU_SOURCE /* pipe2 */
 #endif
 
 #include <mpi.h>
@@ -96,8 +96,9 @@ static uint16_t port_of(pid_t pid)
     char line[256];
 
     while (NULL != table && 0 == found && NULL != fgets(line, sizeof(line), table)) {
-        if (4 == sscanf(line, "%*d: %x:%x %*x:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %lu", &address,
-                        &port, &state, &inode)
+        if (4
+                == sscanf(line, "%*d: %x:%x %*x:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %lu", &address,
+                          &port, &state, &inode)
             && htonl(INADDR_LOOPBACK) == address && 10 == state && has_socket(pid, inode)) {
             found = (uint16_t) port;
         }
@@ -110,7 +111,8 @@ static uint16_t port_of(pid_t pid)
 
 static int dial(int whom)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(ports[whom]),
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(ports[whom]),
                              .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -168,8 +170,7 @@ static void behind(void)
             uint16_t flags;
             uint8_t data, unused, size, id;
             uint64_t length, more[4];
-        } header = {.version = 3, .what = (uint8_t) kind, .data = 1, .size = 16,
-                    .length = 16 + 32};
+        } header = {.version = 3, .what = (uint8_t) kind, .data = 1, .size = 16, .length = 16 + 32};
         int fd = dial(kind % PROCESSES);
 
         handshake(fd, (uint16_t) (kind + 1));

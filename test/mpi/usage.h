@@ -25,11 +25,11 @@
 #include <unistd.h>
 
 struct usage {
-    long heap_kib;     /* handed out by malloc */
+    long heap_kib; /* handed out by malloc */
     long resident_kib;
     long files;
     long mappings;
-    int slot;          /* the handle's place in Open MPI's table */
+    int slot; /* the handle's place in Open MPI's table */
 };
 
 static inline long count_entries(const char *path)

@@ -52,8 +52,9 @@ static struct variable open_variable(struct ept *t, struct access *access, const
 
     snprintf(full, sizeof(full), "pml_epml_%s", name);
     EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_get_index(full, class, &index));
-    EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_handle_alloc(access->session, index, &access->comm,
-                                                   &variable.handle, &count));
+    EPT_EQ(t, MPI_SUCCESS,
+           MPI_T_pvar_handle_alloc(access->session, index, &access->comm, &variable.handle,
+                                   &count));
     EPT_EQ(t, 1, count);
     return variable;
 }
@@ -67,8 +68,7 @@ static unsigned long long value_of(struct ept *t, struct variable *variable)
 {
     unsigned long long value = 0;
 
-    EPT_EQ(t, MPI_SUCCESS,
-           MPI_T_pvar_read(variable->access->session, variable->handle, &value));
+    EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_read(variable->access->session, variable->handle, &value));
     return value;
 }
 
@@ -221,8 +221,9 @@ static void case_unexpected(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Probe(t->rank, 7 + COUNT - 1, comm, MPI_STATUS_IGNORE));
     check_least(t, &waits, COUNT, 1);
     value = value_of(t, &bytes);
-    EPT_CHECK(t, COUNT * BYTES <= value
-                     && COUNT * (BYTES + 100) + 200 * (unsigned long long) t->size >= value,
+    EPT_CHECK(t,
+              COUNT * BYTES <= value
+                  && COUNT * (BYTES + 100) + 200 * (unsigned long long) t->size >= value,
               "%llu bytes", value);
     for (int i = 0; i < COUNT; ++i) {
         EPT_OK(t, MPI_Recv(in, BYTES, MPI_BYTE, t->rank, 7 + i, comm, MPI_STATUS_IGNORE));
@@ -289,8 +290,10 @@ static void case_deferred(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Isend(&t->rank, 1, MPI_INT, t->rank + 1, 1, comm, &requests[i]));
     }
     EPT_EQ(t, sends ? 1 : 0, (long) value_of(t, &backlogs));
-    EPT_CHECK(t, sends ? 0 < value_of(t, &deferred) && COUNT > value_of(t, &deferred)
-                       : 0 == value_of(t, &deferred), "%llu deferred", value_of(t, &deferred));
+    EPT_CHECK(t,
+              sends ? 0 < value_of(t, &deferred) && COUNT > value_of(t, &deferred)
+                    : 0 == value_of(t, &deferred),
+              "%llu deferred", value_of(t, &deferred));
     ept_local_barrier(t);
     for (int i = 0; 1 == t->local && i < COUNT; ++i) {
         EPT_OK(t, MPI_Recv(&in, 1, MPI_INT, t->rank - 1, 1, comm, MPI_STATUS_IGNORE));

@@ -110,7 +110,8 @@ static void want_answers(MPI_Comm comm, struct ept *t, int index)
 
         ept_phase(t, "endpoint %d to %d", index, i);
         class = class_of(MPI_Ssend(&byte, 1, MPI_BYTE, i, TAG + 1, comm));
-        EPT_CHECK(t, MPI_SUCCESS == class || MPI_ERR_NO_MEM == class || MPI_ERR_PROC_FAILED == class,
+        EPT_CHECK(t,
+                  MPI_SUCCESS == class || MPI_ERR_NO_MEM == class || MPI_ERR_PROC_FAILED == class,
                   "class %d", class);
         atomic_fetch_add(&done_pairs, MPI_SUCCESS == class ? 1 : 0);
         atomic_fetch_add(&lost_pairs, MPI_ERR_PROC_FAILED == class ? 1 : 0);
@@ -379,8 +380,8 @@ static void meet(MPI_Comm comm, struct ept *t, int index, void *context)
     (void) context;
     if (!near) {
         EPT_OK(t, MPI_Comm_rank(comm, &rank));
-        EPT_OK(t, MPI_Comm_split(comm, 1 == t->proc && 1 == index ? MPI_UNDEFINED : 0, rank,
-                                 &group));
+        EPT_OK(t,
+               MPI_Comm_split(comm, 1 == t->proc && 1 == index ? MPI_UNDEFINED : 0, rank, &group));
         EPT_OK(t, MPI_Comm_free(&comm));
     }
     if (MPI_COMM_NULL == group) {

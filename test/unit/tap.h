@@ -34,14 +34,14 @@
 
 /** Under a sanitizer everything is several times slower; tests do less then. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define TAP_SANITIZED 1
+#    define TAP_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define TAP_SANITIZED 1
-#endif
+#    if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#        define TAP_SANITIZED 1
+#    endif
 #endif
 #if !defined(TAP_SANITIZED)
-#define TAP_SANITIZED 0
+#    define TAP_SANITIZED 0
 #endif
 
 /** Failures printed per case; the rest is only counted. */
@@ -110,8 +110,7 @@ __attribute__((format(printf, 3, 4))) static inline void tap_fail(const char *fi
     va_list arguments;
 
     /* Relaxed, here and below: a counter that must not order the threads under test. */
-    if (TAP_FAILURES_SHOWN
-        <= atomic_fetch_add_explicit(&tap.failures, 1, memory_order_relaxed)) {
+    if (TAP_FAILURES_SHOWN <= atomic_fetch_add_explicit(&tap.failures, 1, memory_order_relaxed)) {
         return;
     }
     va_start(arguments, format);
@@ -122,20 +121,20 @@ __attribute__((format(printf, 3, 4))) static inline void tap_fail(const char *fi
 
 /** condition, and a printf format that says what was expected and what was found.  Any thread.
  * A failed check does not end the case. */
-#define TAP_CHECK(condition, ...)                    \
-    do {                                             \
-        if (!(condition)) {                          \
+#define TAP_CHECK(condition, ...)                      \
+    do {                                               \
+        if (!(condition)) {                            \
             tap_fail(__FILE__, __LINE__, __VA_ARGS__); \
-        }                                            \
+        }                                              \
     } while (0)
 
 /** Two unsigned numbers that must be equal. */
-#define TAP_EQ(expected, got)                                                         \
-    do {                                                                              \
-        const unsigned long long tap_expected = (unsigned long long) (expected);      \
-        const unsigned long long tap_got = (unsigned long long) (got);                \
-        TAP_CHECK(tap_expected == tap_got, "%s: expected %s = %llu, got %llu", #got,  \
-                  #expected, tap_expected, tap_got);                                  \
+#define TAP_EQ(expected, got)                                                                   \
+    do {                                                                                        \
+        const unsigned long long tap_expected = (unsigned long long) (expected);                \
+        const unsigned long long tap_got = (unsigned long long) (got);                          \
+        TAP_CHECK(tap_expected == tap_got, "%s: expected %s = %llu, got %llu", #got, #expected, \
+                  tap_expected, tap_got);                                                       \
     } while (0)
 
 static inline bool tap_case_failed(void)

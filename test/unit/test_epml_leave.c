@@ -30,9 +30,9 @@ static mca_pml_epml_peers_t *side[2];
 static mca_pml_epml_comm_t comm;
 
 static int told[2 * MEMBERS];
-static int room;                /**< how many can be told until the memory ends */
-static const void *lost;        /**< a member, or NULL */
-static bool is_here;            /**< the communicator */
+static int room;         /**< how many can be told until the memory ends */
+static const void *lost; /**< a member, or NULL */
+static bool is_here;     /**< the communicator */
 
 /* ---- what is below --------------------------------------------------------------------------- */
 
@@ -71,8 +71,13 @@ static void begin(bool is_inter)
 {
     static uint64_t context = 1000;
 
-    comm = (mca_pml_epml_comm_t){.ep = &ep, .context = ++context, .rank = 3, .is_inter = is_inter,
-                                 .peers = side[is_inter], .local = side[0], .loss = {.rank = -1}};
+    comm = (mca_pml_epml_comm_t){.ep = &ep,
+                                 .context = ++context,
+                                 .rank = 3,
+                                 .is_inter = is_inter,
+                                 .peers = side[is_inter],
+                                 .local = side[0],
+                                 .loss = {.rank = -1}};
     memset(told, 0, sizeof(told));
     ep.loss.ask_soon = false;
     ep.wire.lost_seen = 0;

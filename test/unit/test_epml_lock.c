@@ -241,11 +241,11 @@ typedef struct stress_t {
     epml_lock_t lock;
     guarded_t guarded;
     bool may_bias;
-    bool mortal;         /**< the threads end and are replaced */
-    int owners;          /**< workers that enter very often, each in its time */
+    bool mortal; /**< the threads end and are replaced */
+    int owners;  /**< workers that enter very often, each in its time */
     int workers;
-    uint64_t laziness;   /**< of the hooks; 0: no hooks */
-    uint64_t target;     /**< bias won so many times, or entries / 1000 */
+    uint64_t laziness; /**< of the hooks; 0: no hooks */
+    uint64_t target;   /**< bias won so many times, or entries / 1000 */
     _Atomic uint64_t won, lost;
     _Atomic bool stop;
 } stress_t;
@@ -340,8 +340,8 @@ static void *worker_life(void *argument)
             stress_step(worker, self);
         }
         if (0 == worker->index
-            && stress->target <= (stress->may_bias ? atomic_load(&stress->won)
-                                                   : worker->entries / 1000)) {
+            && stress->target
+                   <= (stress->may_bias ? atomic_load(&stress->won) : worker->entries / 1000)) {
             atomic_store_explicit(&stress->stop, true, memory_order_relaxed);
         }
     } while (!stopped(stress) && !stress->mortal);
@@ -435,18 +435,24 @@ int main(int argc, char **argv)
         printf("# no membarrier here: nothing is tested with a bias\n");
     }
     for (int may_bias = 0; may_bias <= (can_bias ? 1 : 0); ++may_bias) {
-        case_stress("one owner, seven others",
-                    (stress_t){.may_bias = 1 == may_bias, .owners = 1, .workers = 8,
-                               .target = 3000 / less});
-        case_stress("owners that change",
-                    (stress_t){.may_bias = 1 == may_bias, .owners = 4, .workers = 6,
-                               .target = 600 / less});
-        case_stress("with delays",
-                    (stress_t){.may_bias = 1 == may_bias, .owners = 2, .workers = 5,
-                               .laziness = 2000, .target = 300 / less});
-        case_stress("threads that end",
-                    (stress_t){.may_bias = 1 == may_bias, .owners = 3, .workers = 5,
-                               .mortal = true, .target = 500 / less});
+        case_stress("one owner, seven others", (stress_t){.may_bias = 1 == may_bias,
+                                                          .owners = 1,
+                                                          .workers = 8,
+                                                          .target = 3000 / less});
+        case_stress("owners that change", (stress_t){.may_bias = 1 == may_bias,
+                                                     .owners = 4,
+                                                     .workers = 6,
+                                                     .target = 600 / less});
+        case_stress("with delays", (stress_t){.may_bias = 1 == may_bias,
+                                              .owners = 2,
+                                              .workers = 5,
+                                              .laziness = 2000,
+                                              .target = 300 / less});
+        case_stress("threads that end", (stress_t){.may_bias = 1 == may_bias,
+                                                   .owners = 3,
+                                                   .workers = 5,
+                                                   .mortal = true,
+                                                   .target = 500 / less});
     }
     return tap_end();
 }

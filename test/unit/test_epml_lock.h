@@ -166,13 +166,13 @@ static inline void at_membarrier(void)
 #undef atomic_store_explicit
 #undef atomic_exchange_explicit
 #if defined(__clang__)
-#define RAW_LOAD __c11_atomic_load
-#define RAW_STORE __c11_atomic_store
-#define RAW_EXCHANGE __c11_atomic_exchange
+#    define RAW_LOAD __c11_atomic_load
+#    define RAW_STORE __c11_atomic_store
+#    define RAW_EXCHANGE __c11_atomic_exchange
 #else
-#define RAW_LOAD __atomic_load_n
-#define RAW_STORE __atomic_store_n
-#define RAW_EXCHANGE __atomic_exchange_n
+#    define RAW_LOAD __atomic_load_n
+#    define RAW_STORE __atomic_store_n
+#    define RAW_EXCHANGE __atomic_exchange_n
 #endif
 #define atomic_load_explicit(object, order)                            \
     (at_buffered() ? buffer_load((void *) (object), sizeof(*(object))) \

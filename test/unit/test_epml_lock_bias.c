@@ -224,8 +224,8 @@ static void case_visits(void)
     ended = atomic_load(&barriers) - before;
     bound = 2 * EPML_LOCK_ENDINGS_BURST + 1
             + (epml_lock_clock() - begun) / (1000000000 / EPML_LOCK_ENDINGS);
-    printf("# %d visits: %llu endings, at most %llu expected\n", VISITS,
-           (unsigned long long) ended, (unsigned long long) bound);
+    printf("# %d visits: %llu endings, at most %llu expected\n", VISITS, (unsigned long long) ended,
+           (unsigned long long) bound);
     TAP_EQ(0, came_in);
     TAP_CHECK(0 < ended && ended <= bound, "%llu endings, expected at most %llu",
               (unsigned long long) ended, (unsigned long long) bound);

@@ -180,8 +180,9 @@ static void case_walk(uint64_t number, uint64_t turns)
         }
     }
     walk_finish(&walk);
-    TAP_CHECK(tap_case_failed() || (0 < walk.by_bias && 0 < walk.proper && 0 < walk.won
-                                    && 0 < walk.lost && 0 < walk.refused),
+    TAP_CHECK(tap_case_failed()
+                  || (0 < walk.by_bias && 0 < walk.proper && 0 < walk.won && 0 < walk.lost
+                      && 0 < walk.refused),
               "not everything happened");
     printf("# in by bias %llu, proper %llu, refused %llu; bias won %llu, lost %llu\n",
            (unsigned long long) walk.by_bias, (unsigned long long) walk.proper,

@@ -29,25 +29,35 @@ static void case_rules(void)
     static const struct {
         match_key_t receive, message;
         bool fits;
-    } table[] = {
-        {{1, 2, 3}, {1, 2, 3}, true},      {{1, 2, 3}, {1, 2, 4}, false},
-        {{1, 2, 3}, {1, 4, 3}, false},     {{1, 2, 3}, {2, 2, 3}, false},
-        {{1, 2, ANY}, {1, 2, 3}, true},    {{1, 2, ANY}, {1, 2, 0}, true},
-        {{1, 2, ANY}, {1, 3, 3}, false},   {{1, 2, ANY}, {2, 2, 3}, false},
-        {{1, ANY, 3}, {1, 2, 3}, true},    {{1, ANY, 3}, {1, 0, 3}, true},
-        {{1, ANY, 3}, {1, 2, 4}, false},   {{1, ANY, 3}, {3, 2, 3}, false},
-        {{1, ANY, ANY}, {1, 2, 3}, true},  {{1, ANY, ANY}, {1, 0, 0}, true},
-        {{1, ANY, ANY}, {2, 2, 3}, false}, {{1, ANY, ANY}, {1, 2, INT32_MAX}, true},
-        /* Negative tags belong to the library itself. */
-        {{1, 2, -7}, {1, 2, -7}, true},    {{1, ANY, -7}, {1, 2, -7}, true},
-        {{1, 2, ANY}, {1, 2, -7}, false},  {{1, ANY, ANY}, {1, 2, -7}, false},
-        {{1, 2, ANY}, {1, 2, -2}, false},  {{1, ANY, ANY}, {1, 2, INT32_MIN}, false},
-        {{1, ANY, INT32_MIN}, {1, 2, INT32_MIN}, true},
-        /* The whole context counts, and all of the source. */
-        {{UINT64_C(1) << 63, 2, 3}, {0, 2, 3}, false},
-        {{UINT64_C(1) << 32, 2, 3}, {0, 2, 3}, false},
-        {{UINT64_MAX, INT32_MAX, 0}, {UINT64_MAX, INT32_MAX, 0}, true},
-        {{5, 0x10000, 3}, {5, 0, 3}, false}};
+    } table[] = {{{1, 2, 3}, {1, 2, 3}, true},
+                 {{1, 2, 3}, {1, 2, 4}, false},
+                 {{1, 2, 3}, {1, 4, 3}, false},
+                 {{1, 2, 3}, {2, 2, 3}, false},
+                 {{1, 2, ANY}, {1, 2, 3}, true},
+                 {{1, 2, ANY}, {1, 2, 0}, true},
+                 {{1, 2, ANY}, {1, 3, 3}, false},
+                 {{1, 2, ANY}, {2, 2, 3}, false},
+                 {{1, ANY, 3}, {1, 2, 3}, true},
+                 {{1, ANY, 3}, {1, 0, 3}, true},
+                 {{1, ANY, 3}, {1, 2, 4}, false},
+                 {{1, ANY, 3}, {3, 2, 3}, false},
+                 {{1, ANY, ANY}, {1, 2, 3}, true},
+                 {{1, ANY, ANY}, {1, 0, 0}, true},
+                 {{1, ANY, ANY}, {2, 2, 3}, false},
+                 {{1, ANY, ANY}, {1, 2, INT32_MAX}, true},
+                 /* Negative tags belong to the library itself. */
+                 {{1, 2, -7}, {1, 2, -7}, true},
+                 {{1, ANY, -7}, {1, 2, -7}, true},
+                 {{1, 2, ANY}, {1, 2, -7}, false},
+                 {{1, ANY, ANY}, {1, 2, -7}, false},
+                 {{1, 2, ANY}, {1, 2, -2}, false},
+                 {{1, ANY, ANY}, {1, 2, INT32_MIN}, false},
+                 {{1, ANY, INT32_MIN}, {1, 2, INT32_MIN}, true},
+                 /* The whole context counts, and all of the source. */
+                 {{UINT64_C(1) << 63, 2, 3}, {0, 2, 3}, false},
+                 {{UINT64_C(1) << 32, 2, 3}, {0, 2, 3}, false},
+                 {{UINT64_MAX, INT32_MAX, 0}, {UINT64_MAX, INT32_MAX, 0}, true},
+                 {{5, 0x10000, 3}, {5, 0, 3}, false}};
 
     tap_case("which receive fits which message");
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
@@ -490,8 +500,7 @@ static void case_flood(void)
         }
     }
     TAP_EQ(1u << EPML_MATCH_EXACT, match.indexed);
-    TAP_CHECK(match.buckets <= 4 * KEYS, "%llu buckets",
-              (unsigned long long) match.buckets);
+    TAP_CHECK(match.buckets <= 4 * KEYS, "%llu buckets", (unsigned long long) match.buckets);
     TAP_CHECK(heap.made - made <= KEYS, "the second flood made %lld allocations",
               (long long) (heap.made - made));
     TAP_CHECK(heap.live <= (int64_t) match.buckets + 1 + segments(&match), "%lld allocations live",
@@ -524,11 +533,11 @@ static void case_spread(void)
     static const struct {
         uint64_t processes, communicators; /**< the halves of a context id */
         int32_t sources, tags, first_tag;
-    } grids[] = {{1, 1, 1, 4096, 0},    {1, 1, 4096, 1, 0},   {1, 4096, 1, 1, 0},
-                 {4096, 1, 1, 1, 0},    {1, 1, 64, 64, 0},    {1, 64, 64, 1, 0},
-                 {1, 64, 1, 64, 0},     {64, 1, 64, 1, 0},    {64, 1, 1, 64, 0},
-                 {64, 64, 1, 1, 0},     {8, 8, 8, 8, 0},      {1, 64, 1, 64, -96},
-                 {16, 1, 16, 16, -48},  {1, 16, 16, 16, -48}, {1, 1, 4, 1024, 1 << 20}};
+    } grids[] = {{1, 1, 1, 4096, 0},   {1, 1, 4096, 1, 0},   {1, 4096, 1, 1, 0},
+                 {4096, 1, 1, 1, 0},   {1, 1, 64, 64, 0},    {1, 64, 64, 1, 0},
+                 {1, 64, 1, 64, 0},    {64, 1, 64, 1, 0},    {64, 1, 1, 64, 0},
+                 {64, 64, 1, 1, 0},    {8, 8, 8, 8, 0},      {1, 64, 1, 64, -96},
+                 {16, 1, 16, 16, -48}, {1, 16, 16, 16, -48}, {1, 1, 4, 1024, 1 << 20}};
 
     static message_t messages[4096];
 

@@ -26,8 +26,8 @@ static struct {
     int64_t fail_after;  /**< so many succeed, then one fails; < 0: none fails */
     unsigned int chance; /**< one in so many fails; 0: none */
     uint64_t random;
-    size_t most;         /**< larger ones fail; 0: none */
-    size_t largest;      /**< what was asked for at once */
+    size_t most;    /**< larger ones fail; 0: none */
+    size_t largest; /**< what was asked for at once */
 } heap = {.fail_after = -1};
 
 static inline bool heap_fails(size_t size)
@@ -124,8 +124,8 @@ static inline void table_fini(epml_match_table_t *table)
 static inline void post(epml_match_table_t *table, receive_t *receive, match_key_t key)
 {
     epml_match_queue_t *queue = NULL;
-    epml_match_unexpected_t *found
-        = epml_match_first(table, key.context, key.source, key.tag, &queue);
+    epml_match_unexpected_t *found = epml_match_first(table, key.context, key.source, key.tag,
+                                                      &queue);
 
     receive->key = key;
     TAP_CHECK(NULL == found, "a message for a receive that none fits");
@@ -167,8 +167,8 @@ static inline int64_t allocations(const epml_match_table_t *table, uint64_t entr
 static inline message_t *first(epml_match_table_t *table, match_key_t key)
 {
     epml_match_queue_t *queue = NULL;
-    message_t *message
-        = (message_t *) epml_match_first(table, key.context, key.source, key.tag, &queue);
+    message_t *message = (message_t *) epml_match_first(table, key.context, key.source, key.tag,
+                                                        &queue);
 
     TAP_CHECK(NULL != queue, "no queue");
     return message;

@@ -209,8 +209,8 @@ static uint64_t walk(epml_match_table_t *match, receive_t *receives, unsigned ch
     uint64_t count = 0;
 
     for (epml_match_posted_t *at = epml_match_posted_after(match, NULL); NULL != at; at = next) {
-        const uint64_t i
-            = (uint64_t) ((receive_t *) ((char *) at - offsetof(receive_t, posted)) - receives);
+        const uint64_t i = (uint64_t) ((receive_t *) ((char *) at - offsetof(receive_t, posted))
+                                       - receives);
 
         next = epml_match_posted_after(match, at);
         ++count;

@@ -284,8 +284,7 @@ static void audit_queue(const epml_match_queue_t *queue, uint64_t counts[2 * EPM
         audit_wild(queue, kind, counts);
         return;
     }
-    for (const epml_match_unexpected_t *m = queue->unexpected.exact.first; NULL != m;
-         m = m->next) {
+    for (const epml_match_unexpected_t *m = queue->unexpected.exact.first; NULL != m; m = m->next) {
         audit_message(queue, (const message_t *) last, (const message_t *) m);
         TAP_CHECK(queue == epml_match_queue_of(m), "a message that knows another queue");
         last = m;
@@ -342,9 +341,9 @@ static void audit(const program_t *p)
         arrived = NULL == arrived ? NULL : arrived->newer;
         for (int kind = 0; kind < EPML_MATCH_KINDS; ++kind) {
             behind[kind] |= &p->waiting[i]->match == table->hands[kind].message;
-            expected[EPML_MATCH_KINDS + kind]
-                += 0 != (table->indexed & 1u << kind) && !behind[kind]
-                   && (0 <= p->waiting[i]->key.tag || 0 == (kind & EPML_MATCH_ANY_TAG));
+            expected[EPML_MATCH_KINDS + kind] += 0 != (table->indexed & 1u << kind) && !behind[kind]
+                                                 && (0 <= p->waiting[i]->key.tag
+                                                     || 0 == (kind & EPML_MATCH_ANY_TAG));
         }
     }
     TAP_CHECK(NULL == arrived, "more arrivals than there were");
@@ -368,8 +367,9 @@ static void audit(const program_t *p)
               "%llu buckets, mask %#llx", (unsigned long long) table->buckets,
               (unsigned long long) table->mask);
     TAP_CHECK(table->first == table->segments[0]
-                  && table->flat == (table->buckets < EPML_MATCH_SEGMENT ? table->buckets
-                                                                         : EPML_MATCH_SEGMENT),
+                  && table->flat
+                         == (table->buckets < EPML_MATCH_SEGMENT ? table->buckets
+                                                                 : EPML_MATCH_SEGMENT),
               "%llu buckets in the first segment", (unsigned long long) table->flat);
     TAP_CHECK(0 != p->profile->chance || queues <= table->buckets + 1
                   || BUCKETS_MAX == table->buckets,

@@ -47,8 +47,7 @@ static void case_same(void)
         TAP_EQ(size, first->size);
         TAP_EQ(0, (uintptr_t) first->base % align);
         TAP_CHECK(mca_pml_epml_memory_is_whole(first), "not whole");
-        TAP_CHECK(OMPI_ERR_BAD_PARAM
-                      == mca_pml_epml_memory_get(&key, size + 1, NULL, NULL, &other),
+        TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_get(&key, size + 1, NULL, NULL, &other),
                   "another size");
         bytes = first->base;
         for (size_t at = 0; at < size; ++at) {

@@ -39,30 +39,30 @@ typedef struct side_t {
     int arrived;    /**< at the reduction under way */
     int reductions; /**< over */
     int max, result;
-    int passed;     /**< on, by the leader */
+    int passed; /**< on, by the leader */
     int pass[EXCHANGES_MAX];
-    int exchanged;  /**< by the leader */
+    int exchanged; /**< by the leader */
     int words[EXCHANGES_MAX];
 } side_t;
 
 /** What a run is like. */
 typedef struct run_t {
     int members[2];
-    bool again;     /**< the last round finds that all must be taken again, once */
-    bool done;      /**< the second one, that there is nothing left to do */
-    bool alone;     /**< what fails does so with one only, and all go on: where they only hear */
+    bool again; /**< the last round finds that all must be taken again, once */
+    bool done;  /**< the second one, that there is nothing left to do */
+    bool alone; /**< what fails does so with one only, and all go on: where they only hear */
     int side, member, point; /**< who fails, at which of its points */
 } run_t;
 
 typedef struct member_t {
     const run_t *run;
     int side, index;
-    int points;     /**< passed so far */
+    int points;                         /**< passed so far */
     bool fails_now, has_failed, at_end; /**< at_end: in the last thing told */
-    int round;      /**< the one under way */
-    int passed;     /**< heard from the leader so far */
+    int round;                          /**< the one under way */
+    int passed;                         /**< heard from the leader so far */
     bool owes, once, hears;
-    int told;       /**< the worst of all */
+    int told; /**< the worst of all */
     int made[ROUNDS];
     int calls, rc;
 } member_t;
@@ -87,8 +87,8 @@ static int last_round(const run_t *run)
 static bool point(member_t *m)
 {
     const run_t *run = m->run;
-    const bool fails = run->side == m->side && run->member == m->index
-                       && run->point == m->points++ && (!run->alone || m->hears);
+    const bool fails = run->side == m->side && run->member == m->index && run->point == m->points++
+                       && (!run->alone || m->hears);
 
     if (fails) {
         m->has_failed = true;
@@ -261,11 +261,10 @@ static bool owes(const void *work)
 
 static void *member_run(void *work)
 {
-    static const epml_round_t first = {.make = make, .tell = tell, .conclude = conclude},
-                              second = {.hear = hear, .make = make, .tell = tell,
-                                        .conclude = conclude, .undo = undo_1},
-                              third = {.hear = hear, .make = make, .tell = tell,
-                                       .conclude = conclude, .undo = undo_2};
+    static const epml_round_t first
+        = {.make = make, .tell = tell, .conclude = conclude},
+        second = {.hear = hear, .make = make, .tell = tell, .conclude = conclude, .undo = undo_1},
+        third = {.hear = hear, .make = make, .tell = tell, .conclude = conclude, .undo = undo_2};
     static const epml_round_t *const rounds[ROUNDS] = {&first, &second, &third};
     member_t *m = work;
 
@@ -277,8 +276,7 @@ static void *member_run(void *work)
 
 static void check(const run_t *run, const member_t *m, bool has_failed, bool at_end)
 {
-    TAP_CHECK(has_failed || 0 == m->rc, "member %d of side %d: error %d", m->index, m->side,
-              m->rc);
+    TAP_CHECK(has_failed || 0 == m->rc, "member %d of side %d: error %d", m->index, m->side, m->rc);
     TAP_CHECK(!has_failed || at_end || 0 != m->rc,
               "member %d of side %d has not noticed: point %d of %d, side %d", m->index, m->side,
               run->point, run->member, run->side);
@@ -353,10 +351,9 @@ int main(int argc, char **argv)
         const run_t run = {.members = {members[i][0], members[i][1]}};
 
         case_runs("all rounds", run);
-        case_runs("taken again", (run_t){.members = {run.members[0], run.members[1]},
-                                         .again = true});
-        case_runs("done early", (run_t){.members = {run.members[0], run.members[1]},
-                                        .done = true});
+        case_runs("taken again",
+                  (run_t){.members = {run.members[0], run.members[1]}, .again = true});
+        case_runs("done early", (run_t){.members = {run.members[0], run.members[1]}, .done = true});
         case_runs("alone", (run_t){.members = {run.members[0], run.members[1]}, .alone = true});
     }
     return tap_end();

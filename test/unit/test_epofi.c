@@ -142,8 +142,7 @@ static mca_btl_base_descriptor_t *alloc_descriptor(side_t *side, size_t size, ui
     mca_btl_base_module_t *btl = &side->module->super;
     mca_btl_base_descriptor_t *descriptor;
 
-    while (NULL
-           == (descriptor = btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, size, flags))) {
+    while (NULL == (descriptor = btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, size, flags))) {
         (void) side_progress(side);
     }
     TAP_EQ(size, descriptor->des_segments[0].seg_len);
@@ -282,8 +281,7 @@ static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, si
     struct mca_btl_base_registration_handle_t *handle;
     offer_t mine = {0};
     offer_t theirs;
-    uint32_t access = 0 == pair->rank ? MCA_BTL_REG_FLAG_REMOTE_READ
-                                      : MCA_BTL_REG_FLAG_LOCAL_WRITE;
+    uint32_t access = 0 == pair->rank ? MCA_BTL_REG_FLAG_REMOTE_READ : MCA_BTL_REG_FLAG_LOCAL_WRITE;
 
     if (0 == pair->rank) {
         fill(memory, length, length);

@@ -86,8 +86,8 @@ static inline void component_start(void)
     setenv("OMPI_MCA_btl_epofi_interface", interface, 1);
     TAP_EQ(OPAL_SUCCESS, opal_init_util(NULL, NULL));
     /* Convertors ask where memory lies, so somebody must answer. */
-    TAP_EQ(OPAL_SUCCESS, mca_base_framework_open(&opal_accelerator_base_framework,
-                                                 MCA_BASE_OPEN_DEFAULT));
+    TAP_EQ(OPAL_SUCCESS,
+           mca_base_framework_open(&opal_accelerator_base_framework, MCA_BASE_OPEN_DEFAULT));
     TAP_EQ(OPAL_SUCCESS, opal_accelerator_base_select());
     TAP_EQ(OPAL_SUCCESS, opal_datatype_init());
     TAP_EQ(OPAL_SUCCESS, version->mca_register_component_params());
@@ -97,8 +97,7 @@ static inline void component_start(void)
 
 static inline void component_stop(void)
 {
-    TAP_EQ(OPAL_SUCCESS,
-           mca_btl_epofi_component.super.super.btl_version.mca_close_component());
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_component.super.super.btl_version.mca_close_component());
     (void) mca_base_framework_close(&opal_accelerator_base_framework);
     (void) opal_finalize_util();
 }
@@ -204,8 +203,8 @@ static inline void side_connect(const pair_t *pair, side_t *side)
 
     name_of(side, &mine);
     pair_exchange(pair, NULL, &mine, &theirs, sizeof(mine));
-    TAP_EQ(OPAL_SUCCESS, side->module->ep_connect(side->module, theirs.bytes, theirs.length,
-                                                  &side->peer));
+    TAP_EQ(OPAL_SUCCESS,
+           side->module->ep_connect(side->module, theirs.bytes, theirs.length, &side->peer));
 }
 
 static inline void side_disconnect(side_t *side)

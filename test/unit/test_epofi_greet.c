@@ -309,8 +309,7 @@ static struct mca_btl_base_endpoint_t *connect_to(side_t *side, mca_btl_epofi_ad
 static void begin(side_t *side)
 {
     TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
-           side->module->ep_send(side->module, side->peer, "12345678", 8, NULL, 0,
-                                 MCA_BTL_EP_TAG));
+           side->module->ep_send(side->module, side->peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
 }
 
 /** What a module says on a connection that it has made: a greeting, and libfabric's request. */
@@ -528,8 +527,8 @@ static void *work(void *context)
         for (int i = 1; i < THREADS; ++i) {
             name_t *name = &worker->names[(worker->number + i) % THREADS];
 
-            TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name->bytes, name->length,
-                                                         &peers[i]));
+            TAP_EQ(OPAL_SUCCESS,
+                   side.module->ep_connect(side.module, name->bytes, name->length, &peers[i]));
             side.peer = peers[i];
             TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
         }

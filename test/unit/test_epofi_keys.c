@@ -93,8 +93,7 @@ static void case_keys(const pair_t *pair)
     for (int i = 0; i < REGIONS; ++i) {
         handles[i] = btl->btl_register_mem(btl, side.peer, memory[i], sizeof(memory[i]),
                                            MCA_BTL_REG_FLAG_REMOTE_READ);
-        TAP_CHECK(UINT32_MAX < handles[i]->key, "key %llu",
-                  (unsigned long long) handles[i]->key);
+        TAP_CHECK(UINT32_MAX < handles[i]->key, "key %llu", (unsigned long long) handles[i]->key);
         for (int j = 0; j < i; ++j) {
             TAP_CHECK(handles[i]->key != handles[j]->key, "keys %d and %d are alike", i, j);
         }
@@ -109,8 +108,8 @@ static void case_keys(const pair_t *pair)
         name.length = side.peer->pair->address_length;
         memcpy(name.bytes, side.peer->pair->address, name.length);
         side_open(&guesser);
-        TAP_EQ(OPAL_SUCCESS, guesser.module->ep_connect(guesser.module, name.bytes, name.length,
-                                                        &guesser.peer));
+        TAP_EQ(OPAL_SUCCESS,
+               guesser.module->ep_connect(guesser.module, name.bytes, name.length, &guesser.peer));
         guesser.module->ep_lost = count_loss;
         TAP_CHECK(!is_read(&guesser, key, theirs), "memory was read with key %llu",
                   (unsigned long long) key);

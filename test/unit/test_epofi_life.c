@@ -101,8 +101,9 @@ static void case_many(const pair_t *pair)
         side_open(&sides[i]);
         for (int j = 0; j < i; ++j) {
             TAP_CHECK(sides[i].module->ep_address_length != sides[j].module->ep_address_length
-                          || 0 != memcmp(sides[i].module->ep_address, sides[j].module->ep_address,
-                                         sides[i].module->ep_address_length),
+                          || 0
+                                 != memcmp(sides[i].module->ep_address, sides[j].module->ep_address,
+                                           sides[i].module->ep_address_length),
                       "modules %d and %d have the same address", i, j);
         }
     }
@@ -153,8 +154,8 @@ static void case_rounds(const pair_t *pair)
         side_connect(pair, &side);
         name_of(&side, &mine);
         pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
-        TAP_EQ(OPAL_SUCCESS, keeper.module->ep_connect(keeper.module, theirs.bytes, theirs.length,
-                                                       &keeper.peer));
+        TAP_EQ(OPAL_SUCCESS,
+               keeper.module->ep_connect(keeper.module, theirs.bytes, theirs.length, &keeper.peer));
         for (int i = 0; i < 3; ++i) {
             TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 1000 * (size_t) i));
         }
@@ -247,9 +248,9 @@ static void *play(void *argument)
     }
     duo_meet(duo, me, &messages);
     if (1 == player->index) {
-        TAP_EQ(OPAL_SUCCESS, btl->btl_get(btl, me->peer, copy, (uint64_t) (uintptr_t) duo->memory,
-                                          NULL, duo->handle, sizeof(copy), 0, MCA_BTL_NO_ORDER,
-                                          duo_got, duo, NULL));
+        TAP_EQ(OPAL_SUCCESS,
+               btl->btl_get(btl, me->peer, copy, (uint64_t) (uintptr_t) duo->memory, NULL,
+                            duo->handle, sizeof(copy), 0, MCA_BTL_NO_ORDER, duo_got, duo, NULL));
         while (0 == duo->got) {
             (void) side_progress(me);
         }
@@ -323,13 +324,10 @@ static void case_addresses(const pair_t *pair)
     length = side.module->ep_address_length;
     memcpy(&good, side.module->ep_address, sizeof(good));
     for (size_t cut = 0; cut < length; ++cut) {
-        TAP_EQ(OPAL_ERR_BAD_PARAM,
-               side.module->ep_connect(side.module, &good, cut, &endpoint));
+        TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, cut, &endpoint));
     }
-    TAP_EQ(OPAL_ERR_BAD_PARAM,
-           side.module->ep_connect(side.module, &good, length + 1, &endpoint));
-    TAP_EQ(OPAL_ERR_BAD_PARAM,
-           side.module->ep_connect(side.module, &good, SIZE_MAX, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, length + 1, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, SIZE_MAX, &endpoint));
     bad = good;
     ++bad.magic;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
@@ -426,9 +424,9 @@ static void case_death(const pair_t *pair)
     }
     side.module->ep_lost = count_loss;
     for (;;) {
-        mca_btl_base_descriptor_t *descriptor
-            = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, sizeof(payload),
-                             MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
+        mca_btl_base_descriptor_t *descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER,
+                                                               sizeof(payload),
+                                                               MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
         int rc;
 
         if (NULL == descriptor) {
@@ -450,8 +448,8 @@ static void case_death(const pair_t *pair)
     }
     TAP_CHECK(1 <= losses, "the loss of the peer was not told");
     TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
-    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0,
-                                                  MCA_BTL_EP_TAG));
+    TAP_EQ(OPAL_ERR_UNREACH,
+           side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0, MCA_BTL_EP_TAG));
     side_disconnect(&side);
     side_close(&side);
 }
@@ -470,14 +468,12 @@ static void case_silence(const pair_t *pair)
     side_open(&gone);
     name_of(&gone, &name);
     side_close(&gone);
-    TAP_EQ(OPAL_SUCCESS,
-           side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
     start = mca_btl_epofi_now();
     while (mca_btl_epofi_now() - start < 1500000000u
            || (!side.peer->warned && mca_btl_epofi_now() - start < 30000000000u)) {
-        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
-               side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0,
-                                    MCA_BTL_EP_TAG));
+        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, side.module->ep_send(side.module, side.peer, "12345678", 8,
+                                                              NULL, 0, MCA_BTL_EP_TAG));
         (void) side_progress(&side);
         usleep(1000);
     }
@@ -503,8 +499,7 @@ static void case_ask(const pair_t *pair)
     side.module->ep_lost = count_loss;
     losses = 0;
     name_of(&other, &name);
-    TAP_EQ(OPAL_SUCCESS,
-           side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
+    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
     start = mca_btl_epofi_now();
     for (int i = 0; mca_btl_epofi_now() - start < 200000000u; ++i) {
         side.module->ep_ask(side.module, side.peer, 0 == i % 2);

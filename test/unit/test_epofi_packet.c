@@ -250,8 +250,9 @@ static void case_broken(const pair_t *pair)
 /** A message of a tag that nobody has, or of one of our own, is thrown away, and no other. */
 static void case_tags(const pair_t *pair)
 {
-    static const uint64_t words[] = {PART(8, MCA_BTL_EP_TAG), 0, PART(0, EPOFI_TAG_PACKET),
-                                     PART(0, EPOFI_TAG_GONE), PART(8, MCA_BTL_EP_TAG), 1};
+    static const uint64_t words[] = {PART(8, MCA_BTL_EP_TAG),   0,
+                                     PART(0, EPOFI_TAG_PACKET), PART(0, EPOFI_TAG_GONE),
+                                     PART(8, MCA_BTL_EP_TAG),   1};
     uint64_t next = 0;
     side_t side = {.on_message = expect_next, .state = &next};
 

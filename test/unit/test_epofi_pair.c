@@ -299,9 +299,9 @@ static void answer(side_t *side, const mca_btl_epofi_pair_t *known)
     const uint64_t before = known->out.sequence;
 
     while (before == known->out.sequence) {
-        TAP_EQ(OPAL_SUCCESS, side->module->ep_answer(side->module, known->address,
-                                                     known->address_length, "12345678", 8,
-                                                     MCA_BTL_EP_TAG));
+        TAP_EQ(OPAL_SUCCESS,
+               side->module->ep_answer(side->module, known->address, known->address_length,
+                                       "12345678", 8, MCA_BTL_EP_TAG));
         (void) side_progress(side);
     }
     while (0 < module_of(side)->inflight) {

@@ -324,8 +324,8 @@ static void case_addresses(const pair_t *pair)
     name_of(&side, &mine);
     pair_exchange(pair, NULL, &mine, &theirs, sizeof(mine));
     for (int i = 1; i <= 3; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, theirs.bytes, theirs.length,
-                                                     &side.peer));
+        TAP_EQ(OPAL_SUCCESS,
+               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &side.peer));
         side_disconnect(&side);
         TAP_EQ(2 * i, av_calls);
     }

@@ -43,15 +43,15 @@ static int foreign_opens, names_read;
 /* ---- what is opened -------------------------------------------------------------------------- */
 
 /** The file's mode, an argument that is there only if a file may be made.  (Left alone otherwise.) */
-#define MODE_OF(flags, mode)                   \
-    do {                                       \
-        va_list arguments;                     \
-                                               \
-        if (0 != ((flags) & O_CREAT)) {        \
-            va_start(arguments, flags);        \
+#define MODE_OF(flags, mode)                     \
+    do {                                         \
+        va_list arguments;                       \
+                                                 \
+        if (0 != ((flags) &O_CREAT)) {           \
+            va_start(arguments, flags);          \
             *(mode) = va_arg(arguments, mode_t); \
-            va_end(arguments);                 \
-        }                                      \
+            va_end(arguments);                   \
+        }                                        \
     } while (0)
 
 static int open_seen(int at, const char *path, int flags, mode_t mode)

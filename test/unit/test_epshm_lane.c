@@ -45,9 +45,9 @@ static void case_cells_for(void)
     static const struct {
         size_t size;
         uint64_t cells;
-    } table[] = {{0, 1},   {1, 1},   {8, 1},    {23, 1},   {24, 1},   {25, 2},   {47, 2},
-                 {48, 2},  {49, 3},  {72, 3},   {73, 4},   {431, 18}, {432, 18}, {433, 19},
-                 {440, 19}, {455, 19}, {456, 19}, {457, 20}};
+    } table[] = {{0, 1},    {1, 1},    {8, 1},    {23, 1},   {24, 1},   {25, 2},
+                 {47, 2},   {48, 2},   {49, 3},   {72, 3},   {73, 4},   {431, 18},
+                 {432, 18}, {433, 19}, {440, 19}, {455, 19}, {456, 19}, {457, 20}};
 
     tap_case("cells for a size");
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
@@ -96,8 +96,7 @@ static void fill_and_empty(epshm_lane_writer_t *writer, uint64_t count)
                   (unsigned long long) i, (unsigned long long) count);
         TAP_EQ((uintptr_t) &ring->cell[(base + i * count) & ring->mask],
                (uintptr_t) epshm_lane_cell(writer, 0));
-        publish(writer, count,
-                (epshm_lane_mark_t){.kind = 3, .tag = (uint8_t) i, .size = 7});
+        publish(writer, count, (epshm_lane_mark_t){.kind = 3, .tag = (uint8_t) i, .size = 7});
         TAP_EQ(base + (i + 1) * count, writer->tail);
         TAP_CHECK(!epshm_lane_is_drained(writer), "drained with %llu messages in it",
                   (unsigned long long) i + 1);
@@ -209,11 +208,12 @@ static void case_beside(void)
         epshm_lane_attach(&writer, ring);
         TAP_CHECK(epshm_lane_make_area(&writer), "no area");
         for (int i = 0; i < 400; ++i) {
-            const size_t size
-                = 0 == tap_below(&random, 4) ? 0 : 1 + tap_below(&random, EPSHM_LANE_BESIDE_MAX);
-            const uint64_t count
-                = 0 == size ? 1
-                            : epshm_lane_cells_beside(ring->mask, writer.tail, size, &first);
+            const size_t size = 0 == tap_below(&random, 4)
+                                    ? 0
+                                    : 1 + tap_below(&random, EPSHM_LANE_BESIDE_MAX);
+            const uint64_t count = 0 == size ? 1
+                                             : epshm_lane_cells_beside(ring->mask, writer.tail,
+                                                                       size, &first);
 
             if (AHEAD <= i) { /* the oldest is taken */
                 const size_t due = sizes[i % AHEAD];
@@ -237,7 +237,8 @@ static void case_beside(void)
             tags[i % AHEAD] = (unsigned char) i;
             if (0 < size) {
                 TAP_CHECK((first & ring->mask) * EPSHM_LANE_BESIDE + size
-                              <= (ring->mask + 1) * EPSHM_LANE_BESIDE, "over the area's end");
+                              <= (ring->mask + 1) * EPSHM_LANE_BESIDE,
+                          "over the area's end");
                 memset(epshm_lane_beside(&writer, first), i, size);
             }
             publish(&writer, count, (epshm_lane_mark_t){.kind = 1, .size = (uint16_t) size});
@@ -260,7 +261,8 @@ static void case_marks(void)
 
         epshm_lane_attach(&writer, ring);
         for (unsigned int i = 0; i < 256 * 9; ++i) {
-            const epshm_lane_mark_t sent = {.kind = (uint8_t) (i * 7), .tag = (uint8_t) i,
+            const epshm_lane_mark_t sent = {.kind = (uint8_t) (i * 7),
+                                            .tag = (uint8_t) i,
                                             .size = sizes[i % 9]};
             epshm_lane_mark_t got = {0};
 
@@ -360,8 +362,7 @@ static void case_words(void)
 
             if (0 == tap_below(&random, 2) && epshm_lane_has_room(&writer, count)) {
                 starts |= UINT64_C(1) << (writer.tail - head_of(ring));
-                publish(&writer, count,
-                        (epshm_lane_mark_t){.kind = 1, .size = (uint16_t) count});
+                publish(&writer, count, (epshm_lane_mark_t){.kind = 1, .size = (uint16_t) count});
             } else if (NULL != epshm_lane_peek(ring, &mark)) {
                 TAP_CHECK(0 != (starts & 1), "a message that nobody has sent");
                 epshm_lane_pop(ring, mark.size);
@@ -427,8 +428,7 @@ static void case_hand_over(void)
 
                 TAP_CHECK(fits == epshm_lane_has_room(&writer, 1), "room: not %d", (int) fits);
                 if (fits) {
-                    publish(&writer, 1,
-                            (epshm_lane_mark_t){.kind = 1, .tag = (uint8_t) sent});
+                    publish(&writer, 1, (epshm_lane_mark_t){.kind = 1, .tag = (uint8_t) sent});
                     ++sent;
                 }
             }
@@ -504,8 +504,8 @@ static void model_take(model_t *model)
 
 static void case_model(size_t cells, uint64_t base, uint64_t steps)
 {
-    model_t model = {.ring = ring_at(cells, base), .head = base, .tail = base,
-                     .random = tap_stream(2 + base)};
+    model_t model = {
+        .ring = ring_at(cells, base), .head = base, .tail = base, .random = tap_stream(2 + base)};
 
     tap_case("random program against a model: %zu cells from %#llx", cells,
              (unsigned long long) base);

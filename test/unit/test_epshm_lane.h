@@ -36,8 +36,8 @@ static inline void move_to(epshm_lane_ring_t *ring, uint64_t base, uint64_t *ran
         const uint64_t position = base - 1 - i;
         const uint32_t starts = (uint32_t) tap_below(random, 2);
 
-        atomic_store_explicit(&ring->cell[position & ring->mask].word,
-                              (uint32_t) position + starts, memory_order_relaxed);
+        atomic_store_explicit(&ring->cell[position & ring->mask].word, (uint32_t) position + starts,
+                              memory_order_relaxed);
     }
     atomic_store_explicit(&ring->head, base, memory_order_relaxed);
     ring->tail = base;
@@ -63,9 +63,9 @@ static inline size_t message_make(uint64_t producer, uint64_t sequence, unsigned
 {
     uint64_t random = tap_stream(producer << 40 ^ sequence);
     /* Often one cell, as in real life; else any number of them, with the sizes at their ends. */
-    const uint64_t count = 0 == tap_below(&random, 2) ? 1
-                                                      : 1 + tap_below(&random,
-                                                                      EPSHM_LANE_CLAIM_MAX);
+    const uint64_t count = 0 == tap_below(&random, 2)
+                               ? 1
+                               : 1 + tap_below(&random, EPSHM_LANE_CLAIM_MAX);
     const uint64_t dice = tap_below(&random, 4);
     size_t size = (count - 1) * EPSHM_LANE_PAYLOAD;
 
@@ -75,7 +75,8 @@ static inline size_t message_make(uint64_t producer, uint64_t sequence, unsigned
     for (size_t i = 0; i < size; ++i) {
         data[i] = (unsigned char) (0 == i % 8 ? tap_random(&random) : random >> i % 50);
     }
-    *mark = (epshm_lane_mark_t){.kind = (uint8_t) (producer + 1), .tag = (uint8_t) sequence,
+    *mark = (epshm_lane_mark_t){.kind = (uint8_t) (producer + 1),
+                                .tag = (uint8_t) sequence,
                                 .size = (uint16_t) size};
     return size;
 }

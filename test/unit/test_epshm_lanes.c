@@ -235,9 +235,8 @@ static void case_closed(void)
         take_all(1);
     }
     TAP_CHECK(has_lane(2, 1), "no lane");
-    TAP_EQ(OPAL_SUCCESS,
-           sides[2].module->ep_send(sides[2].module, sides[2].to[1], unwanted, sizeof(unwanted),
-                                    NULL, 0, MCA_BTL_EP_TAG));
+    TAP_EQ(OPAL_SUCCESS, sides[2].module->ep_send(sides[2].module, sides[2].to[1], unwanted,
+                                                  sizeof(unwanted), NULL, 0, MCA_BTL_EP_TAG));
     TAP_CHECK(NULL == buffer_of(2, 1), "the buffer is not out");
     side_close(1, false);
     TAP_EQ(2, references_of(inbox)); /* the connection's and the lane's */

@@ -45,7 +45,7 @@ typedef struct side_t {
 
 static side_t sides[SLOTS];
 static unsigned int next_instance;
-static bool no_buffers; /**< all messages fit cells */
+static bool no_buffers;                 /**< all messages fit cells */
 static _Atomic uint32_t received_apart; /**< messages that came beside the cells */
 static uint32_t sent[INSTANCES][INSTANCES], received[INSTANCES][INSTANCES]; /**< [from][to] */
 
@@ -67,8 +67,7 @@ static inline size_t payload_of(unsigned int from, unsigned int to, uint32_t num
 {
     static const uint64_t limits[] = {9, 9, 9, 33, 60, 200, PAYLOAD_MAX + 1, PAYLOAD_MAX + 1};
     uint64_t random = stream_of(from, to, number);
-    const size_t size = tap_below(&random,
-                                  limits[tap_below(&random, no_buffers ? 6 : 8)]);
+    const size_t size = tap_below(&random, limits[tap_below(&random, no_buffers ? 6 : 8)]);
 
     for (size_t i = 0; i < size; ++i) {
         data[i] = (unsigned char) (random >> i % 57);
@@ -125,8 +124,7 @@ static inline void side_open(int slot)
 
     memset(side, 0, sizeof(*side));
     if (INSTANCES == next_instance
-        || OPAL_SUCCESS != mca_btl_epshm_module_create(side, MCA_BTL_EP_FLAG_NONE,
-                                                       &side->module)) {
+        || OPAL_SUCCESS != mca_btl_epshm_module_create(side, MCA_BTL_EP_FLAG_NONE, &side->module)) {
         printf("Bail out! no module\n");
         exit(99);
     }

@@ -222,11 +222,11 @@ static void case_refused(void)
            sender->ep_lend(sender, connection, &other, sizeof(other), large, BYTES, NULL));
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
            sender->ep_lend(sender, connection, &good, sizeof(good) - 8, large, BYTES, NULL));
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, sender->ep_lend(sender, connection, &good, sizeof(good), large,
-                                                   sizeof(large), NULL));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
+           sender->ep_lend(sender, connection, &good, sizeof(good), large, sizeof(large), NULL));
     /* Nor to one that there is no lane to. */
-    TAP_EQ(OPAL_SUCCESS, sender->ep_connect(sender, third->ep_address,
-                                            sizeof(mca_btl_epshm_address_t), &apart));
+    TAP_EQ(OPAL_SUCCESS,
+           sender->ep_connect(sender, third->ep_address, sizeof(mca_btl_epshm_address_t), &apart));
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
            sender->ep_lend(sender, apart, &good, sizeof(good), large, BYTES, NULL));
     sender->ep_disconnect(sender, apart);

@@ -288,7 +288,8 @@ static void case_stress(int pairs, uint64_t loans)
 
     tap_case("%d lanes, %llu loans each, some taken back", pairs, (unsigned long long) loans);
     for (int i = 0; i < pairs; ++i) {
-        pair[i] = (pair_t){.ring = epshm_lane_create(CELLS), .loans = loans,
+        pair[i] = (pair_t){.ring = epshm_lane_create(CELLS),
+                           .loans = loans,
                            .seed = (uint64_t) (10 * pairs + i)};
         pthread_create(&pair[i].sender, NULL, sender, &pair[i]);
         pthread_create(&pair[i].receiver, NULL, receiver, &pair[i]);

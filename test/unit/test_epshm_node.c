@@ -239,7 +239,7 @@ static void case_visitors(const pair_t *pair)
     side_begin(pair, &side, &theirs);
     for (int round = 0; round < rounds; ++round) {
         if (1 == pair->rank) {
-            visitor = (side_t) {.received = 0};
+            visitor = (side_t){.received = 0};
             TAP_EQ(OPAL_SUCCESS, side_open(&visitor));
             side_connect(&visitor, &theirs);
             TAP_EQ(OPAL_SUCCESS, send_one(&visitor, (uint64_t) round, 8));
@@ -279,8 +279,8 @@ static void case_many_end(const pair_t *pair)
     side_begin(pair, &side, &theirs);
     connecting = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, theirs.bytes, theirs.length,
-                                                     &peers[i]));
+        TAP_EQ(OPAL_SUCCESS,
+               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &peers[i]));
     }
     ending = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
@@ -294,8 +294,8 @@ static void case_many_end(const pair_t *pair)
     side_close(&side);
     side_begin(pair, &again, &theirs);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        TAP_EQ(OPAL_SUCCESS, again.module->ep_connect(again.module, theirs.bytes, theirs.length,
-                                                      &peers[i]));
+        TAP_EQ(OPAL_SUCCESS,
+               again.module->ep_connect(again.module, theirs.bytes, theirs.length, &peers[i]));
     }
     TAP_EQ(taken, memory_taken());
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
@@ -418,7 +418,7 @@ static void case_no_room(const pair_t *pair)
     TAP_CHECK(16 <= count, "only %d pipes in 512 KiB", count);
     side.peer = peers[0];
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE, send_one(&side, 1, 600)); /* there is no area either */
-    TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8)); /* but there are cells */
+    TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8));             /* but there are cells */
     meet(pair);
     for (int i = 0; i < count; ++i) {
         side.module->ep_disconnect(side.module, peers[i]);
@@ -496,8 +496,7 @@ static void case_addresses(const pair_t *pair)
         name_t wrong = theirs;
 
         wrong.bytes[i] ^= 0x55;
-        TAP_CHECK(OPAL_SUCCESS
-                      != side.module->ep_reach(side.module, wrong.bytes, wrong.length),
+        TAP_CHECK(OPAL_SUCCESS != side.module->ep_reach(side.module, wrong.bytes, wrong.length),
                   "byte %zu is not looked at", i);
     }
     memcpy(&address, theirs.bytes, sizeof(address));

@@ -110,7 +110,7 @@ static inline size_t next_size(uint64_t *random, size_t most)
 }
 
 static inline void on_receive(mca_btl_base_module_t *btl,
-                       const mca_btl_base_receive_descriptor_t *message)
+                              const mca_btl_base_receive_descriptor_t *message)
 {
     side_t *side = ((mca_btl_ep_module_t *) btl)->ep_context;
     const unsigned char *data = message->des_segments[0].seg_addr.pval;
@@ -191,8 +191,8 @@ static inline void side_begin(const pair_t *pair, side_t *side, name_t *theirs)
 
 static inline void side_connect(side_t *side, const name_t *theirs)
 {
-    TAP_EQ(OPAL_SUCCESS, side->module->ep_connect(side->module, theirs->bytes, theirs->length,
-                                                  &side->peer));
+    TAP_EQ(OPAL_SUCCESS,
+           side->module->ep_connect(side->module, theirs->bytes, theirs->length, &side->peer));
 }
 
 static inline void side_disconnect(side_t *side)

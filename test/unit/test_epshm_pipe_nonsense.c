@@ -39,8 +39,8 @@ static void *scribble(void *context)
     volatile uint64_t *words = (volatile uint64_t *) (void *) memory;
     const size_t cell = sizeof(epshm_pipe_t) / sizeof(*words);
     const size_t places[] = {offsetof(epshm_pipe_t, area) / sizeof(*words),
-                             offsetof(epshm_pipe_t, area_size) / sizeof(*words), cell + 1,
-                             cell + 1, cell + 2};
+                             offsetof(epshm_pipe_t, area_size) / sizeof(*words), cell + 1, cell + 1,
+                             cell + 2};
 
     words[cell] = 1; /* there is a message */
     while (!atomic_load_explicit(&scribbler->stop, memory_order_relaxed)) {
@@ -170,10 +170,10 @@ static const struct {
 /** Make a pipe with one message as told. */
 static void tell(segment_t *segment, const told_t *told)
 {
-    const epshm_pipe_envelope_t envelope
-        = {.kind = 0 != told->inline_size ? EPSHM_PIPE_INLINE : (uint8_t) told->kind,
-           .tag = 3,
-           .size = (uint32_t) (0 != told->inline_size ? told->inline_size : told->size)};
+    const epshm_pipe_envelope_t envelope = {
+        .kind = 0 != told->inline_size ? EPSHM_PIPE_INLINE : (uint8_t) told->kind,
+        .tag = 3,
+        .size = (uint32_t) (0 != told->inline_size ? told->inline_size : told->size)};
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
 
@@ -224,8 +224,8 @@ static void case_nonsense(void)
 
 static void case_offsets(void)
 {
-    static const uint64_t offsets[] = {PIPE_AT + 8, SEGMENT - 64, SEGMENT, SEGMENT + 64,
-                                       UINT64_MAX - 63, 0};
+    static const uint64_t offsets[] = {PIPE_AT + 8,  SEGMENT - 64,    SEGMENT,
+                                       SEGMENT + 64, UINT64_MAX - 63, 0};
     segment_t segment = segment_new();
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
@@ -249,7 +249,7 @@ static void case_sound(void)
     static const struct {
         uint64_t seq;
         bool sound;
-    } words[] = {{0, true}, {3 * 16 + 1, true}, {2 * 16 + 1, true}, {1, true},
+    } words[] = {{0, true},       {3 * 16 + 1, true},  {2 * 16 + 1, true},  {1, true},
                  {3 * 16, false}, {3 * 16 + 2, false}, {4 * 16 + 1, false}, {UINT64_MAX, false}};
     segment_t segment = segment_new();
     unsigned char data[8];

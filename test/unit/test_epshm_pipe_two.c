@@ -107,8 +107,7 @@ static void case_threads(void)
     for (size_t i = 0; i < sizeof(geometries) / sizeof(geometries[0]); ++i) {
         pthread_t thread;
 
-        tap_case("two threads, %llu cells, area of %llu",
-                 (unsigned long long) geometries[i].cells,
+        tap_case("two threads, %llu cells, area of %llu", (unsigned long long) geometries[i].cells,
                  (unsigned long long) geometries[i].area);
         traffic_start(&traffic, i, i); /* the same memory again: both are through with it */
         pthread_create(&thread, NULL, produce, &traffic);
@@ -129,8 +128,7 @@ static void case_processes(void)
         pid_t child;
 
         tap_case("two processes, %llu cells, area of %llu",
-                 (unsigned long long) geometries[i].cells,
-                 (unsigned long long) geometries[i].area);
+                 (unsigned long long) geometries[i].cells, (unsigned long long) geometries[i].area);
         traffic_start(&traffic, i, 100 + i);
         child = fork();
         if (0 == child) {

@@ -26,9 +26,8 @@ static void case_cells_for(void)
     static const struct {
         size_t size;
         uint64_t cells;
-    } table[] = {{0, 1},   {1, 1},   {8, 1},   {55, 1},  {56, 1},  {57, 2},
-                 {111, 2}, {112, 2}, {113, 3}, {391, 7}, {392, 7}, {393, 8},
-                 {447, 8}, {448, 8}, {449, 9}};
+    } table[] = {{0, 1},   {1, 1},   {8, 1},   {55, 1},  {56, 1},  {57, 2},  {111, 2}, {112, 2},
+                 {113, 3}, {391, 7}, {392, 7}, {393, 8}, {447, 8}, {448, 8}, {449, 9}};
 
     tap_case("cells for a size");
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
@@ -303,9 +302,8 @@ static void model_claim(model_t *model)
     expected = model->tail + message->count - model->head <= model->cells;
     got = epshm_ring_claim(&model->ring, message->count, &position);
     TAP_CHECK(expected == got, "claim %llu with %llu of %llu in use: %d",
-              (unsigned long long) message->count,
-              (unsigned long long) (model->tail - model->head), (unsigned long long) model->cells,
-              (int) got);
+              (unsigned long long) message->count, (unsigned long long) (model->tail - model->head),
+              (unsigned long long) model->cells, (int) got);
     if (got) {
         TAP_EQ(model->tail, position);
         message->position = position;

@@ -33,15 +33,15 @@ typedef struct stress_t {
     epshm_ring_t ring;
     uint64_t cells;
     int producers, consumers;
-    uint64_t messages;    /**< of each producer */
+    uint64_t messages;     /**< of each producer */
     unsigned int laziness; /**< one delay in so many messages */
-    _Atomic bool stop;    /**< a check failed: no sense in going on */
+    _Atomic bool stop;     /**< a check failed: no sense in going on */
 
     /* The consumer's; the mutex hands the role on if there are several. */
     pthread_mutex_t role;
     uint64_t expected[PRODUCERS_MAX]; /**< sequence number due */
     uint64_t received;
-    uint64_t turns;                   /**< times that the role changed hands */
+    uint64_t turns; /**< times that the role changed hands */
     int last;
 } stress_t;
 
@@ -104,10 +104,10 @@ static void produce_one(worker_t *worker, uint64_t sequence)
     /* Often one cell, as in real life; then the smallest and largest size of each cell count. */
     const uint64_t low = 1 == count ? sizeof(header) : (count - 1) * EPSHM_CELL_PAYLOAD + 1;
 
-    header.size = (uint32_t) (0 == tap_below(&worker->random, 2) ? sizeof(header) + 8
-                              : low
-                                  + tap_below(&worker->random,
-                                              count * EPSHM_CELL_PAYLOAD - low + 1));
+    header.size
+        = (uint32_t) (0 == tap_below(&worker->random, 2)
+                          ? sizeof(header) + 8
+                          : low + tap_below(&worker->random, count * EPSHM_CELL_PAYLOAD - low + 1));
     count = epshm_ring_cells_for(header.size);
     filler = tap_random(&worker->random);
     for (size_t i = sizeof(header); i < header.size; ++i) {

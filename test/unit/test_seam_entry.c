@@ -43,16 +43,16 @@
 #include <sys/wait.h>
 
 #if !defined(PR_SET_MDWE)
-#    define PR_SET_MDWE            65
+#    define PR_SET_MDWE 65
 #    define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
 /** A function with this body, and where it ends. */
-#define FUNCTION(name, body)                                                            \
+#define FUNCTION(name, body)                                                                 \
     asm(".pushsection .text\n.balign 16\n.globl f_" #name "\n.type f_" #name ", %function\n" \
-        "f_" #name ":\n" body "\nend_" #name ":\n.size f_" #name ", . - f_" #name       \
-        "\n.popsection");                                                               \
-    extern const uint8_t end_##name[] asm("end_" #name);                                \
+        "f_" #name ":\n" body "\nend_" #name ":\n.size f_" #name ", . - f_" #name            \
+        "\n.popsection");                                                                    \
+    extern const uint8_t end_##name[] asm("end_" #name);                                     \
     extern long f_##name(long a, long b)
 
 /** They are called in this form, and give 3 a + b. */
@@ -68,8 +68,8 @@ long data_five = 5;
 FUNCTION(spin, "1: pause\nincq (%rsi)\ncmpl $0, (%rdi)\nje 1b\nxor %eax, %eax\nret");
 
 /* What can be entered. */
-FUNCTION(pushes, "endbr64\npush %r15\npush %r14\npush %r13\n" SUM
-                 "pop %r13\npop %r14\npop %r15\nret");
+FUNCTION(pushes,
+         "endbr64\npush %r15\npush %r14\npush %r13\n" SUM "pop %r13\npop %r14\npop %r15\nret");
 FUNCTION(pointer, "push %rbp\nmov %rsp, %rbp\nsub $16, %rsp\n" SUM "leave\nret");
 FUNCTION(five, "mov $7, %eax\n" SUM "ret");
 FUNCTION(ten, "endbr64\nmovabs $0x1122334455667788, %rax\n" SUM "ret");
@@ -111,7 +111,7 @@ FUNCTION(tail, "mov %rsp, %rax\nmov %rsp, %rax\njmp f_five");
 FUNCTION(early_frame, "push %rbx\nmov %rsi, %rax\nmov %rsi, %rbx\npop %rbx\njmp f_five");
 
 #    define AT_EDGE 1
-#    define PAD     "\xf3\x0f\x1e\xfa"
+#    define PAD "\xf3\x0f\x1e\xfa"
 
 #elif defined(__aarch64__)
 
@@ -131,8 +131,8 @@ FUNCTION(address, "adr x2, 1f\nldr x2, [x2]\nsub x2, x2, #9\n" SUM "add x0, x0, 
                   ".balign 8\n1: .quad 9");
 FUNCTION(itself, "stp x29, x30, [sp, #-16]!\ncbz x0, 1f\nsub x0, x0, #1\nbl f_itself\n"
                  "add x0, x0, #3\nb 2f\n1: mov x0, x1\n2: ldp x29, x30, [sp], #16\nret");
-FUNCTION(framed_table, "str x19, [sp, #-16]!\nadr x2, 1f\nbr x2\n1: " SUM
-                       "ldr x19, [sp], #16\nret");
+FUNCTION(framed_table,
+         "str x19, [sp, #-16]!\nadr x2, 1f\nbr x2\n1: " SUM "ldr x19, [sp], #16\nret");
 FUNCTION(framed_tail, "mov x2, sp\nsub sp, sp, #16\nadd sp, sp, #16\nb f_five");
 FUNCTION(branch, "hint #34\ncbz x0, 1f\n" SUM "ret\n1: mov x0, x1\nret");
 FUNCTION(branches, "tbnz w0, #31, 1f\n" SUM "ret\n1: mov x0, x1\nret");
@@ -155,7 +155,7 @@ FUNCTION(spin, "1: ldr x2, [x1]\nadd x2, x2, #1\nstr x2, [x1]\nldr w2, [x0]\ncbz
                "mov x0, #0\nret");
 
 #    define AT_EDGE 0
-#    define PAD     "\x5f\x24\x03\xd5"
+#    define PAD "\x5f\x24\x03\xd5"
 
 #endif
 
@@ -172,20 +172,20 @@ static int entry_count;
 /** How often ours was called for entry number i; 1000 more than the original gives. */
 static int arrived[16];
 
-#    define OURS(i)                                                                    \
-        static long ours_##i(long a, long b)                                           \
-        {                                                                              \
-            ++arrived[i];                                                              \
-            return OURS_ADD + ((function_t) (uintptr_t) entries[i].slot)(a, b);        \
+#    define OURS(i)                                                             \
+        static long ours_##i(long a, long b)                                    \
+        {                                                                       \
+            ++arrived[i];                                                       \
+            return OURS_ADD + ((function_t) (uintptr_t) entries[i].slot)(a, b); \
         }
 /* clang-format off */
 OURS(0) OURS(1) OURS(2) OURS(3) OURS(4) OURS(5) OURS(6) OURS(7) OURS(8) OURS(9) OURS(10) OURS(11)
 OURS(12) OURS(13) OURS(14)
-/* clang-format on */
+    /* clang-format on */
 
-static const function_t ours[] = {ours_0, ours_1, ours_2, ours_3, ours_4,  ours_5,
-                                  ours_6, ours_7, ours_8, ours_9, ours_10, ours_11,
-                                  ours_12, ours_13, ours_14};
+    static const function_t ours[]
+    = {ours_0, ours_1, ours_2,  ours_3,  ours_4,  ours_5,  ours_6, ours_7,
+       ours_8, ours_9, ours_10, ours_11, ours_12, ours_13, ours_14};
 
 typedef struct case_t {
     const char *name;

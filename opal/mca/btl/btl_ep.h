@@ -80,8 +80,7 @@ typedef bool (*mca_btl_ep_pending_fn_t)(const struct mca_btl_ep_module_t *module
  *         OPAL_ERR_OUT_OF_RESOURCE
  */
 typedef int (*mca_btl_ep_connect_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
-                                       size_t length,
-                                       struct mca_btl_base_endpoint_t **endpoint_p);
+                                       size_t length, struct mca_btl_base_endpoint_t **endpoint_p);
 
 /**
  * Can a peer's module be reached?  What all modules of this process need for it is prepared.
@@ -125,9 +124,9 @@ typedef int (*mca_btl_ep_answer_fn_t)(struct mca_btl_ep_module_t *module, const 
  *         OPAL_ERR_UNREACH (the peer is gone)
  */
 typedef int (*mca_btl_ep_send_fn_t)(struct mca_btl_ep_module_t *module,
-                                    struct mca_btl_base_endpoint_t *endpoint,
-                                    const void *header, size_t header_size, const void *payload,
-                                    size_t payload_size, mca_btl_base_tag_t tag);
+                                    struct mca_btl_base_endpoint_t *endpoint, const void *header,
+                                    size_t header_size, const void *payload, size_t payload_size,
+                                    mca_btl_base_tag_t tag);
 
 /**
  * A message of MCA_BTL_EP_TAG that begins with ep_prefix, without it.  The owner's; called instead
@@ -225,9 +224,8 @@ typedef bool (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
  *
  * @return as ep_lost
  */
-typedef bool (*mca_btl_ep_lost_sender_fn_t)(struct mca_btl_ep_module_t *module,
-                                            const void *address, size_t length, char *who,
-                                            size_t size);
+typedef bool (*mca_btl_ep_lost_sender_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
+                                            size_t length, char *who, size_t size);
 
 /**
  * Take in all that has arrived complete, whoever sent it; what arrives meanwhile may wait.
@@ -305,9 +303,9 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
     mca_btl_ep_answer_fn_t ep_answer; /**< may be NULL */
-    mca_btl_ep_lend_fn_t ep_lend; /**< NULL: nothing can be lent */
-    size_t ep_lend_min;           /**< bytes of payload from which on ep_lend is worth a try */
-    mca_btl_ep_ask_fn_t ep_ask;         /**< NULL if peers cannot be lost */
+    mca_btl_ep_lend_fn_t ep_lend;     /**< NULL: nothing can be lent */
+    size_t ep_lend_min;               /**< bytes of payload from which on ep_lend is worth a try */
+    mca_btl_ep_ask_fn_t ep_ask;       /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
     mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
@@ -420,8 +418,7 @@ typedef struct mca_btl_ep_memory_t {
  *         OPAL_ERR_NOT_AVAILABLE: memory of that process's cannot be seen from here
  */
 typedef int (*mca_btl_ep_memory_get_fn_t)(const mca_btl_ep_memory_name_t *name, size_t size,
-                                          unsigned int processes,
-                                          mca_btl_ep_memory_t **memory_p);
+                                          unsigned int processes, mca_btl_ep_memory_t **memory_p);
 
 /**
  * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
@@ -435,7 +432,7 @@ typedef struct mca_btl_ep_component_t {
 
     mca_btl_ep_create_fn_t ep_create;
     mca_btl_ep_report_fn_t ep_report;
-    mca_btl_ep_check_fn_t ep_check; /**< may be NULL */
+    mca_btl_ep_check_fn_t ep_check;           /**< may be NULL */
     mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
 } mca_btl_ep_component_t;
 

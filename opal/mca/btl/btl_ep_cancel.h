@@ -41,7 +41,7 @@ static inline void mca_btl_ep_cancel_restore(const int *state)
 }
 
 /** A declaration: until the end of the block this thread is not cancelled.  Nests. */
-#define MCA_BTL_EP_HOLD_CANCEL()                                                   \
+#define MCA_BTL_EP_HOLD_CANCEL()                                                       \
     __attribute__((unused, cleanup(mca_btl_ep_cancel_restore))) const int cancel_state \
         = mca_btl_ep_cancel_hold()
 

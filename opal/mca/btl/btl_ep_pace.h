@@ -111,7 +111,7 @@ static inline void ep_pace_decide(ep_pace_t *pace)
         pace->interval = EP_PACE_MOST < pace->interval ? EP_PACE_MOST : pace->interval;
     }
     pace->trial = EP_PACE_FIRST == pace->interval ? 3 * EP_PACE_TRIAL
-                                                     : EP_PACE_TRIAL_MOST - EP_PACE_TRIAL;
+                                                  : EP_PACE_TRIAL_MOST - EP_PACE_TRIAL;
     pace->turn = 0;
 }
 
@@ -145,8 +145,7 @@ static inline void ep_pace_measured(ep_pace_t *pace, uint64_t ticks, size_t unit
         pace->best[way] = now;
         pace->sum[way] = pace->sum[way] < most ? pace->sum[way] : most;
     }
-    pace->sum[way] += now < EP_PACE_CLIP * pace->best[way] ? now
-                                                           : EP_PACE_CLIP * pace->best[way];
+    pace->sum[way] += now < EP_PACE_CLIP * pace->best[way] ? now : EP_PACE_CLIP * pace->best[way];
     if (1 == way && ep_pace_is_clear(pace, in_trial + 1)) {
         pace->sum[1] = pace->sum[0]; /* what it took in fewer turns would pass for less */
         ep_pace_decide(pace);

@@ -41,8 +41,8 @@ typedef struct ep_parameter_t {
     mca_base_var_type_t type; /**< EP_PARAMETER_STORAGE */
     void *storage;            /**< likewise */
 
-    size_t preset;               /**< the default of a number; of a bool, 0 or 1 */
-    const char *preset_text;     /**< the default of a text */
+    size_t preset;                    /**< the default of a number; of a bool, 0 or 1 */
+    const char *preset_text;          /**< the default of a text */
     const char *(*find_preset)(void); /**< of a text whose default depends on the machine */
 
     size_t low;        /**< the least value of a number */
@@ -60,7 +60,7 @@ typedef struct ep_parameter_t {
 } ep_parameter_t;
 
 /** The fields type and storage, for an int, unsigned int, size_t, bool or char *. */
-#define EP_PARAMETER_STORAGE(variable)                             \
+#define EP_PARAMETER_STORAGE(variable) \
     .type = _Generic((variable),                                   \
                      bool: MCA_BASE_VAR_TYPE_BOOL,                 \
                      int: MCA_BASE_VAR_TYPE_INT,                   \
@@ -87,7 +87,7 @@ static inline size_t ep_parameter_value(const ep_parameter_t *parameter)
     case MCA_BASE_VAR_TYPE_BOOL:
         return *(const bool *) parameter->storage;
     case MCA_BASE_VAR_TYPE_INT:
-        return (size_t) *(const int *) parameter->storage;
+        return (size_t) * (const int *) parameter->storage;
     case MCA_BASE_VAR_TYPE_UNSIGNED_INT:
         return *(const unsigned int *) parameter->storage;
     case MCA_BASE_VAR_TYPE_SIZE_T:

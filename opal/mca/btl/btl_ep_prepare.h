@@ -33,10 +33,10 @@
  *                      room
  * @return the descriptor; NULL: none to be had at present, or the convertor's error
  */
-static inline mca_btl_base_descriptor_t *
-mca_btl_ep_prepare_src(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                       struct opal_convertor_t *convertor, uint8_t order, size_t most,
-                       size_t reserve, size_t *size, uint32_t flags)
+static inline mca_btl_base_descriptor_t *mca_btl_ep_prepare_src(
+    mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+    struct opal_convertor_t *convertor, uint8_t order, size_t most, size_t reserve, size_t *size,
+    uint32_t flags)
 {
     mca_btl_base_descriptor_t *descriptor;
     struct iovec iov;

@@ -39,11 +39,11 @@
 /* The relocation types of call slots: of the procedure linkage table, and of code built without
  * one. */
 #if defined(__x86_64__)
-#    define MCA_BTL_EP_SLOTS     1
+#    define MCA_BTL_EP_SLOTS 1
 #    define MCA_BTL_EP_SLOTS_PLT R_X86_64_JUMP_SLOT
 #    define MCA_BTL_EP_SLOTS_GOT R_X86_64_GLOB_DAT
 #elif defined(__aarch64__)
-#    define MCA_BTL_EP_SLOTS     1
+#    define MCA_BTL_EP_SLOTS 1
 #    define MCA_BTL_EP_SLOTS_PLT R_AARCH64_JUMP_SLOT
 #    define MCA_BTL_EP_SLOTS_GOT R_AARCH64_GLOB_DAT
 #else
@@ -55,11 +55,11 @@
 /** The tables of one loaded library. */
 typedef struct mca_btl_ep_slots_t {
     ElfW(Addr) base;
-    const ElfW(Sym) *symbols; /**< NULL: nothing is known of it */
+    const ElfW(Sym) * symbols; /**< NULL: nothing is known of it */
     const char *strings;
-    const ElfW(Rela) *relocations[2]; /**< of the procedure linkage table, and others */
-    size_t sizes[2];                  /**< bytes */
-    uintptr_t ro_begin, ro_end;       /**< pages that are read-only after relocation */
+    const ElfW(Rela) * relocations[2]; /**< of the procedure linkage table, and others */
+    size_t sizes[2];                   /**< bytes */
+    uintptr_t ro_begin, ro_end;        /**< pages that are read-only after relocation */
 } mca_btl_ep_slots_t;
 
 /** An address from the dynamic section: some C libraries have added the base already. */
@@ -69,7 +69,7 @@ static inline const void *mca_btl_ep_slots_address(const mca_btl_ep_slots_t *slo
     return (const void *) (address < slots->base ? slots->base + address : address);
 }
 
-static inline void mca_btl_ep_slots_dynamic(mca_btl_ep_slots_t *slots, const ElfW(Dyn) *dynamic)
+static inline void mca_btl_ep_slots_dynamic(mca_btl_ep_slots_t *slots, const ElfW(Dyn) * dynamic)
 {
     for (; DT_NULL != dynamic->d_tag; ++dynamic) {
         switch (dynamic->d_tag) {
@@ -100,7 +100,7 @@ static inline void mca_btl_ep_slots_dynamic(mca_btl_ep_slots_t *slots, const Elf
 /** Find a library's tables, from what dl_iterate_phdr says of it.  May run under its lock.
  * @return false: it has none */
 static inline bool mca_btl_ep_slots_read(mca_btl_ep_slots_t *slots, ElfW(Addr) base,
-                                         const ElfW(Phdr) *headers, int count)
+                                         const ElfW(Phdr) * headers, int count)
 {
     const uintptr_t page_mask = ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
 

@@ -63,8 +63,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     /* Never chosen over others of itself: the user asks for it with --mca pml epml. */
     *priority = 1;
     if (!mca_pml_epml_parameters_right()
-        || OMPI_SUCCESS
-               != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
+        || OMPI_SUCCESS != mca_pml_epml_base_select(enable_progress_threads, enable_mpi_threads)) {
         return NULL;
     }
     mca_pml_epml_net_publish();

@@ -35,8 +35,9 @@ static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto
 
 /* After MPI_Init, by MPI_T, or not. */
 #define SETTABLE .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_LOCAL
-#define FIXED    .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
+#define FIXED .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
+/* clang-format off */
 static const ep_parameter_t parameters[] = {
     {.name = "base", STORAGE(base_name), FIXED, .level = OPAL_INFO_LVL_3,
      .help = "Name of the PML that serves ordinary communicators, or a list as pml's, also "
@@ -87,6 +88,7 @@ static const ep_parameter_t parameters[] = {
      .help = "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: "
              "one process of each node; 2: every process)"},
     {.name = NULL}};
+/* clang-format on */
 
 void mca_pml_epml_parameters_register(void)
 {

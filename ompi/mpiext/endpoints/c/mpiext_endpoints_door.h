@@ -213,8 +213,8 @@ typedef struct mpix_endpoints_door_t {
                 void *context);
 
     /** Likewise until a word in memory, which only grows, is least or more; an acquire. */
-    int (*wait_word)(const struct ompi_communicator_t *comm, int from,
-                     const _Atomic uint64_t *word, uint64_t least);
+    int (*wait_word)(const struct ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
+                     uint64_t least);
 
     /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle is
      * held until it is done.  Never fails. */
@@ -288,7 +288,7 @@ typedef struct mpix_endpoints_door_t {
  * @param[in] abi  MPIX_ENDPOINTS_DOOR_ABI
  * @return NULL: pml/epml is not selected, MPI is not initialized, or the door is another one
  */
-__attribute__((visibility("default")))
-const mpix_endpoints_door_t *mpix_endpoints_door(uint32_t abi);
+__attribute__((visibility("default"))) const mpix_endpoints_door_t *mpix_endpoints_door(
+    uint32_t abi);
 
 #endif /* MPIEXT_ENDPOINTS_DOOR_H */

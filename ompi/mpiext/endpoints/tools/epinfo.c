@@ -62,7 +62,7 @@ static int read_arguments(int argc, char **argv)
     }
     count = strtol(argv[2], &end, 10);
     return '\0' == *argv[2] || '\0' != *end || 1 > count || ENDPOINTS_MOST < count ? -1
-                                                                                  : (int) count;
+                                                                                   : (int) count;
 }
 
 /** Create endpoints, and let all meet.  One thread serves them all, so nothing blocks on one. */

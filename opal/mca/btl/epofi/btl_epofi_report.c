@@ -139,7 +139,7 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
     snprintf(text, sizeof(text), "libfabric's %s (%s); up to %zu bytes go at once, larger ones %s",
              info->fabric_attr->prov_name,
              mca_btl_epofi_is_set(mca_btl_epofi_component.provider) ? "as btl_epofi_provider says"
-                                                      : "the best that there is here",
+                                                                    : "the best that there is here",
              fabric->eager_limit, fabric->rma ? "are read" : "in pieces");
     tell(context, "network", text);
     report_interface(info, mca_btl_epofi_fabric_net(), tell, context);

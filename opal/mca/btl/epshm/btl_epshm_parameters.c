@@ -30,9 +30,10 @@
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_btl_epshm_component.member)
 
 /* After MPI_Init, by MPI_T; each process as it likes, or all the same. */
-#define SETTABLE     .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_LOCAL
+#define SETTABLE .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_LOCAL
 #define SETTABLE_ALL .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
+/* clang-format off */
 /** Of inboxes: without these nothing works. */
 static const ep_parameter_t parameters[] = {
     {.name = "ring_cells", STORAGE(ring_cells), .preset = 512, .low = 2 * EPSHM_RING_CLAIM_MAX,
@@ -70,6 +71,7 @@ static const ep_parameter_t parameters[] = {
      .unit = "buffers", SETTABLE, .level = OPAL_INFO_LVL_5,
      .help = "Buffers of max_send_size bytes that one endpoint may have on their way"},
     {.name = NULL}};
+/* clang-format on */
 
 static const char *find_directory(void)
 {
@@ -78,6 +80,7 @@ static const char *find_directory(void)
                : opal_process_info.job_session_dir;
 }
 
+/* clang-format off */
 /** Between processes; what these do the network can do. */
 static const ep_parameter_t node_parameters[] = {
     {.name = "processes", STORAGE(processes), .preset = true, SETTABLE_ALL,
@@ -111,6 +114,7 @@ static const ep_parameter_t node_parameters[] = {
      .help = "Bytes in such a pipe for messages that the cells do not hold, taken at the first "
              "one"},
     {.name = NULL}};
+/* clang-format on */
 
 void mca_btl_epshm_parameters_register(void)
 {

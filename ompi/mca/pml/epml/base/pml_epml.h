@@ -45,17 +45,17 @@ typedef struct mca_pml_epml_component_t {
     mca_pml_base_component_2_1_0_t super;
 
     /* parameters */
-    char *base_name;         /**< pml_epml_base: the wrapped PML; empty: Open MPI's choice */
-    int max_endpoints;       /**< pml_epml_max_endpoints */
-    bool progress_others;    /**< pml_epml_progress_others */
-    size_t unexpected_limit; /**< pml_epml_unexpected_limit, bytes */
-    int yield;               /**< pml_epml_yield, a mca_pml_epml_yield_t */
-    unsigned int ask;        /**< pml_epml_ask, ms */
+    char *base_name;            /**< pml_epml_base: the wrapped PML; empty: Open MPI's choice */
+    int max_endpoints;          /**< pml_epml_max_endpoints */
+    bool progress_others;       /**< pml_epml_progress_others */
+    size_t unexpected_limit;    /**< pml_epml_unexpected_limit, bytes */
+    int yield;                  /**< pml_epml_yield, a mca_pml_epml_yield_t */
+    unsigned int ask;           /**< pml_epml_ask, ms */
     unsigned int launcher_wait; /**< pml_epml_launcher_wait, ms */
-    unsigned int way_wait;   /**< pml_epml_way_wait, ms */
+    unsigned int way_wait;      /**< pml_epml_way_wait, ms */
     unsigned int finalize_wait; /**< pml_epml_finalize_wait, ms */
-    char *coll_components;   /**< pml_epml_coll */
-    int verbose;             /**< pml_epml_verbose */
+    char *coll_components;      /**< pml_epml_coll */
+    int verbose;                /**< pml_epml_verbose */
 
     mca_pml_base_module_t base; /**< the wrapped PML's functions */
 } mca_pml_epml_component_t;
@@ -64,9 +64,9 @@ OMPI_DECLSPEC extern mca_pml_epml_component_t mca_pml_epml_component;
 
 /** Tell the user something of our help file; any thread.  Arguments as opal_show_help's, from the
  * topic on. */
-#define EPML_SHOW_HELP(...)                                    \
-    do {                                                       \
-        MCA_BTL_EP_HOLD_CANCEL();                              \
+#define EPML_SHOW_HELP(...)                                         \
+    do {                                                            \
+        MCA_BTL_EP_HOLD_CANCEL();                                   \
         mca_btl_ep_show_help("help-mca-pml-epml.txt", __VA_ARGS__); \
     } while (0)
 

@@ -44,10 +44,10 @@ typedef struct epml_backlog_thing_t {
     struct epml_backlog_thing_t *next; /**< behind it in its queue */
 
     /* Of the first one in its queue. */
-    struct epml_backlog_thing_t *last; /**< in its queue */
+    struct epml_backlog_thing_t *last;                    /**< in its queue */
     struct epml_backlog_thing_t *next_queue, *prev_queue; /**< their first things */
-    struct epml_backlog_thing_t *chain; /**< in its place of the table */
-    void *peer;                         /**< the caller's */
+    struct epml_backlog_thing_t *chain;                   /**< in its place of the table */
+    void *peer;                                           /**< the caller's */
     uint64_t since;  /**< likewise; 0 when it becomes the first one */
     uint32_t number; /**< of the peer */
 } epml_backlog_thing_t;
@@ -101,8 +101,7 @@ static inline void epml_backlog_grow(epml_backlogs_t *backlogs)
     free(backlogs->table);
     backlogs->table = table;
     backlogs->places = places;
-    for (epml_backlog_thing_t *thing = backlogs->first; NULL != thing;
-         thing = thing->next_queue) {
+    for (epml_backlog_thing_t *thing = backlogs->first; NULL != thing; thing = thing->next_queue) {
         epml_backlog_thing_t **place = epml_backlog_place(backlogs, thing->number);
 
         EPML_BACKLOG_STEP();

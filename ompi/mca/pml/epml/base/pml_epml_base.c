@@ -45,8 +45,7 @@ static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_m
     mca_base_component_list_item_t *item;
     int best_priority = -1;
 
-    OPAL_LIST_FOREACH (item, &base_framework.framework_components,
-                       mca_base_component_list_item_t) {
+    OPAL_LIST_FOREACH (item, &base_framework.framework_components, mca_base_component_list_item_t) {
         mca_pml_base_component_t *component = (mca_pml_base_component_t *) item->cli_component;
         mca_pml_base_module_t *module;
         int priority = best_priority;

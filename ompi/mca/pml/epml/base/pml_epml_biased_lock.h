@@ -89,15 +89,15 @@
 typedef struct epml_lock_t {
     _Atomic uintptr_t owner; /**< thread the lock is biased to, plus its slot; 0: nobody */
     _Atomic bool inside[EPML_LOCK_SLOTS]; /**< written by the user of the slot only: it is in */
-    _Atomic bool locked;     /**< the lock proper */
-    bool by_bias;            /**< how the present holder came in; the holder's own */
-    uint8_t slot;            /**< by_bias: the holder's slot */
-    uint32_t streak;         /**< acquisitions of the lock proper in a row by candidate; under it */
-    uint32_t bias_after;     /**< acquisitions in a row by one thread that win it the bias */
-    _Atomic uintptr_t candidate; /**< who took the lock proper last; under it, read by all */
+    _Atomic bool locked;                  /**< the lock proper */
+    bool by_bias;                         /**< how the present holder came in; the holder's own */
+    uint8_t slot;                         /**< by_bias: the holder's slot */
+    uint32_t streak;     /**< acquisitions of the lock proper in a row by candidate; under it */
+    uint32_t bias_after; /**< acquisitions in a row by one thread that win it the bias */
+    _Atomic uintptr_t candidate;      /**< who took the lock proper last; under it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
-    uint64_t biased_ns;      /**< when the last bias began; under the lock proper */
-    uint32_t bias_least;     /**< what bias_after was at first */
+    uint64_t biased_ns;               /**< when the last bias began; under the lock proper */
+    uint32_t bias_least;              /**< what bias_after was at first */
 } epml_lock_t;
 
 /** Up to when the endings so far have used up what the process may have, in nanoseconds of
@@ -240,8 +240,7 @@ static inline void epml_lock_revoke(epml_lock_t *lock, uint64_t now)
 }
 
 /** The lock proper is held, and biased to owner: end that, and let the owner get out. */
-static __attribute__((noinline, unused)) void epml_lock_end_bias(epml_lock_t *lock,
-                                                                 uintptr_t owner)
+static __attribute__((noinline, unused)) void epml_lock_end_bias(epml_lock_t *lock, uintptr_t owner)
 {
     const uint64_t now = EPML_LOCK_CLOCK();
 

@@ -30,10 +30,10 @@ BEGIN_C_DECLS
 /** Counts and displacements (arrays of int) as collective modules take them. */
 #if OMPI_MAJOR_VERSION >= 6
 #    define EPML_COMPAT_COUNTS(array) OMPI_COUNT_ARRAY_CREATE(array)
-#    define EPML_COMPAT_DISPS(array)  OMPI_DISP_ARRAY_CREATE(array)
+#    define EPML_COMPAT_DISPS(array) OMPI_DISP_ARRAY_CREATE(array)
 #else
 #    define EPML_COMPAT_COUNTS(array) (array)
-#    define EPML_COMPAT_DISPS(array)  (array)
+#    define EPML_COMPAT_DISPS(array) (array)
 #endif
 
 /** Room in the attached buffer that serves comm.  @return NULL if there is none at present */

@@ -52,13 +52,12 @@ static _Atomic uint64_t next_look = 0;
 
 static void decide(void)
 {
-    atomic_store_explicit(
-        &many_endpoints,
-        atomic_load_explicit(&endpoints_here, memory_order_relaxed)
-                > atomic_load_explicit(&process_cores, memory_order_relaxed)
-            || atomic_load_explicit(&endpoints_on_node, memory_order_relaxed)
-                   > atomic_load_explicit(&node_cores, memory_order_relaxed),
-        memory_order_relaxed);
+    atomic_store_explicit(&many_endpoints,
+                          atomic_load_explicit(&endpoints_here, memory_order_relaxed)
+                                  > atomic_load_explicit(&process_cores, memory_order_relaxed)
+                              || atomic_load_explicit(&endpoints_on_node, memory_order_relaxed)
+                                     > atomic_load_explicit(&node_cores, memory_order_relaxed),
+                          memory_order_relaxed);
 }
 
 static void look_at_cores(void)
@@ -117,9 +116,8 @@ bool mca_pml_epml_is_crowded(void)
 
 void mca_pml_epml_crowd_describe(char *text, size_t size)
 {
-    static const char *const how[] = {[EPML_YIELD_AUTO] = "auto",
-                                      [EPML_YIELD_ALWAYS] = "always",
-                                      [EPML_YIELD_NEVER] = "never"};
+    static const char *const how[] = {
+        [EPML_YIELD_AUTO] = "auto", [EPML_YIELD_ALWAYS] = "always", [EPML_YIELD_NEVER] = "never"};
 
     snprintf(text, size,
              "%d for this process, %d of the node; %d endpoints here, %d on the node: waiting "

@@ -32,18 +32,18 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_FIN = 5,   /**< to the sender: the data have been fetched */
     EPML_HDR_ACK = 6,   /**< to the sender: the synchronous message has been matched */
     /* partitioned communication, pml_epml_part.h; FIN also answers PART_RNDV */
-    EPML_HDR_PART_INIT = 7,  /**< a partitioned send, to be matched; as a rendezvous header */
-    EPML_HDR_PART_START = 8, /**< to the sender: the receive has been started */
-    EPML_HDR_PART_DATA = 9,  /**< some of the data; as a fragment */
-    EPML_HDR_PART_RNDV = 10, /**< some of the data, to be fetched */
-    EPML_HDR_HOLD = 11, /**< to a sender: too much waits here unmatched, keep the data */
-    EPML_HDR_GO = 12,   /**< to a sender: not any more */
+    EPML_HDR_PART_INIT = 7,   /**< a partitioned send, to be matched; as a rendezvous header */
+    EPML_HDR_PART_START = 8,  /**< to the sender: the receive has been started */
+    EPML_HDR_PART_DATA = 9,   /**< some of the data; as a fragment */
+    EPML_HDR_PART_RNDV = 10,  /**< some of the data, to be fetched */
+    EPML_HDR_HOLD = 11,       /**< to a sender: too much waits here unmatched, keep the data */
+    EPML_HDR_GO = 12,         /**< to a sender: not any more */
     EPML_HDR_PART_AGAIN = 13, /**< answers PART_RNDV: cannot be fetched, send it */
-    EPML_HDR_WITHDRAW = 14, /**< to the receiver: forget this rendezvous, unless it is matched */
-    EPML_HDR_PART_FAIL = 15, /**< to the receiver: nothing more comes in this round, there was an
+    EPML_HDR_WITHDRAW = 14,   /**< to the receiver: forget this rendezvous, unless it is matched */
+    EPML_HDR_PART_FAIL = 15,  /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
-    EPML_HDR_LEFT = 16, /**< to a member of a communicator: its collectives cannot succeed */
-    EPML_HDR_OWN = 17,  /**< of a guest behind the door: match header, its number for a tag */
+    EPML_HDR_LEFT = 16,       /**< to a member of a communicator: its collectives cannot succeed */
+    EPML_HDR_OWN = 17,        /**< of a guest behind the door: match header, its number for a tag */
     EPML_HDR_KINDS = 18
 } mca_pml_epml_hdr_kind_t;
 
@@ -93,7 +93,7 @@ typedef struct mca_pml_epml_hdr_cts_t {
     mca_pml_epml_hdr_common_t common; /**< request: the sender's */
     uint32_t receiver;                /**< number of the receiver's request, for the fragments */
     uint32_t unused;
-    uint64_t length;                  /**< bytes that the receiver wants */
+    uint64_t length; /**< bytes that the receiver wants */
 } mca_pml_epml_hdr_cts_t;
 
 typedef struct mca_pml_epml_hdr_frag_t {
@@ -119,9 +119,9 @@ typedef struct mca_pml_epml_hdr_part_rndv_t {
     mca_pml_epml_hdr_common_t common; /**< request: the receiver's */
     uint32_t sender;                  /**< number of the sender's request, for the answer */
     uint32_t round;                   /**< that the piece belongs to */
-    uint64_t offset;  /**< of this piece in the message, bytes */
-    uint64_t length;  /**< bytes of this piece */
-    uint64_t address; /**< of this piece at the sender */
+    uint64_t offset;                  /**< of this piece in the message, bytes */
+    uint64_t length;                  /**< bytes of this piece */
+    uint64_t address;                 /**< of this piece at the sender */
 } mca_pml_epml_hdr_part_rndv_t;
 
 typedef struct mca_pml_epml_hdr_part_again_t {

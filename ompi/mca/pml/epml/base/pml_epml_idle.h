@@ -32,11 +32,11 @@
 
 /** What is due; bits. */
 enum {
-    EPML_IDLE_RELAX = 1,         /**< a pause */
-    EPML_IDLE_COUNT = 2,         /**< it has been waiting for a while: once in a wait */
-    EPML_IDLE_HELP = 4,          /**< the rest of the process */
+    EPML_IDLE_RELAX = 1,          /**< a pause */
+    EPML_IDLE_COUNT = 2,          /**< it has been waiting for a while: once in a wait */
+    EPML_IDLE_HELP = 4,           /**< the rest of the process */
     EPML_IDLE_YIELD_IF_CROWD = 8, /**< the core to others, if there are too many */
-    EPML_IDLE_YIELD_ANYWAY = 16  /**< likewise, even if there seem not to be */
+    EPML_IDLE_YIELD_ANYWAY = 16   /**< likewise, even if there seem not to be */
 };
 
 /** The turns wrap around after a minute or two.  Then they go on as those of a wait that has lasted

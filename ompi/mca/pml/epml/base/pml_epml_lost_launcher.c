@@ -38,7 +38,7 @@ _Atomic uint32_t mca_pml_epml_lost_news = 0;
 static struct {
     opal_mutex_t lock; /**< of starting and stopping */
     bool started;
-    size_t handler;          /**< PMIx's number of ours; SIZE_MAX: none */
+    size_t handler; /**< PMIx's number of ours; SIZE_MAX: none */
     /** A bit for each process; written by PMIx's thread.  NULL: nobody listens to the launcher. */
     _Atomic uint64_t *_Atomic dead;
     opal_mutex_t telling; /**< of what follows */
@@ -75,8 +75,9 @@ void mca_pml_epml_lost_process(opal_vpid_t vpid)
     const uint64_t bit = UINT64_C(1) << (vpid % BITS);
 
     if (vpid >= ompi_process_info.num_procs
-        || 0 != (atomic_fetch_or_explicit(&the_dead()[vpid / BITS], bit, memory_order_relaxed)
-                 & bit)) {
+        || 0
+               != (atomic_fetch_or_explicit(&the_dead()[vpid / BITS], bit, memory_order_relaxed)
+                   & bit)) {
         return;
     }
     mca_pml_epml_lost_set_anybody();
@@ -97,8 +98,7 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
     for (size_t i = 0; i < ninfo; ++i) {
         const pmix_proc_t *proc = info[i].value.data.proc;
 
-        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)
-            && PMIX_PROC == info[i].value.type
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && PMIX_PROC == info[i].value.type
             && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
             mca_pml_epml_lost_process(proc->rank);
         }
@@ -138,8 +138,8 @@ bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
 void mca_pml_epml_lost_start(void)
 {
     MCA_BTL_EP_HOLD_CANCEL(); /* it waits for PMIx, with a lock */
-    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_KILLED_BY_CMD,
+    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,         PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_PROC_TERM_WO_SYNC,    PMIX_ERR_PROC_KILLED_BY_CMD,
                              PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_EXIT_NONZERO_TERM};
     pmix_info_t info[2];
     pmix_status_t handler;

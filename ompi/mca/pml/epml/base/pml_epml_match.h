@@ -110,8 +110,8 @@ static inline void epml_match_post(epml_match_table_t *table, epml_match_queue_t
 
 /** The general case of epml_match_arrive: wildcard receives are posted. */
 static EPML_MATCH_SLOW epml_match_posted_t *epml_match_arrive_wild(epml_match_table_t *table,
-                                                                   uint64_t context,
-                                                                   int32_t source, int32_t tag)
+                                                                   uint64_t context, int32_t source,
+                                                                   int32_t tag)
 {
     epml_match_posted_t *best = NULL;
     unsigned int never = 0;
@@ -154,8 +154,9 @@ static EPML_MATCH_SLOW epml_match_posted_t *epml_match_arrive_wild(epml_match_ta
 static inline epml_match_posted_t *epml_match_arrive(epml_match_table_t *table, uint64_t context,
                                                      int32_t source, int32_t tag)
 {
-    if (0 == (table->posted_count[EPML_MATCH_ANY_TAG] | table->posted_count[EPML_MATCH_ANY_SOURCE]
-              | table->posted_count[EPML_MATCH_ANY_BOTH])) {
+    if (0
+        == (table->posted_count[EPML_MATCH_ANY_TAG] | table->posted_count[EPML_MATCH_ANY_SOURCE]
+            | table->posted_count[EPML_MATCH_ANY_BOTH])) {
         epml_match_queue_t *queue = epml_match_find(table, context, source, tag);
 
         return NULL != queue ? epml_match_take_first(table, queue) : NULL;
@@ -229,8 +230,7 @@ static inline void epml_match_spread_promise(epml_match_table_t *table, uint64_t
         for (epml_match_queue_t *queue = *epml_match_bucket(table, i); NULL != queue;
              queue = queue->chain) {
             if (context == queue->context
-                && (EPML_MATCH_ANY <= queue->tag
-                    || EPML_MATCH_PROMISE_SOURCE == queue->source)) {
+                && (EPML_MATCH_ANY <= queue->tag || EPML_MATCH_PROMISE_SOURCE == queue->source)) {
                 queue->never = (uint16_t) never;
             }
         }
@@ -316,9 +316,9 @@ static EPML_MATCH_SLOW epml_match_unexpected_t *epml_match_first_slow(epml_match
  * @param[out] queue_p  the queue of the key, for epml_match_post, valid until the next call on the
  *                      table; NULL without memory
  */
-static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *table,
-                                                        uint64_t context, int32_t source,
-                                                        int32_t tag, epml_match_queue_t **queue_p)
+static inline epml_match_unexpected_t *epml_match_first(epml_match_table_t *table, uint64_t context,
+                                                        int32_t source, int32_t tag,
+                                                        epml_match_queue_t **queue_p)
 {
     epml_match_queue_t *queue = table->recent;
 
@@ -354,10 +354,10 @@ static inline epml_match_unexpected_t *epml_match_some_of_context(epml_match_tab
 /** A context ends, without messages and receives, and never comes again: so does its promise. */
 static inline void epml_match_end_promise(epml_match_table_t *table, uint64_t context)
 {
-    epml_match_queue_t *promise
-        = 0 == table->promises ? NULL
-                               : epml_match_find(table, context, EPML_MATCH_PROMISE_SOURCE,
-                                                 EPML_MATCH_PROMISE_TAG);
+    epml_match_queue_t *promise = 0 == table->promises
+                                      ? NULL
+                                      : epml_match_find(table, context, EPML_MATCH_PROMISE_SOURCE,
+                                                        EPML_MATCH_PROMISE_TAG);
 
     if (NULL != promise && EPML_MATCH_PROMISE == promise->kind) {
         promise->never = 0;

@@ -98,19 +98,19 @@ typedef struct epml_match_queue_t {
 } epml_match_queue_t;
 
 typedef struct epml_match_table_t {
-    epml_match_queue_t *recent; /**< found last; programs repeat themselves */
+    epml_match_queue_t *recent;     /**< found last; programs repeat themselves */
     epml_match_queue_t ***segments; /**< EPML_MATCH_SEGMENT buckets each, or, the first, less */
     uint64_t buckets;               /**< in use */
     uint64_t mask;                  /**< the least 2^k - 1 that the last bucket's number fits in */
     epml_match_queue_t **first;     /**< the first segment again, which is all that most need */
     uint64_t flat;                  /**< buckets that are in it */
     uint64_t sweep_at;              /**< the bucket that is swept next */
-    uint64_t queues;                         /**< in the buckets */
+    uint64_t queues;                /**< in the buckets */
     uint64_t next_sequence;
     uint64_t posted_count[EPML_MATCH_KINDS]; /**< receives posted, by kind */
     uint64_t unexpected_count;
-    uint64_t promises;                       /**< contexts that have promised something */
-    unsigned int indexed;                    /**< bit k: unexpected messages are queued by kind k */
+    uint64_t promises;    /**< contexts that have promised something */
+    unsigned int indexed; /**< bit k: unexpected messages are queued by kind k */
     /** By kind: an entry, in no queue, of the first message that may not be queued by this kind
      * yet; then those that come in are not either.  With message NULL: all are queued. */
     epml_match_entry_t hands[EPML_MATCH_KINDS];
@@ -418,10 +418,11 @@ static EPML_MATCH_SLOW void epml_match_make_room(epml_match_table_t *table)
 /** @return bit k: the context has promised that no receive of kind k is posted */
 static inline unsigned int epml_match_promised(epml_match_table_t *table, uint64_t context)
 {
-    const epml_match_queue_t *promise
-        = 0 == table->promises ? NULL
-                               : epml_match_find(table, context, EPML_MATCH_PROMISE_SOURCE,
-                                                 EPML_MATCH_PROMISE_TAG);
+    const epml_match_queue_t *promise = 0 == table->promises
+                                            ? NULL
+                                            : epml_match_find(table, context,
+                                                              EPML_MATCH_PROMISE_SOURCE,
+                                                              EPML_MATCH_PROMISE_TAG);
 
     return NULL == promise ? 0 : promise->never;
 }
@@ -445,7 +446,10 @@ static EPML_MATCH_SLOW epml_match_queue_t *epml_match_add(epml_match_table_t *ta
     }
     bucket = epml_match_bucket_of(table, context, source, tag);
     *queue = (epml_match_queue_t){
-        .chain = *bucket, .context = context, .source = source, .tag = tag,
+        .chain = *bucket,
+        .context = context,
+        .source = source,
+        .tag = tag,
         .kind = (int16_t) epml_match_kind(source, tag),
         .never = (uint16_t) (EPML_MATCH_ANY <= tag ? epml_match_promised(table, context) : 0)};
     *bucket = queue;

@@ -29,8 +29,7 @@ static inline epml_match_entry_t *epml_match_entry(uintptr_t place)
 }
 
 /** The queue of a stored message's exact key, which says what the key is. */
-static inline const epml_match_queue_t *
-epml_match_queue_of(const epml_match_unexpected_t *message)
+static inline const epml_match_queue_t *epml_match_queue_of(const epml_match_unexpected_t *message)
 {
     uintptr_t place = message->place;
 
@@ -187,13 +186,12 @@ static inline void epml_match_remove(epml_match_table_t *table, epml_match_unexp
 
 /** Queue a new message by the wildcard kinds that have been asked for.
  * @return 0, or -1 without memory (it is in no such queue then) */
-static inline int epml_match_store_wild(epml_match_table_t *table,
-                                        epml_match_unexpected_t *message, int32_t tag)
+static inline int epml_match_store_wild(epml_match_table_t *table, epml_match_unexpected_t *message,
+                                        int32_t tag)
 {
     for (int kind = EPML_MATCH_EXACT + 1; kind < EPML_MATCH_KINDS; ++kind) {
         if (0 != (table->indexed & (1u << kind)) && NULL == table->hands[kind].message
-            && epml_match_fits_kind(tag, kind)
-            && !epml_match_skips_kind(message, kind)
+            && epml_match_fits_kind(tag, kind) && !epml_match_skips_kind(message, kind)
             && 0 != epml_match_enter(table, message, kind)) {
             epml_match_leave_wild(message);
             return -1;

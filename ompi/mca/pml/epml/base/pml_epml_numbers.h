@@ -48,8 +48,8 @@ typedef struct epml_number_slot_t {
 /** A table that gives requests numbers which may travel: index and generation in 32 bits. */
 typedef struct epml_numbers_t {
     epml_number_slot_t **segments;
-    uint32_t count;      /**< slots that have been used */
-    uint32_t capacity;   /**< slots that there is memory for */
+    uint32_t count;    /**< slots that have been used */
+    uint32_t capacity; /**< slots that there is memory for */
     uint32_t first_free;
 } epml_numbers_t;
 
@@ -134,8 +134,9 @@ static inline bool epml_numbers_extend(epml_numbers_t *numbers, uint32_t generat
                                           : epml_numbers_add_segment(numbers))) {
         return false;
     }
-    *epml_numbers_slot(numbers, index) = (epml_number_slot_t){
-        .request = NULL, .generation = generation, .next_free = numbers->first_free};
+    *epml_numbers_slot(numbers, index) = (epml_number_slot_t){.request = NULL,
+                                                              .generation = generation,
+                                                              .next_free = numbers->first_free};
     numbers->first_free = index;
     numbers->count = index + 1;
     return true;

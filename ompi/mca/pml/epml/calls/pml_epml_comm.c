@@ -263,8 +263,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     while (comm->agrees
            && NULL
                   != (message = epml_match_some_of_context(&ep->match,
-                                                           comm->context
-                                                               | EPML_AGREE_CONTEXT))) {
+                                                           comm->context | EPML_AGREE_CONTEXT))) {
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);

@@ -145,8 +145,7 @@ static bool nobody_heard_of(const mca_pml_epml_request_t *request)
 static void dump_numbered(const view_t *view, bool sends)
 {
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request
-            = epml_numbers_slot(&view->ep->numbers, i)->request;
+        const mca_pml_epml_request_t *request = epml_numbers_slot(&view->ep->numbers, i)->request;
 
         /* Relaxed: written under the lock.  A request that is done may have kept its number. */
         if (NULL != request && request->ops->sends == sends && shows(view, request->comm)
@@ -196,9 +195,9 @@ static void dump_queue(const view_t *view, const epml_match_queue_t *queue)
         if (shows(view, request->comm)) {
             line("    %s from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
                  "posted as number %llu",
-                 request->ops->name,
-                 rank_text(request->comm, queue->source).s, name_of(request->comm),
-                 tag_text(queue->tag).s, request->size, (unsigned long long) posted->sequence);
+                 request->ops->name, rank_text(request->comm, queue->source).s,
+                 name_of(request->comm), tag_text(queue->tag).s, request->size,
+                 (unsigned long long) posted->sequence);
         }
     }
 }
@@ -238,9 +237,7 @@ static void dump_unexpected(const view_t *view)
                  EPML_HDR_PART_INIT == kept->common.kind ? "partitioned " : "",
                  rank_text(comm, queue->source).s, name_of(comm), tag_text(queue->tag).s,
                  (unsigned long long) mca_pml_epml_unexpected_length(kept),
-                 eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC)
-                     ? "synchronous, "
-                     : "",
+                 eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC) ? "synchronous, " : "",
                  eager ? "data here" : "data at the sender", (unsigned long long) place);
         }
     }
@@ -345,7 +342,8 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
     for (int tries = 1; !mca_pml_epml_try_visit(ep); ++tries) {
         if (EPML_DUMP_TRIES == tries) {
             line("endpoint %p: a thread is at work on it, and did not finish; let the threads run "
-                 "and ask again", (void *) ep);
+                 "and ask again",
+                 (void *) ep);
             return false;
         }
         epml_lock_relax();

@@ -61,7 +61,7 @@ static const char *set_assertion(opal_infosubscriber_t *object, const char *valu
     }
     mca_pml_epml_lock(comm->ep);
     assertions = opal_str_to_bool(value) ? ompi_comm->c_assertions | flag
-                                                  : ompi_comm->c_assertions & ~flag;
+                                         : ompi_comm->c_assertions & ~flag;
     (void) epml_match_promise(&comm->ep->match, comm->context, never(assertions));
     if (0 != (never(flag) & ~epml_match_promised(&comm->ep->match, comm->context))) {
         assertions &= ~flag;
@@ -74,8 +74,7 @@ static const char *set_assertion(opal_infosubscriber_t *object, const char *valu
 
 /* libmpi calls these with each new value of the key. */
 
-static const char *set_no_any_tag(opal_infosubscriber_t *object, const char *key,
-                                  const char *value)
+static const char *set_no_any_tag(opal_infosubscriber_t *object, const char *key, const char *value)
 {
     (void) key;
     return set_assertion(object, value, OMPI_COMM_ASSERT_NO_ANY_TAG);

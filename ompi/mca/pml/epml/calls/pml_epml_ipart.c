@@ -54,8 +54,7 @@ static int check(size_t partitions, size_t count, const ompi_datatype_t *datatyp
         return MPI_ERR_TYPE;
     }
     if (PTRDIFF_MAX < count || __builtin_mul_overflow(partitions, count, &elements)
-        || __builtin_mul_overflow(elements, datatype->super.size, &bytes)
-        || PTRDIFF_MAX < bytes) {
+        || __builtin_mul_overflow(elements, datatype->super.size, &bytes) || PTRDIFF_MAX < bytes) {
         return MPI_ERR_COUNT;
     }
     if (MPI_PROC_NULL != peer && (0 > peer || peer >= comm->peers->count)) {

@@ -31,8 +31,8 @@ static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
                                                    ompi_datatype_t *datatype, int src, int tag,
                                                    mca_pml_epml_comm_t *comm)
 {
-    mca_pml_epml_request_t *request
-        = mca_pml_epml_request_get(comm->ep, comm, &mca_pml_epml_recv_ops);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_get(comm->ep, comm,
+                                                               &mca_pml_epml_recv_ops);
 
     if (OPAL_UNLIKELY(NULL == request)) {
         return NULL;

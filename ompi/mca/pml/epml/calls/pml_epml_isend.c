@@ -53,8 +53,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     size_t size;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
-    if (OPAL_UNLIKELY(MCA_PML_BASE_SEND_SYNCHRONOUS == mode
-                      || MCA_PML_BASE_SEND_BUFFERED == mode
+    if (OPAL_UNLIKELY(MCA_PML_BASE_SEND_SYNCHRONOUS == mode || MCA_PML_BASE_SEND_BUFFERED == mode
                       || !mca_pml_epml_is_contiguous(buf, count, datatype, &base, &size)
                       || sizeof(hdr) + size > immediate_limit(ep, peer))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -243,8 +242,8 @@ int mca_pml_epml_call_isend(const void *buf, size_t count, ompi_datatype_t *data
 static int start_buffered(mca_pml_epml_request_t *request)
 {
     ompi_request_t *ompi_request = &request->req_ompi;
-    const int rc = send_buffered(request->buffer, request->count, request->datatype,
-                                 request->rank, request->tag, request->comm);
+    const int rc = send_buffered(request->buffer, request->count, request->datatype, request->rank,
+                                 request->tag, request->comm);
 
     if (OMPI_SUCCESS == rc) {
         ompi_request->req_state = OMPI_REQUEST_ACTIVE;

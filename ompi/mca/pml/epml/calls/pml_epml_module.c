@@ -130,15 +130,15 @@ static int epml_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, i
 static int epml_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                       ompi_communicator_t *comm, ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_irecv
-                          : BASE(irecv))(buf, count, datatype, src, tag, comm, request);
+    return (is_ours(comm) ? mca_pml_epml_call_irecv : BASE(irecv))(buf, count, datatype, src, tag,
+                                                                   comm, request);
 }
 
 static int epml_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                      ompi_communicator_t *comm, ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_recv
-                          : BASE(recv))(buf, count, datatype, src, tag, comm, status);
+    return (is_ours(comm) ? mca_pml_epml_call_recv : BASE(recv))(buf, count, datatype, src, tag,
+                                                                 comm, status);
 }
 
 static int epml_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
@@ -153,22 +153,22 @@ static int epml_isend(const void *buf, size_t count, ompi_datatype_t *datatype, 
                       mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                       ompi_request_t **request)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_isend
-                          : BASE(isend))(buf, count, datatype, dst, tag, mode, comm, request);
+    return (is_ours(comm) ? mca_pml_epml_call_isend : BASE(isend))(buf, count, datatype, dst, tag,
+                                                                   mode, comm, request);
 }
 
 static int epml_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
                      mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_send
-                          : BASE(send))(buf, count, datatype, dst, tag, mode, comm);
+    return (is_ours(comm) ? mca_pml_epml_call_send : BASE(send))(buf, count, datatype, dst, tag,
+                                                                 mode, comm);
 }
 
 static int epml_iprobe(int src, int tag, ompi_communicator_t *comm, int *matched,
                        ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_iprobe
-                          : BASE(iprobe))(src, tag, comm, matched, status);
+    return (is_ours(comm) ? mca_pml_epml_call_iprobe : BASE(iprobe))(src, tag, comm, matched,
+                                                                     status);
 }
 
 static int epml_probe(int src, int tag, ompi_communicator_t *comm, ompi_status_public_t *status)
@@ -179,19 +179,19 @@ static int epml_probe(int src, int tag, ompi_communicator_t *comm, ompi_status_p
 static int epml_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
                         ompi_message_t **message, ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_improbe
-                          : BASE(improbe))(src, tag, comm, matched, message, status);
+    return (is_ours(comm) ? mca_pml_epml_call_improbe : BASE(improbe))(src, tag, comm, matched,
+                                                                       message, status);
 }
 
 static int epml_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_message_t **message,
                        ompi_status_public_t *status)
 {
-    return (is_ours(comm) ? mca_pml_epml_call_mprobe
-                          : BASE(mprobe))(src, tag, comm, message, status);
+    return (is_ours(comm) ? mca_pml_epml_call_mprobe : BASE(mprobe))(src, tag, comm, message,
+                                                                     status);
 }
 
-static int epml_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
-                       ompi_message_t **message, ompi_request_t **request)
+static int epml_imrecv(void *buf, size_t count, ompi_datatype_t *datatype, ompi_message_t **message,
+                       ompi_request_t **request)
 {
     return (is_ours((*message)->comm) ? mca_pml_epml_call_imrecv
                                       : BASE(imrecv))(buf, count, datatype, message, request);
@@ -200,8 +200,8 @@ static int epml_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
 static int epml_mrecv(void *buf, size_t count, ompi_datatype_t *datatype, ompi_message_t **message,
                       ompi_status_public_t *status)
 {
-    return (is_ours((*message)->comm) ? mca_pml_epml_call_mrecv
-                                      : BASE(mrecv))(buf, count, datatype, message, status);
+    return (is_ours((*message)->comm) ? mca_pml_epml_call_mrecv : BASE(mrecv))(buf, count, datatype,
+                                                                               message, status);
 }
 
 /** MPI_Startall's lists may mix both kinds, in any order; starting one by one keeps the order. */

@@ -151,8 +151,7 @@ static int left_error(ompi_request_t *request)
 static inline int returned(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
-        if (MPI_SUCCESS != left_error(requests[i])
-            && mca_pml_epml_is_request(requests[i])
+        if (MPI_SUCCESS != left_error(requests[i]) && mca_pml_epml_is_request(requests[i])
             && OMPI_REQUEST_PART == requests[i]->req_type) {
             requests[i]->req_type = OMPI_REQUEST_PML;
         }
@@ -314,10 +313,10 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
         mca_pml_epml_unlock(locked);
     }
     mca_pml_epml_wait_over(&waiter);
-    return i == count ? OMPI_SUCCESS
-                      : wait_all_any(count - i, &requests[i],
-                                     MPI_STATUSES_IGNORE == statuses ? MPI_STATUSES_IGNORE
-                                                                     : &statuses[i]);
+    return i == count
+               ? OMPI_SUCCESS
+               : wait_all_any(count - i, &requests[i],
+                              MPI_STATUSES_IGNORE == statuses ? MPI_STATUSES_IGNORE : &statuses[i]);
 }
 
 #define NONE SIZE_MAX

@@ -44,8 +44,8 @@ size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
     return (size + 7) & ~(size_t) 7;
 }
 
-void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
-                             bool with_node, const opal_process_name_t *name)
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep, bool with_node,
+                             const opal_process_name_t *name)
 {
     unsigned char *address = card->addresses + ep->ways.shm->ep_address_length;
 
@@ -81,7 +81,7 @@ bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_siz
 
 /** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
 static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
-                    const mca_pml_epml_ep_t *any)
+                   const mca_pml_epml_ep_t *any)
 {
     const unsigned char *address = card->addresses + card->shm_length;
     mca_btl_ep_module_t *node = any->ways.module[EPML_WAY_NODE];
@@ -119,7 +119,8 @@ static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *an
     }
     if (mca_pml_epml_name_is_here(&card->name)) {
         if (OPAL_SUCCESS
-            != any->ways.shm->ep_connect(any->ways.shm, card->addresses, card->shm_length, &peer->shm)) {
+            != any->ways.shm->ep_connect(any->ways.shm, card->addresses, card->shm_length,
+                                         &peer->shm)) {
             mca_pml_epml_peer_release(peer);
             return OMPI_ERR_BAD_PARAM;
         }

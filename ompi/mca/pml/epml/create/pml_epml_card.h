@@ -39,8 +39,8 @@ typedef struct mca_pml_epml_card_t {
  * @param[in] with_node  may others reach it by the node side, if it has one? */
 size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node);
 
-void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep,
-                             bool with_node, const opal_process_name_t *name);
+void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep, bool with_node,
+                             const opal_process_name_t *name);
 
 /** Does the card make sense, having come from a process?  Nothing in it is used before. */
 bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);

@@ -118,8 +118,7 @@ static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t
     int rc = opal_info_set(comm->super.s_info, "mpix_thread_level", level_names[creation->level]);
 
     if (OMPI_SUCCESS == rc) {
-        rc = opal_info_set(comm->super.s_info, "same_num_ep",
-                           creation->promise ? "true" : "false");
+        rc = opal_info_set(comm->super.s_info, "same_num_ep", creation->promise ? "true" : "false");
     }
     return OMPI_SUCCESS == rc ? mca_pml_epml_hints_copy(comm, creation->info) : rc;
 }
@@ -128,8 +127,9 @@ static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t
  * one as its world may ask. */
 static int set_predefined_attributes(ompi_communicator_t *comm)
 {
-    static const int keyvals[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM,
-                                  MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE};
+    static const int keyvals[] = {MPI_TAG_UB,          MPI_HOST,   MPI_IO,
+                                  MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_LASTUSEDCODE,
+                                  MPI_UNIVERSE_SIZE};
     int rc = OMPI_SUCCESS;
 
     for (size_t i = 0; OMPI_SUCCESS == rc && i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
@@ -179,10 +179,8 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
                             mpix_endpoints_error_t local_error, ompi_communicator_t **comms,
                             mpix_endpoints_error_t *error)
 {
-    mca_pml_epml_creation_t creation = {.ops = &create_ops,
-                                        .parent = parent,
-                                        .num_ep = num_ep,
-                                        .error = local_error};
+    mca_pml_epml_creation_t creation = {
+        .ops = &create_ops, .parent = parent, .num_ep = num_ep, .error = local_error};
     int rc;
 
     *error = MPIX_ENDPOINTS_OK;

@@ -64,7 +64,7 @@ typedef struct mca_pml_epml_creation_ops_t {
 typedef struct mca_pml_epml_creation_t {
     /* Set by who creates. */
     const mca_pml_epml_creation_ops_t *ops;
-    ompi_communicator_t *parent;   /**< whose rank is this member's number on its side */
+    ompi_communicator_t *parent; /**< whose rank is this member's number on its side */
     mca_pml_epml_meeting_t meeting;
     epml_side_t local;             /**< group and number of members */
     epml_side_t remote;            /**< of none, if the meeting is one-sided */
@@ -75,18 +75,18 @@ typedef struct mca_pml_epml_creation_t {
     bool has_eps;                  /**< they are there; else they are made */
     bool promise;                  /**< all bring as many */
     mca_pml_epml_level_t level;    /**< of new endpoints */
-    unsigned int ways;            /**< that our endpoints need, set of EPML_WITH_* */
+    unsigned int ways;             /**< that our endpoints need, set of EPML_WITH_* */
     opal_info_t *info;             /**< the user's, or NULL */
     mpix_endpoints_error_t error;  /**< what is wrong with this member's arguments; what was */
 
     /* What comes of it. */
-    bool without_node;   /**< somebody cannot use the node side: nobody does */
+    bool without_node; /**< somebody cannot use the node side: nobody does */
     mca_pml_epml_agreement_t agreed;
     uint64_t local_context; /**< of own side's communicator, if there are two */
-    int first;           /**< rank of our endpoint 0 */
-    int on_node;         /**< endpoints of this node */
-    int64_t failed;      /**< how badly with whom it was worst */
-    int64_t unreached;   /**< somebody cannot share memory with somebody on its node */
+    int first;              /**< rank of our endpoint 0 */
+    int on_node;            /**< endpoints of this node */
+    int64_t failed;         /**< how badly with whom it was worst */
+    int64_t unreached;      /**< somebody cannot share memory with somebody on its node */
 } mca_pml_epml_creation_t;
 
 /**

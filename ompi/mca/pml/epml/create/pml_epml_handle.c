@@ -70,8 +70,7 @@ static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t con
 }
 
 int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep, uint64_t context,
-                              mca_pml_epml_peers_t *members, int rank,
-                              ompi_communicator_t **comm_p)
+                              mca_pml_epml_peers_t *members, int rank, ompi_communicator_t **comm_p)
 {
     ompi_group_t *group = mca_pml_epml_group_new(parent->c_local_group, members, rank);
     ompi_communicator_t *comm = NULL;

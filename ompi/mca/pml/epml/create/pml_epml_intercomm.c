@@ -51,12 +51,12 @@
 /** What leaders tell each other, and then their sides. */
 typedef struct hello_t {
     uint64_t mark;
-    int32_t size;       /**< members */
-    int32_t endpoints;  /**< 1: a communicator of endpoints */
-    uint32_t process;   /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
-    int32_t error;      /**< between leader and own side only */
-    uint32_t job;       /**< of all members, or HELLO_SEVERAL_JOBS */
-    uint32_t node;      /**< a hash of the name of the one where all are, or HELLO_SEVERAL_NODES */
+    int32_t size;      /**< members */
+    int32_t endpoints; /**< 1: a communicator of endpoints */
+    uint32_t process;  /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
+    int32_t error;     /**< between leader and own side only */
+    uint32_t job;      /**< of all members, or HELLO_SEVERAL_JOBS */
+    uint32_t node;     /**< a hash of the name of the one where all are, or HELLO_SEVERAL_NODES */
 } hello_t;
 
 /* ---- hello ----------------------------------------------------------------------------------- */
@@ -78,8 +78,7 @@ static uint32_t common_process(ompi_group_t *group)
 
 static uint32_t common_job(ompi_group_t *group)
 {
-    return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid
-                                                    : HELLO_SEVERAL_JOBS;
+    return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid : HELLO_SEVERAL_JOBS;
 }
 
 /** The one node on which all members of a group are.  That two names have one hash does no harm:
@@ -103,8 +102,7 @@ static int check_bridge(const mca_pml_epml_meeting_t *meeting)
     if (ompi_comm_invalid(meeting->bridge) || OMPI_COMM_IS_INTER(meeting->bridge)) {
         return MPI_ERR_COMM;
     }
-    if (0 > meeting->remote_leader
-        || ompi_comm_size(meeting->bridge) <= meeting->remote_leader) {
+    if (0 > meeting->remote_leader || ompi_comm_size(meeting->bridge) <= meeting->remote_leader) {
         /* To processes, what Open MPI says. */
         return mca_pml_epml_is_endpoint_comm(meeting->comm) ? MPI_ERR_RANK : OMPI_ERR_BAD_PARAM;
     }

@@ -45,9 +45,10 @@ int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *da
 {
     ompi_communicator_t *comm = meeting->comm;
 
-    return mca_pml_epml_meeting_within(
-        meeting, comm->c_coll->coll_bcast(data, (int) size, MPI_BYTE, meeting->leader, comm,
-                                          comm->c_coll->coll_bcast_module));
+    return mca_pml_epml_meeting_within(meeting,
+                                       comm->c_coll->coll_bcast(data, (int) size, MPI_BYTE,
+                                                                meeting->leader, comm,
+                                                                comm->c_coll->coll_bcast_module));
 }
 
 /** In place of what the other leader waits for: this side cannot go on.  It has one byte, which
@@ -124,9 +125,8 @@ int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, i
 
     if (1 < ompi_comm_size(comm)) {
         rc = mca_pml_epml_meeting_within(
-            meeting,
-            comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, comm,
-                                         comm->c_coll->coll_allreduce_module));
+            meeting, comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX,
+                                                  comm, comm->c_coll->coll_allreduce_module));
     }
     if (NULL != own_side) {
         memcpy(own_side, values, (size_t) count * sizeof(*values));

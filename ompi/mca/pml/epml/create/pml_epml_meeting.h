@@ -31,8 +31,8 @@
 BEGIN_C_DECLS
 
 typedef struct mca_pml_epml_meeting_t {
-    ompi_communicator_t *comm;   /**< own side */
-    int leader;                  /**< rank in comm that speaks for it */
+    ompi_communicator_t *comm; /**< own side */
+    int leader;                /**< rank in comm that speaks for it */
     bool two_sided;
     ompi_communicator_t *bridge; /**< the leader's, if two_sided */
     int remote_leader;           /**< rank in bridge */

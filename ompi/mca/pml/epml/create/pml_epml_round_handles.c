@@ -63,8 +63,7 @@ static int hear_cards(void *work, int rc)
     return !creation->meeting.two_sided
                ? rc
                : mca_pml_epml_meeting_swap(&creation->meeting, rc, local->cards,
-                                           (size_t) local->total * local->card_size,
-                                           remote->cards,
+                                           (size_t) local->total * local->card_size, remote->cards,
                                            (size_t) remote->total * remote->card_size);
 }
 
@@ -132,7 +131,7 @@ static int make_sides(creation_t *creation)
     if (OMPI_SUCCESS == rc) {
         /* Where the members are endpoints, others here are making their handles, too. */
         mca_pml_epml_peers_intern((uint64_t) creation->agreed.context, &creation->local.peers,
-                                 two_sided ? &creation->remote.peers : NULL);
+                                  two_sided ? &creation->remote.peers : NULL);
     }
     return rc;
 }

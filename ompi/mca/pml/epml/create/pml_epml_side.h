@@ -36,11 +36,11 @@ typedef struct epml_side_t {
     struct mca_pml_epml_peers_t *peers; /**< their endpoints, by rank; NULL: not yet.  The
                                          * caller's */
 
-    int *counts;            /**< endpoints, by member */
-    int *bytes, *places;    /**< of a member's cards, and where they begin */
-    int total;              /**< endpoints */
+    int *counts;         /**< endpoints, by member */
+    int *bytes, *places; /**< of a member's cards, and where they begin */
+    int total;           /**< endpoints */
     size_t card_size;
-    unsigned char *cards;   /**< total of them */
+    unsigned char *cards; /**< total of them */
 } epml_side_t;
 
 /** @param[in,out] side  members is set; there may be none.  @return false: no memory */

@@ -62,8 +62,7 @@ static bool door_place(const ompi_communicator_t *comm, int rank, mpix_endpoints
 static int door_members(const ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
                         mpix_endpoints_members_t *within)
 {
-    return mca_pml_epml_mpi_error(
-        mca_pml_epml_who_members(mca_pml_epml_comm(comm), reach, within));
+    return mca_pml_epml_mpi_error(mca_pml_epml_who_members(mca_pml_epml_comm(comm), reach, within));
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -134,7 +133,7 @@ static bool has_come(void *context)
 }
 
 static int door_wait_word(const ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
-                     uint64_t least)
+                          uint64_t least)
 {
     word_t awaited = {.word = word, .least = least};
 
@@ -185,16 +184,16 @@ static int door_isend(ompi_communicator_t *comm, int number, const void *buffer,
                       ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_call_isend(buffer, count, datatype, rank,
-                                                        tag_of(number, tag),
-                                                        MCA_PML_BASE_SEND_STANDARD, comm,
-                                                        request_p));
+                                                          tag_of(number, tag),
+                                                          MCA_PML_BASE_SEND_STANDARD, comm,
+                                                          request_p));
 }
 
 static int door_irecv(ompi_communicator_t *comm, int number, void *buffer, size_t count,
                       ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_call_irecv(buffer, count, datatype, rank,
-                                                        tag_of(number, tag), comm, request_p));
+                                                          tag_of(number, tag), comm, request_p));
 }
 
 static int door_post(ompi_communicator_t *comm, int number, int rank, const void *data, size_t size)

@@ -36,12 +36,12 @@
 /** What the source needs. */
 typedef struct asked_t {
     const mca_pml_epml_comm_t *comm;
-    int host;               /**< the rank whose process's segment names the file */
+    int host; /**< the rank whose process's segment names the file */
     unsigned int processes;
 } asked_t;
 
-static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t size,
-                    void **base_p, void **token_p)
+static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t size, void **base_p,
+                    void **token_p)
 {
     const asked_t *asked = context;
     const mca_pml_epml_comm_t *comm = asked->comm;

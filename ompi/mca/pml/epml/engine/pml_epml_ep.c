@@ -34,8 +34,7 @@
  * so that the creating thread, which takes it once, does not get it. */
 #define EPML_LOCK_BIAS_FUNNELED 2
 
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
-                           mca_pml_epml_ep_t **ep_p)
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -46,8 +45,8 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->life.references, 1);
     ep->life.uid = mca_pml_epml_context_ids(1); /* as unique as those are */
-    epml_lock_init(&ep->lock, EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED
-                                                           : EPML_LOCK_BIAS_AFTER);
+    epml_lock_init(&ep->lock,
+                   EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED : EPML_LOCK_BIAS_AFTER);
     ep->engine.turn = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
     ep->engine.net_countdown = 1;

@@ -31,8 +31,7 @@ BEGIN_C_DECLS
  * @param[in] ways   by which it will talk to other processes, see mca_pml_epml_ep_need
  * @return OMPI_SUCCESS or an error; then *ep_p is untouched
  */
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways,
-                           mca_pml_epml_ep_t **ep_p);
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p);
 
 /** Tell an endpoint who it is. */
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);

@@ -64,11 +64,11 @@ static struct {
     mca_pml_epml_ep_t *first;
     mca_pml_epml_ep_t *resume; /**< where the next scan begins; NULL: at the first */
     mca_pml_epml_ep_t *dying;  /**< no communicator left, backlog not yet empty */
-    int listed;     /**< endpoints in the list */
-    int count;      /**< those of them that are not gone */
-    int reserved;   /**< by creations under way */
-    int node_count; /**< endpoints of this node at the last creation */
-    uint64_t ended; /**< endpoints that have been taken out of the list */
+    int listed;                /**< endpoints in the list */
+    int count;                 /**< those of them that are not gone */
+    int reserved;              /**< by creations under way */
+    int node_count;            /**< endpoints of this node at the last creation */
+    uint64_t ended;            /**< endpoints that have been taken out of the list */
 } registry = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** What the thread does that is in mca_pml_epml_help. */
@@ -194,8 +194,7 @@ void mca_pml_epml_visit(mca_pml_epml_ep_t *ep)
 }
 
 bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
-                               void (*visit)(mca_pml_epml_ep_t *ep, void *context),
-                               void *context)
+                               void (*visit)(mca_pml_epml_ep_t *ep, void *context), void *context)
 {
     mca_pml_epml_ep_t *ep;
     uint64_t ended;
@@ -285,8 +284,7 @@ static inline bool has_work(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: hints. */
     return atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
-           || ep->ways.shm->ep_pending(ep->ways.shm)
-           || mca_pml_epml_work_has(ep);
+           || ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep);
 }
 
 /** Does another's endpoint need help?  Under the registry's lock. */
@@ -421,7 +419,9 @@ static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
  * @param[out] dying_p  those that have no communicator any more, taken from their list */
 static int scan_all(mca_pml_epml_ep_t **dying_p)
 {
-    scan_t scan = {.self = epml_lock_self(), .visits = EPML_SCAN_VISITS, .looks = EPML_SCAN_LOOKS,
+    scan_t scan = {.self = epml_lock_self(),
+                   .visits = EPML_SCAN_VISITS,
+                   .looks = EPML_SCAN_LOOKS,
                    .slice = EPML_SLICE};
     mca_pml_epml_ep_t *ep;
     int events = 0;

@@ -54,8 +54,7 @@ void mca_pml_epml_ep_note_node(int endpoints_on_node);
  * @return false: one came to its end meanwhile, and may have been left out
  */
 bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
-                               void (*visit)(mca_pml_epml_ep_t *ep, void *context),
-                               void *context);
+                               void (*visit)(mca_pml_epml_ep_t *ep, void *context), void *context);
 
 /** Wait for an endpoint's lock, as a visitor.  Likewise. */
 void mca_pml_epml_visit(mca_pml_epml_ep_t *ep);

@@ -107,9 +107,9 @@ int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
 
     /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
      * have. */
-    for (int tries = 1; 0 == events && tries < EPML_TEST_TRIES
-                        && before
-                               == atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
+    for (int tries = 1;
+         0 == events && tries < EPML_TEST_TRIES
+         && before == atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
          ++tries) {
         epml_lock_relax();
         if (0 == tries % 64) {

@@ -225,22 +225,22 @@ static int class_of(kind_t kind)
 
 void mca_pml_epml_counts_register(const mca_base_component_t *component)
 {
-    const mca_base_pvar_flag_t flags = MCA_BASE_PVAR_FLAG_READONLY
-                                       | MCA_BASE_PVAR_FLAG_CONTINUOUS;
+    const mca_base_pvar_flag_t flags = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS;
 
     for (int i = 0; i < EPML_COUNTS; ++i) {
         char name[64], help[256];
 
         snprintf(name, sizeof(name), "ep_%s", variables[i].name);
         snprintf(help, sizeof(help), "%s; of the endpoint of a communicator", variables[i].help);
-        (void) mca_base_component_pvar_register(
-            component, variables[i].name, variables[i].help, OPAL_INFO_LVL_4,
-            class_of(variables[i].kind), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-            MCA_BASE_VAR_BIND_NO_OBJECT, flags, get_of_process, NULL, NULL,
-            (void *) (uintptr_t) i);
-        (void) mca_base_component_pvar_register(
-            component, name, help, OPAL_INFO_LVL_4, class_of(variables[i].kind),
-            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MCA_BASE_VAR_BIND_MPI_COMM, flags,
-            get_of_endpoint, NULL, NULL, (void *) (uintptr_t) i);
+        (void) mca_base_component_pvar_register(component, variables[i].name, variables[i].help,
+                                                OPAL_INFO_LVL_4, class_of(variables[i].kind),
+                                                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+                                                MCA_BASE_VAR_BIND_NO_OBJECT, flags, get_of_process,
+                                                NULL, NULL, (void *) (uintptr_t) i);
+        (void) mca_base_component_pvar_register(component, name, help, OPAL_INFO_LVL_4,
+                                                class_of(variables[i].kind),
+                                                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+                                                MCA_BASE_VAR_BIND_MPI_COMM, flags, get_of_endpoint,
+                                                NULL, NULL, (void *) (uintptr_t) i);
     }
 }

@@ -141,7 +141,7 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
 
     if (NULL == comm) {
         mca_pml_epml_ep_drop(ep); /* it has been freed here, most likely */
-        keep(ep, hdr); /* no id comes twice, so it does no harm */
+        keep(ep, hdr);            /* no id comes twice, so it does no harm */
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
         mca_pml_epml_ep_drop(ep);
     } else {
@@ -150,12 +150,12 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     return true;
 }
 
-const mca_pml_epml_kind_t mca_pml_epml_left_kind
-    = {.size = sizeof(mca_pml_epml_hdr_left_t),
-       .from = EPML_FROM_UID,
-       .uid = offsetof(mca_pml_epml_hdr_left_t, uid),
-       .context = offsetof(mca_pml_epml_hdr_left_t, context),
-       .arrived = left_arrived};
+const mca_pml_epml_kind_t mca_pml_epml_left_kind = {.size = sizeof(mca_pml_epml_hdr_left_t),
+                                                    .from = EPML_FROM_UID,
+                                                    .uid = offsetof(mca_pml_epml_hdr_left_t, uid),
+                                                    .context = offsetof(mca_pml_epml_hdr_left_t,
+                                                                        context),
+                                                    .arrived = left_arrived};
 
 void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
 {

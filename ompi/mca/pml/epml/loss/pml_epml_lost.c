@@ -44,8 +44,7 @@ static void describe_peer(const opal_process_name_t *name, char *text, size_t si
     const int used = mca_pml_epml_lost_describe_process(process, text, size);
 
     if ((size_t) used < size) {
-        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s",
-                        OMPI_NAME_PRINT(name));
+        (void) snprintf(text + used, size - (size_t) used, ", endpoint %s", OMPI_NAME_PRINT(name));
     }
 }
 
@@ -140,8 +139,7 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
     return true;
 }
 
-bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
-                              struct mca_btl_base_endpoint_t *endpoint)
+bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_pml_epml_ep_t *ep = module->ep_context;

@@ -74,8 +74,9 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
 /** Ask those whom a thread waits for that probes. */
 static void ask_for_probe(mca_pml_epml_ep_t *ep)
 {
-    mca_pml_epml_comm_t *comm
-        = 0 == ep->loss.probed.context ? NULL : mca_pml_epml_comm_find(ep, ep->loss.probed.context);
+    mca_pml_epml_comm_t *comm = 0 == ep->loss.probed.context
+                                    ? NULL
+                                    : mca_pml_epml_comm_find(ep, ep->loss.probed.context);
 
     if (NULL != comm) { /* else it has been freed since */
         ask_for(comm, ep->loss.probed.source, ep->loss.probed.tag);

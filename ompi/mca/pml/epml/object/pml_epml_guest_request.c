@@ -54,8 +54,7 @@ int mca_pml_epml_guest_request_free(ompi_request_t **ompi_request)
     }
     /* Who ends it is at its last store, of which libmpi may not have heard. */
     while (REQUEST_COMPLETED
-           != __atomic_load_n((void *const *) &request->req_ompi.req_complete,
-                              __ATOMIC_ACQUIRE)) {
+           != __atomic_load_n((void *const *) &request->req_ompi.req_complete, __ATOMIC_ACQUIRE)) {
         epml_lock_relax();
     }
     give_up(request);

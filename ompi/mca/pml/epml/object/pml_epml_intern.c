@@ -55,9 +55,8 @@ static mca_pml_epml_peers_t *take_list(uint64_t key)
         if (0 == references) {
             return NULL;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&peers->references, &references,
-                                                    references + 1, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&peers->references, &references, references + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
     return peers;
 }
 
@@ -99,8 +98,7 @@ static mca_pml_epml_peers_t *intern(mca_pml_epml_peers_t *peers, uint64_t key)
         return peers;
     }
     /* The same endpoint has one peer here, but for want of memory: compare, then, not believe. */
-    if (known->count == peers->count
-        && 0 == memcmp(known->member, peers->member, size)) {
+    if (known->count == peers->count && 0 == memcmp(known->member, peers->member, size)) {
         mca_pml_epml_peers_release(peers);
         return known;
     }

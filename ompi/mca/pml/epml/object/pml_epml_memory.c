@@ -41,7 +41,7 @@
 typedef struct memory_t {
     mpix_endpoints_memory_t super;
     mca_pml_epml_memory_key_t key;
-    uint32_t references; /**< under the lock */
+    uint32_t references;                        /**< under the lock */
     const mca_pml_epml_memory_source_t *source; /**< NULL: own memory */
     void *token;
 } memory_t;

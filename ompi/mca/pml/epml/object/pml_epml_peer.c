@@ -87,8 +87,7 @@ static int publish(mca_pml_epml_peer_t *peer)
         }
         known.open = true;
     }
-    return opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid),
-                                            peer);
+    return opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid), peer);
 }
 
 /** Under the lock.  @return a reference, or NULL */
@@ -98,8 +97,7 @@ static mca_pml_epml_peer_t *find_uid(uint64_t uid)
     void *found = NULL;
 
     if (known.open) {
-        (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_scatter(uid),
-                                                &found);
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_scatter(uid), &found);
         peer = found;
     }
     if (NULL != peer) {
@@ -196,8 +194,8 @@ void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
 
 mca_pml_epml_peers_t *mca_pml_epml_peers_create(int count)
 {
-    mca_pml_epml_peers_t *peers
-        = calloc(1, sizeof(*peers) + (size_t) count * sizeof(peers->member[0]));
+    mca_pml_epml_peers_t *peers = calloc(1, sizeof(*peers)
+                                                + (size_t) count * sizeof(peers->member[0]));
 
     if (NULL == peers) {
         return NULL;
@@ -304,8 +302,8 @@ void mca_pml_epml_procs_release(mca_pml_epml_procs_t *procs)
 
 static mca_pml_epml_procs_t *procs_create(const mca_pml_epml_peers_t *peers)
 {
-    mca_pml_epml_procs_t *procs
-        = malloc(sizeof(*procs) + (size_t) peers->count * sizeof(procs->proc[0]));
+    mca_pml_epml_procs_t *procs = malloc(sizeof(*procs)
+                                         + (size_t) peers->count * sizeof(procs->proc[0]));
 
     if (NULL == procs) {
         return NULL;

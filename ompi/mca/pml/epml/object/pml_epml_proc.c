@@ -54,7 +54,7 @@ static struct {
     opal_hash_table_t by_vpid; /**< of all; each entry is a reference */
     epml_proc_t *idle;         /**< those without users, that some group still has */
     size_t idle_count;
-    size_t idle_look;          /**< at that many, look which are free */
+    size_t idle_look; /**< at that many, look which are free */
 } procs = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -122,8 +122,7 @@ static epml_proc_t *find_vpid(opal_vpid_t vpid)
     void *proc = NULL;
 
     if (procs.open) {
-        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(vpid),
-                                                &proc);
+        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(vpid), &proc);
     }
     return proc;
 }
@@ -204,8 +203,9 @@ static epml_proc_t *proc_new(const opal_process_name_t *name)
 #if OPAL_ENABLE_FT_MPI
     proc->super.proc_active = true;
 #endif
-    if (OPAL_SUCCESS != opal_hash_table_set_value_uint64(&procs.by_vpid,
-                                                         mca_pml_epml_scatter(name->vpid), proc)) {
+    if (OPAL_SUCCESS
+        != opal_hash_table_set_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(name->vpid),
+                                            proc)) {
         OBJ_RELEASE(proc);
         return NULL;
     }

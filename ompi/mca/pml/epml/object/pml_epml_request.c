@@ -251,8 +251,7 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
     slot->request = request;
     request->extras = true;
     ++slot->generation;
-    request->number = (slot->generation & EPML_NUMBER_GENERATION_MASK)
-                          << EPML_NUMBER_INDEX_BITS
+    request->number = (slot->generation & EPML_NUMBER_GENERATION_MASK) << EPML_NUMBER_INDEX_BITS
                       | index;
     return OMPI_SUCCESS;
 }
@@ -276,8 +275,9 @@ void mca_pml_epml_number_drop(mca_pml_epml_request_t *request)
 mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number)
 {
     uint32_t index = number & EPML_NUMBER_INDEX_MASK;
-    mca_pml_epml_request_t *request
-        = index < ep->numbers.count ? epml_numbers_slot(&ep->numbers, index)->request : NULL;
+    mca_pml_epml_request_t *request = index < ep->numbers.count
+                                          ? epml_numbers_slot(&ep->numbers, index)->request
+                                          : NULL;
 
     return NULL != request && number == request->number ? request : NULL;
 }

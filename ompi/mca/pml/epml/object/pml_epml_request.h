@@ -85,13 +85,13 @@ typedef struct mca_pml_epml_request_ops_t {
 
 /** How far a send has come. */
 typedef enum mca_pml_epml_send_state_t {
-    EPML_SEND_START,   /**< nothing sent yet */
-    EPML_SEND_LENT,    /**< waits for the peer to copy the data, or the transport to buffer them */
-    EPML_SEND_SYNC,    /**< waits for the peer's ACK */
-    EPML_SEND_RNDV,    /**< waits for the peer's CTS or FIN */
+    EPML_SEND_START, /**< nothing sent yet */
+    EPML_SEND_LENT,  /**< waits for the peer to copy the data, or the transport to buffer them */
+    EPML_SEND_SYNC,  /**< waits for the peer's ACK */
+    EPML_SEND_RNDV,  /**< waits for the peer's CTS or FIN */
     EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
-    EPML_SEND_FRAGS,   /**< fragments are going out */
-    EPML_SEND_BROKEN,  /**< there will be no more, which the receiver must be told */
+    EPML_SEND_FRAGS,     /**< fragments are going out */
+    EPML_SEND_BROKEN,    /**< there will be no more, which the receiver must be told */
     EPML_SEND_DONE
 } mca_pml_epml_send_state_t;
 
@@ -106,9 +106,9 @@ typedef struct mca_pml_epml_request_t {
     bool contiguous;   /**< data are one piece of memory at base */
 
     /* Neighbours, so that one store clears them all. */
-    bool counted;      /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
-    bool free_called;  /**< the user gave it up before it was done */
-    bool blocking;     /**< lives in a blocking call, which looks at done only */
+    bool counted;     /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
+    bool free_called; /**< the user gave it up before it was done */
+    bool blocking;    /**< lives in a blocking call, which looks at done only */
     bool convertor_set;
     bool has_remote_handle;
     bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
@@ -118,12 +118,12 @@ typedef struct mca_pml_epml_request_t {
     struct mca_pml_epml_request_t *next; /**< in the free or the deferred list */
 
     /* the user's data */
-    unsigned char *base;       /**< first byte, if contiguous */
-    size_t size;               /**< bytes described by count and datatype */
+    unsigned char *base; /**< first byte, if contiguous */
+    size_t size;         /**< bytes described by count and datatype */
     void *buffer;
     size_t count;
     ompi_datatype_t *datatype; /**< a reference of ours while set */
-    int32_t rank; /**< destination or source rank as given */
+    int32_t rank;              /**< destination or source rank as given */
     int32_t tag;
     epml_match_posted_t posted; /**< a receive's place in the matching table */
 
@@ -142,7 +142,7 @@ typedef struct mca_pml_epml_request_t {
     mca_btl_ep_module_t *handle_module; /**< whose local_handle is */
     struct mca_btl_base_registration_handle_t *local_handle;
     unsigned char remote_handle[MCA_BTL_EP_ADDRESS_MAX];
-    bool paced, in_frags;  /**< the fetch is to be timed; it is done in fragments */
+    bool paced, in_frags; /**< the fetch is to be timed; it is done in fragments */
     uint64_t fetch_start;
     uint32_t gets;  /**< under way */
     uint8_t answer; /**< a mca_pml_epml_hdr_kind_t that the sender still has to get; else 0 */
@@ -150,10 +150,10 @@ typedef struct mca_pml_epml_request_t {
     /* send */
     mca_pml_base_send_mode_t mode;
     mca_pml_epml_send_state_t state;
-    uint64_t sent;            /**< bytes given to the transport */
-    uint64_t to_send;         /**< bytes of data that the receiver wants */
+    uint64_t sent;    /**< bytes given to the transport */
+    uint64_t to_send; /**< bytes of data that the receiver wants */
     uint32_t receiver_request;
-    void *bsend_buffer;       /**< in the user's attached buffer: packed data of a buffered send */
+    void *bsend_buffer; /**< in the user's attached buffer: packed data of a buffered send */
 
     mca_pml_epml_pending_t pending; /**< its place in a backlog */
 } mca_pml_epml_request_t;

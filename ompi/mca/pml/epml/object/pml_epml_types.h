@@ -80,10 +80,10 @@ typedef struct mca_pml_epml_peer_t {
     struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
     _Atomic bool full; /**< lives here and is full, see pml_epml_flow.h; written by itself only */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
-    uint64_t id;                         /**< unique in this process for ever */
-    uint64_t uid;                        /**< of its endpoint, see mca_pml_epml_ep_t */
-    mca_pml_epml_way_t way;              /**< by which it is reached, if it has no inbox here */
-    uint16_t address_length;             /**< of its address there; 0: none was exchanged */
+    uint64_t id;             /**< unique in this process for ever */
+    uint64_t uid;            /**< of its endpoint, see mca_pml_epml_ep_t */
+    mca_pml_epml_way_t way;  /**< by which it is reached, if it has no inbox here */
+    uint16_t address_length; /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
 
@@ -100,7 +100,7 @@ typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
-    uint64_t intern_key; /**< in pml_epml_intern.c; 0: not interned */
+    uint64_t intern_key;                   /**< in pml_epml_intern.c; 0: not interned */
     mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 
@@ -110,12 +110,12 @@ typedef struct mca_pml_epml_connection_t {
     mca_btl_ep_module_t *module;
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
-    bool used; /**< an entry of the table, for good: its slot comes again */
+    bool used;                    /**< an entry of the table, for good: its slot comes again */
     mca_pml_epml_peer_t *holding; /**< a reference: we told the peer to hold; NULL: it may go on */
     uint32_t kept_since_hold;     /**< messages of it kept since then */
     bool held;                    /**< the peer told us to hold */
-    uint64_t lost_id; /**< the peer that this endpoint has lost; 0: none */
-    opal_process_name_t name; /**< of the peer */
+    uint64_t lost_id;             /**< the peer that this endpoint has lost; 0: none */
+    opal_process_name_t name;     /**< of the peer */
 } mca_pml_epml_connection_t;
 
 /** One thing that has to wait because a peer's queue is full: a request that goes on, whose part it
@@ -141,11 +141,11 @@ typedef struct mca_pml_epml_unexpected_t {
         epml_match_unexpected_t match; /**< while it is in the table */
         struct {
             int32_t source, tag;
-        } taken;                       /**< once a matched probe has taken it out */
+        } taken; /**< once a matched probe has taken it out */
     };
     mca_pml_epml_hdr_common_t common;
-    uint32_t size;                     /**< bytes at data */
-    unsigned char data[];              /**< eager: data; rendezvous: the header's rest, handle */
+    uint32_t size;        /**< bytes at data */
+    unsigned char data[]; /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
 /** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
@@ -188,10 +188,10 @@ typedef struct mca_pml_epml_ep_wire_t {
     mca_pml_epml_connection_t *connections;
     uint32_t connection_size;
     uint32_t connections_used;
-    uint32_t lost_seen; /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
     bool broken[EPML_WAYS]; /**< the way's module has failed: everybody beyond it is lost */
     const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
-    uint64_t backlogged;            /**< counts things put in a backlog */
+    uint64_t backlogged;                   /**< counts things put in a backlog */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
 } mca_pml_epml_ep_wire_t;
 
@@ -204,28 +204,28 @@ typedef struct mca_pml_epml_ep_comms_t {
 
 /** Messages without a receive, and holding their senders back: pml_epml_flow.h.  wire. */
 typedef struct mca_pml_epml_ep_flow_t {
-    uint64_t bytes;         /**< of messages kept, their headers included */
-    uint64_t limit;         /**< pml_epml_unexpected_limit: full above it */
-    uint64_t most;          /**< the most bytes there ever were */
-    uint32_t holding_count; /**< connections with holding set */
-    uint32_t held_count;    /**< connections with held set */
-    bool full;              /**< peers were told, or will be when they send */
-    bool exhausted;         /**< there was no memory for a message: full for good */
-    uint64_t times_full;    /**< how often the limit was reached */
+    uint64_t bytes;                /**< of messages kept, their headers included */
+    uint64_t limit;                /**< pml_epml_unexpected_limit: full above it */
+    uint64_t most;                 /**< the most bytes there ever were */
+    uint32_t holding_count;        /**< connections with holding set */
+    uint32_t held_count;           /**< connections with held set */
+    bool full;                     /**< peers were told, or will be when they send */
+    bool exhausted;                /**< there was no memory for a message: full for good */
+    uint64_t times_full;           /**< how often the limit was reached */
     uint64_t holds_sent, gos_sent; /**< to other processes */
     uint64_t holds_received;
-    uint64_t dropped;       /**< messages that made no sense, or came too late */
-    uint64_t taken_out;     /**< messages that a matched probe has, and no receive yet */
+    uint64_t dropped;   /**< messages that made no sense, or came too late */
+    uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
 } mca_pml_epml_ep_flow_t;
 
 /** Its turns.  engine. */
 typedef struct mca_pml_epml_ep_engine_t {
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
-    uint32_t quiet;        /**< turns in which no other process sent anything */
+    uint32_t quiet; /**< turns in which no other process sent anything */
     /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
     int (*turn)(struct mca_pml_epml_ep_t *ep);
-    uint64_t helps;        /**< turns by threads that were not its own */
+    uint64_t helps;                  /**< turns by threads that were not its own */
     mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
                                       * mca_pml_epml_counts_account */
 } mca_pml_epml_ep_engine_t;
@@ -234,7 +234,7 @@ typedef struct mca_pml_epml_ep_engine_t {
 typedef struct mca_pml_epml_ep_fetch_t {
     /** From other processes of the node: fetched, or second way in fragments. */
     ep_pace_t pace[EPML_FETCH_CLASSES];
-    uint64_t last; /**< when the last of them was complete, by ep_pace_clock */
+    uint64_t last;                 /**< when the last of them was complete, by ep_pace_clock */
     uint64_t bytes[EPML_WAYS + 1]; /**< read from senders' memory, by way; last: inside */
 } mca_pml_epml_ep_fetch_t;
 
@@ -265,7 +265,7 @@ typedef struct mca_pml_epml_ep_work_t {
 
 /** Who it is, and how long.  engine; constant once it is made, but for the references. */
 typedef struct mca_pml_epml_ep_life_t {
-    uint64_t uid;                /**< unique in the job for ever: names are not, see index 0 */
+    uint64_t uid; /**< unique in the job for ever: names are not, see index 0 */
     mca_pml_epml_peer_t *self;
     _Atomic uint32_t references; /**< communicators; the creation while it lasts; no lock */
 } mca_pml_epml_ep_life_t;
@@ -302,7 +302,7 @@ typedef struct mca_pml_epml_ep_t {
 } mca_pml_epml_ep_t;
 
 /* Do two fields begin on one cache line? */
-#define EPML_SAME_LINE(a, b) \
+#define EPML_SAME_LINE(a, b)                          \
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
 _Static_assert(EPML_SAME_LINE(ways, match.recent), "whom to send to, and where to look first");
@@ -317,14 +317,14 @@ _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message 
 /** What hangs from an endpoint communicator (c_pml_comm). */
 typedef struct mca_pml_epml_comm_t {
     mca_pml_epml_ep_t *ep;
-    uint64_t context;            /**< what its messages carry */
-    int32_t rank;                /**< own rank in it */
+    uint64_t context; /**< what its messages carry */
+    int32_t rank;     /**< own rank in it */
     bool is_inter;
     bool may_overtake;           /**< mpi_assert_allow_overtaking; under the ep's lock */
     mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
-    uint64_t active;             /**< requests that hold a reference on comm, under the ep's lock */
+    uint64_t active; /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
     /** Of an intercommunicator, the state of its c_local_comm, which libmpi's collectives use
@@ -342,10 +342,10 @@ typedef struct mca_pml_epml_comm_t {
     } loss;
     bool message_lost;       /**< one was lost for lack of memory: receives fail */
     bool agree_message_lost; /**< the same of EPML_AGREE_CONTEXT */
-    bool agree_over;   /**< one of all members was given up: what still comes of it must not be
+    bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
-    bool agrees;       /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
-    void **objects;    /**< of guests, see pml_epml_enrolled.h; NULL: none; set under the lock */
+    bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
+    void **objects;  /**< of guests, see pml_epml_enrolled.h; NULL: none; set under the lock */
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */

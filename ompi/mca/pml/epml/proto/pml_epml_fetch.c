@@ -47,7 +47,7 @@ static int data_error(int rc)
         return MPI_SUCCESS;
     }
     return OMPI_ERR_UNREACH == rc || MPI_ERR_PROC_FAILED == rc ? MPI_ERR_PROC_FAILED
-                                                                : MPI_ERR_OTHER;
+                                                               : MPI_ERR_OTHER;
 }
 
 /** There is neither room nor memory for an answer: the receive waits with it, and is complete when
@@ -271,8 +271,9 @@ static int unpack_more(mca_pml_epml_request_t *request)
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
         rc = mca_pml_epml_recv_convert(request,
-                     (const void *) (uintptr_t) (request->remote_address + request->received),
-                     &size);
+                                       (const void *) (uintptr_t) (request->remote_address
+                                                                   + request->received),
+                                       &size);
         request->received += size;
         if (0 == size) {
             rc = OMPI_ERROR; /* the convertor takes no more */
@@ -348,9 +349,8 @@ static int start_get(mca_pml_epml_request_t *request, mca_btl_ep_module_t *modul
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request,
-                                const mca_pml_epml_hdr_rndv_t *hdr, const void *handle,
-                                size_t handle_size)
+void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
+                                const void *handle, size_t handle_size)
 {
     struct mca_btl_base_endpoint_t *connection = NULL;
     mca_btl_ep_module_t *module = NULL;

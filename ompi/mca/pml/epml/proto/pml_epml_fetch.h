@@ -27,9 +27,8 @@ BEGIN_C_DECLS
 /** A rendezvous has found its receive: get the data, one way or the other.
  *
  * @param[in] handle  the registration handle, of handle_size bytes; 0: none */
-void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request,
-                                const mca_pml_epml_hdr_rndv_t *hdr, const void *handle,
-                                size_t handle_size);
+void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_epml_hdr_rndv_t *hdr,
+                                const void *handle, size_t handle_size);
 
 /** Go on with what waits to be fetched: wanted bytes of the source's memory, into one piece of
  * memory, registered if the transport wants it, or with the convertor. */

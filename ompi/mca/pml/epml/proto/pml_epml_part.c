@@ -43,8 +43,7 @@ static void part_destruct(mca_pml_epml_part_t *part)
 
 OBJ_CLASS_INSTANCE(mca_pml_epml_part_t, mca_pml_epml_request_t, part_construct, part_destruct);
 
-mca_pml_epml_part_t *mca_pml_epml_part_new(const mca_pml_epml_request_ops_t *ops,
-                                           size_t partitions)
+mca_pml_epml_part_t *mca_pml_epml_part_new(const mca_pml_epml_request_ops_t *ops, size_t partitions)
 {
     mca_pml_epml_part_t *part = OBJ_NEW(mca_pml_epml_part_t);
     const size_t room = 0 < partitions ? partitions : 1;
@@ -82,8 +81,7 @@ bool mca_pml_epml_part_register(mca_pml_epml_part_t *part, mca_btl_ep_module_t *
     }
     if (NULL == request->local_handle) {
         request->local_handle = module->super.btl_register_mem(&module->super, connection,
-                                                               request->base, request->size,
-                                                               flags);
+                                                               request->base, request->size, flags);
         request->handle_module = module;
     }
     return NULL != request->local_handle;
@@ -132,7 +130,7 @@ void mca_pml_epml_part_del_comm(mca_pml_epml_comm_t *comm)
     }
     while (NULL
            != (message = epml_match_some_of_context(&comm->ep->match,
-                                                     comm->context | EPML_PART_CONTEXT))) {
+                                                    comm->context | EPML_PART_CONTEXT))) {
         epml_match_remove(&comm->ep->match, message);
         mca_pml_epml_unexpected_free(comm->ep, (mca_pml_epml_unexpected_t *) message);
     }

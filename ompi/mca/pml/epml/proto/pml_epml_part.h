@@ -74,24 +74,24 @@ typedef struct mca_pml_epml_part_t {
                               * told why */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
-    uint32_t granted;    /**< the last round that the receiver has started */
-    bool refused;        /**< the receiver had no memory to keep it: no round can succeed */
-    bool closed;         /**< a round without bytes: its one empty message has gone */
-    uint8_t *is_ready;   /**< by partition; 0: not ready */
-    uint32_t *ready;     /**< partitions in the order in which they became ready */
+    uint32_t granted;  /**< the last round that the receiver has started */
+    bool refused;      /**< the receiver had no memory to keep it: no round can succeed */
+    bool closed;       /**< a round without bytes: its one empty message has gone */
+    uint8_t *is_ready; /**< by partition; 0: not ready */
+    uint32_t *ready;   /**< partitions in the order in which they became ready */
     uint32_t ready_first, ready_last;
-    uint32_t run;        /**< partitions, from ready_first on, that are being sent; 0: none */
+    uint32_t run;             /**< partitions, from ready_first on, that are being sent; 0: none */
     uint64_t run_at, run_end; /**< bytes of the message: what is left of the run */
-    uint32_t again;      /**< partitions that are EPML_PART_AGAIN */
-    uint32_t again_next; /**< where to look for the next one; again_open: it is being sent */
+    uint32_t again;           /**< partitions that are EPML_PART_AGAIN */
+    uint32_t again_next;      /**< where to look for the next one; again_open: it is being sent */
     bool again_open;
     uint64_t again_pieces; /**< of open: pieces that those partitions were */
 
     /* receive; super.wanted: bytes of a round, super.source, super.sender_request */
     bool matched;
-    bool cannot_fetch;      /**< it has turned out that the sender's memory cannot be read */
-    uint64_t missing;       /**< bytes of this round */
-    bool owes_start;        /**< what the sender still has to get, for want of room and memory */
+    bool cannot_fetch; /**< it has turned out that the sender's memory cannot be read */
+    uint64_t missing;  /**< bytes of this round */
+    bool owes_start;   /**< what the sender still has to get, for want of room and memory */
     uint32_t owes_good, owes_bad; /**< FINs without and with an error, likewise; in open, too */
     _Atomic uint64_t *left; /**< bytes missing by partition, or EPML_PART_WHOLE; the lock's owner
                              * writes, MPI_Parrived reads without the lock */
@@ -169,8 +169,7 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
 
 /** FIN has come: the receiver has fetched a piece, or could not.
  * @return as arrived in mca_pml_epml_kind_t */
-bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part,
-                                     const mca_pml_epml_hdr_done_t *hdr);
+bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_done_t *hdr);
 
 /** PART_START and PART_AGAIN: of the receiver. */
 extern const mca_pml_epml_kind_t mca_pml_epml_part_start_kind, mca_pml_epml_part_again_kind;

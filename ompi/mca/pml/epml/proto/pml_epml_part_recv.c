@@ -80,8 +80,7 @@ static bool can_fetch(mca_pml_epml_part_t *part)
         return true; /* with gaps in our layout, by unpacking from there */
     }
     return request->contiguous
-           && OMPI_SUCCESS
-                  == mca_pml_epml_route(request->ep, request->source, &module, &connection)
+           && OMPI_SUCCESS == mca_pml_epml_route(request->ep, request->source, &module, &connection)
            && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
            && (request->size <= module->super.btl_get_local_registration_threshold
                || mca_pml_epml_part_register(part, module, connection,
@@ -131,16 +130,15 @@ static void end_if_sender_lost(mca_pml_epml_part_t *part)
 /** Tell the sender that it may begin its round. */
 static void send_start(mca_pml_epml_part_t *part)
 {
-    const mca_pml_epml_hdr_part_start_t hdr
-        = {.common = {.kind = EPML_HDR_PART_START,
-                      .flags = part->may_fetch
-                                   ? EPML_HDR_FLAG_GET
-                                         | mca_pml_epml_part_way_flag(part->super.source)
-                                   : 0,
-                      .request = part->super.sender_request},
-           .receiver = part->super.number,
-           .round = part->round,
-           .length = part->super.wanted};
+    const mca_pml_epml_hdr_part_start_t hdr = {
+        .common = {.kind = EPML_HDR_PART_START,
+                   .flags = part->may_fetch
+                                ? EPML_HDR_FLAG_GET | mca_pml_epml_part_way_flag(part->super.source)
+                                : 0,
+                   .request = part->super.sender_request},
+        .receiver = part->super.number,
+        .round = part->round,
+        .length = part->super.wanted};
     int rc = mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
 
     part->owes_start = OMPI_ERR_OUT_OF_RESOURCE == rc;
@@ -297,8 +295,7 @@ static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, i
 
         /* Release: orders the data before the count; partner: the acquire in
          * mca_pml_epml_part_recv_arrived.  No less than none, should a piece come twice. */
-        atomic_store_explicit(&part->left[i], left > mine ? left - mine : 0,
-                              memory_order_release);
+        atomic_store_explicit(&part->left[i], left > mine ? left - mine : 0, memory_order_release);
         at += mine;
     }
     if (0 == part->missing && 0 == part->open) {
@@ -365,10 +362,10 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
  * @return as mca_pml_epml_send_control */
 static int send_fin(const mca_pml_epml_part_t *part, int status, uint32_t round)
 {
-    const mca_pml_epml_hdr_done_t hdr
-        = {.common = {.kind = EPML_HDR_FIN, .request = part->super.sender_request},
-           .status = status,
-           .round = round};
+    const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = EPML_HDR_FIN,
+                                                    .request = part->super.sender_request},
+                                         .status = status,
+                                         .round = round};
 
     return mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
 }
@@ -427,8 +424,8 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
                   const void *handle)
 {
     mca_pml_epml_request_t *request = &part->super;
-    mca_pml_epml_request_t *piece
-        = mca_pml_epml_request_get(request->ep, request->comm, &mca_pml_epml_piece_ops);
+    mca_pml_epml_request_t *piece = mca_pml_epml_request_get(request->ep, request->comm,
+                                                             &mca_pml_epml_piece_ops);
 
     if (NULL == piece) {
         tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
@@ -476,12 +473,12 @@ static void piece_done(mca_pml_epml_request_t *piece)
  * @return as mca_pml_epml_send_control */
 static int ask_again(mca_pml_epml_part_t *part, uint64_t offset, uint64_t length)
 {
-    const mca_pml_epml_hdr_part_again_t hdr
-        = {.common = {.kind = EPML_HDR_PART_AGAIN,
-                      .handle_size = mca_pml_epml_part_short_round(part->round),
-                      .request = part->super.sender_request},
-           .offset = offset,
-           .length = length};
+    const mca_pml_epml_hdr_part_again_t hdr = {
+        .common = {.kind = EPML_HDR_PART_AGAIN,
+                   .handle_size = mca_pml_epml_part_short_round(part->round),
+                   .request = part->super.sender_request},
+        .offset = offset,
+        .length = length};
 
     part->cannot_fetch = true;
     return mca_pml_epml_send_control(part->super.ep, part->super.source, &hdr, sizeof(hdr));
@@ -521,8 +518,7 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     const mca_pml_epml_hdr_done_t *hdr = message->hdr;
     mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
 
-    if (NULL != part
-        && (!has_sender(part) || !mca_pml_epml_part_may_be_round(part, hdr->round))) {
+    if (NULL != part && (!has_sender(part) || !mca_pml_epml_part_may_be_round(part, hdr->round))) {
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
@@ -539,9 +535,8 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
                      bool is_neighbour)
 {
     const mca_pml_epml_ep_t *ep = part->super.ep;
-    const mca_btl_ep_module_t *module = is_neighbour
-                                            ? ep->ways.shm
-                                            : ep->ways.module[part->super.source->way];
+    const mca_btl_ep_module_t *module = is_neighbour ? ep->ways.shm
+                                                     : ep->ways.module[part->super.source->way];
     const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
                                    ? module->super.btl_registration_handle_size
                                    : 0;
@@ -603,8 +598,7 @@ bool mca_pml_epml_part_recv_arrived(mca_pml_epml_part_t *part, size_t first, siz
     /* Acquire: orders the flag before the data; partner: the release in
      * mca_pml_epml_request_complete. */
     if (REQUEST_COMPLETED
-        == __atomic_load_n((void *const *) &part->super.req_ompi.req_complete,
-                           __ATOMIC_ACQUIRE)) {
+        == __atomic_load_n((void *const *) &part->super.req_ompi.req_complete, __ATOMIC_ACQUIRE)) {
         return true;
     }
     for (size_t i = first; i <= last; ++i) {
@@ -625,11 +619,11 @@ const mca_pml_epml_kind_t mca_pml_epml_part_data_kind = {.size = sizeof(mca_pml_
                                                          .from = EPML_FROM_PARTNER,
                                                          .arrived = part_data_arrived};
 
-const mca_pml_epml_kind_t mca_pml_epml_part_rndv_kind
-    = {.size = sizeof(mca_pml_epml_hdr_part_rndv_t),
-       .rest = EPML_REST_HANDLE,
-       .from = EPML_FROM_PARTNER,
-       .arrived = part_rndv_arrived};
+const mca_pml_epml_kind_t mca_pml_epml_part_rndv_kind = {
+    .size = sizeof(mca_pml_epml_hdr_part_rndv_t),
+    .rest = EPML_REST_HANDLE,
+    .from = EPML_FROM_PARTNER,
+    .arrived = part_rndv_arrived};
 
 const mca_pml_epml_kind_t mca_pml_epml_part_fail_kind = {.size = sizeof(mca_pml_epml_hdr_done_t),
                                                          .from = EPML_FROM_PARTNER,

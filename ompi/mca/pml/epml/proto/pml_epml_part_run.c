@@ -57,17 +57,16 @@ static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *modul
 {
     mca_pml_epml_request_t *request = &part->super;
     const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
-    const mca_pml_epml_hdr_part_rndv_t hdr
-        = {.common = {.kind = EPML_HDR_PART_RNDV,
-                      .flags = mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part)),
-                      .handle_size = NULL != handle ? module->super.btl_registration_handle_size
-                                                    : 0,
-                      .request = request->receiver_request},
-           .sender = request->number,
-           .round = part->round,
-           .offset = part->run_at,
-           .length = part->run_end - part->run_at,
-           .address = (uint64_t) (uintptr_t) (request->base + part->run_at)};
+    const mca_pml_epml_hdr_part_rndv_t hdr = {
+        .common = {.kind = EPML_HDR_PART_RNDV,
+                   .flags = mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part)),
+                   .handle_size = NULL != handle ? module->super.btl_registration_handle_size : 0,
+                   .request = request->receiver_request},
+        .sender = request->number,
+        .round = part->round,
+        .offset = part->run_at,
+        .length = part->run_end - part->run_at,
+        .address = (uint64_t) (uintptr_t) (request->base + part->run_at)};
     int rc = mca_pml_epml_transmit(request->ep, mca_pml_epml_part_receiver(part), &hdr, sizeof(hdr),
                                    handle, hdr.common.handle_size);
 
@@ -119,8 +118,7 @@ int mca_pml_epml_part_send_run(mca_pml_epml_part_t *part)
     int rc = mca_pml_epml_route(request->ep, mca_pml_epml_part_receiver(part), &module,
                                 &connection);
 
-    while (OMPI_SUCCESS == rc && part->run_at < part->run_end
-           && part->run_at < request->to_send) {
+    while (OMPI_SUCCESS == rc && part->run_at < part->run_end && part->run_at < request->to_send) {
         const uint64_t left = part->run_end - part->run_at;
 
         rc = OMPI_ERR_NOT_AVAILABLE;

@@ -69,15 +69,15 @@ static void fail(mca_pml_epml_part_t *part, int rc)
  * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE to be called again */
 static int send_fail(mca_pml_epml_part_t *part)
 {
-    const mca_pml_epml_hdr_done_t hdr
-        = {.common = {.kind = EPML_HDR_PART_FAIL, .request = part->super.receiver_request},
-           .status = OMPI_ERROR,
-           .round = part->round};
+    const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = EPML_HDR_PART_FAIL,
+                                                    .request = part->super.receiver_request},
+                                         .status = OMPI_ERROR,
+                                         .round = part->round};
 
     if (part->ended
         && OMPI_ERR_OUT_OF_RESOURCE
-               == mca_pml_epml_send_control(part->super.ep, mca_pml_epml_part_receiver(part),
-                                            &hdr, sizeof(hdr))) {
+               == mca_pml_epml_send_control(part->super.ep, mca_pml_epml_part_receiver(part), &hdr,
+                                            sizeof(hdr))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     part->ended = false;
@@ -384,15 +384,15 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_ep
     return true;
 }
 
-const mca_pml_epml_kind_t mca_pml_epml_part_start_kind
-    = {.size = sizeof(mca_pml_epml_hdr_part_start_t),
-       .from = EPML_FROM_PARTNER,
-       .arrived = part_start_arrived};
+const mca_pml_epml_kind_t mca_pml_epml_part_start_kind = {
+    .size = sizeof(mca_pml_epml_hdr_part_start_t),
+    .from = EPML_FROM_PARTNER,
+    .arrived = part_start_arrived};
 
-const mca_pml_epml_kind_t mca_pml_epml_part_again_kind
-    = {.size = sizeof(mca_pml_epml_hdr_part_again_t),
-       .from = EPML_FROM_PARTNER,
-       .arrived = part_again_arrived};
+const mca_pml_epml_kind_t mca_pml_epml_part_again_kind = {
+    .size = sizeof(mca_pml_epml_hdr_part_again_t),
+    .from = EPML_FROM_PARTNER,
+    .arrived = part_again_arrived};
 
 /* ---- what the engine asks -------------------------------------------------------------------- */
 

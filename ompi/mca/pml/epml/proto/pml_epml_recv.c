@@ -90,7 +90,7 @@ void mca_pml_epml_recv_done(mca_pml_epml_request_t *request, int error)
     status->_ucount = request->wanted;
     if (OPAL_LIKELY(MPI_SUCCESS == error)) {
         status->MPI_ERROR = OPAL_LIKELY(request->expected <= request->size) ? MPI_SUCCESS
-                                                                           : MPI_ERR_TRUNCATE;
+                                                                            : MPI_ERR_TRUNCATE;
     } else {
         status->MPI_ERROR = error;
     }
@@ -211,8 +211,7 @@ static int recv_start_again(mca_pml_epml_request_t *request)
     mca_pml_epml_number_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
-    rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->rank,
-                                 request->tag);
+    rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->rank, request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         mca_pml_epml_recv_refuse(request, rc);
     }

@@ -71,10 +71,9 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
         comm->agree_message_lost = true;
     }
     if (fin || 0 != (match->common.flags & EPML_HDR_FLAG_SYNC)) {
-        const mca_pml_epml_hdr_done_t hdr = {
-            .common = {.kind = fin ? EPML_HDR_FIN : EPML_HDR_ACK,
-                       .request = match->common.request},
-            .status = OMPI_ERR_OUT_OF_RESOURCE};
+        const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = fin ? EPML_HDR_FIN : EPML_HDR_ACK,
+                                                        .request = match->common.request},
+                                             .status = OMPI_ERR_OUT_OF_RESOURCE};
 
         if (OMPI_ERR_OUT_OF_RESOURCE
             == mca_pml_epml_send_control(ep, comm->peers->member[match->source], &hdr,
@@ -92,14 +91,15 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
 
 /** A copy of a message, in the matching table.  @return NULL without memory */
 static inline mca_pml_epml_unexpected_t *store(mca_pml_epml_ep_t *ep, uint64_t context,
-                                               const mca_pml_epml_hdr_rndv_t *hdr,
-                                               const void *data, size_t size)
+                                               const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
+                                               size_t size)
 {
     mca_pml_epml_unexpected_t *message = mca_pml_epml_unexpected_new(ep, hdr, data, size);
 
     if (OPAL_LIKELY(NULL != message)
-        && OPAL_UNLIKELY(0 != epml_match_store(&ep->match, &message->match, context,
-                                               hdr->match.source, hdr->match.tag))) {
+        && OPAL_UNLIKELY(0
+                         != epml_match_store(&ep->match, &message->match, context,
+                                             hdr->match.source, hdr->match.tag))) {
         mca_pml_epml_unexpected_free(ep, message);
         message = NULL;
     }

@@ -32,8 +32,8 @@ extern const mca_pml_epml_kind_t mca_pml_epml_rndv_kind;
 /** Keep a message until its receive is posted.  Under the lock.
  *
  * @param[in] context  it is matched under */
-void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t context,
-                       const mca_pml_epml_hdr_rndv_t *hdr, const void *data, size_t size);
+void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t context, const mca_pml_epml_hdr_rndv_t *hdr,
+                       const void *data, size_t size);
 
 /** The active message handler of MCA_BTL_EP_TAG. */
 void mca_pml_epml_arrived(mca_btl_base_module_t *btl,

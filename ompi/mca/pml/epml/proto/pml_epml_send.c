@@ -64,8 +64,8 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
         return OMPI_ERR_NOT_AVAILABLE; /* as data that cannot be packed */
     }
     rc = module->super.btl_sendi(&module->super, connection, &request->convertor, hdr, sizeof(*hdr),
-                                 request->size, MCA_BTL_NO_ORDER,
-                                 MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, MCA_BTL_EP_TAG, NULL);
+                                 request->size, MCA_BTL_NO_ORDER, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                                 MCA_BTL_EP_TAG, NULL);
     return OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
@@ -131,10 +131,9 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
         hdr.common.flags = EPML_HDR_FLAG_SYNC;
         hdr.common.request = request->number;
     }
-    rc = request->contiguous
-             ? mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), request->base,
-                                     request->size)
-             : transmit_packed(request, peer, &hdr);
+    rc = request->contiguous ? mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr),
+                                                     request->base, request->size)
+                             : transmit_packed(request, peer, &hdr);
     if (OPAL_UNLIKELY(OMPI_ERR_UNREACH == rc) && !sync && has_left(request->ep, peer)) {
         rc = OMPI_SUCCESS;
     }

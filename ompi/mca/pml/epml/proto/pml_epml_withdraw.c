@@ -48,8 +48,9 @@
 /** Is the receiver's endpoint gone, so that nobody is there to answer? */
 static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    const mca_pml_epml_connection_t *connection
-        = NULL == peer->shm ? mca_pml_epml_connection_find(ep, peer) : NULL;
+    const mca_pml_epml_connection_t *connection = NULL == peer->shm
+                                                      ? mca_pml_epml_connection_find(ep, peer)
+                                                      : NULL;
 
     return NULL != connection && NULL != connection->module->ep_is_left
            && connection->module->ep_is_left(connection->module, connection->endpoint);
@@ -74,8 +75,7 @@ static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *
     if (0 < length) {
         memcpy(message.address, module->ep_address, length);
     }
-    return mca_pml_epml_send_control(request->ep, receiver, &message,
-                                     sizeof(message.hdr) + length);
+    return mca_pml_epml_send_control(request->ep, receiver, &message, sizeof(message.hdr) + length);
 }
 
 void mca_pml_epml_withdraw(mca_pml_epml_request_t *request)
@@ -105,8 +105,7 @@ static mca_pml_epml_unexpected_t *find_kept(mca_pml_epml_ep_t *ep, const mca_pml
         const epml_match_queue_t *queue = epml_match_queue_of(message);
 
         if (EPML_HDR_RNDV == kept->common.kind && number == kept->common.request
-            && comm->context == queue->context
-            && sender == comm->peers->member[queue->source]) {
+            && comm->context == queue->context && sender == comm->peers->member[queue->source]) {
             return kept;
         }
     }
@@ -156,8 +155,7 @@ static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hd
            && 0 == memcmp(&module->ep_source, address, sizeof(module->ep_source))
            && NULL != module->ep_answer
            && OPAL_SUCCESS
-                  == module->ep_answer(module, address, length, &fin, sizeof(fin),
-                                       MCA_BTL_EP_TAG);
+                  == module->ep_answer(module, address, length, &fin, sizeof(fin), MCA_BTL_EP_TAG);
 }
 
 void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size)
@@ -193,10 +191,10 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
     return true;
 }
 
-const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind
-    = {.size = sizeof(mca_pml_epml_hdr_withdraw_t),
-       .rest = EPML_REST_HANDLE,
-       .from = EPML_FROM_UID,
-       .uid = offsetof(mca_pml_epml_hdr_withdraw_t, uid),
-       .context = offsetof(mca_pml_epml_hdr_withdraw_t, context),
-       .arrived = withdraw_arrived};
+const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind = {
+    .size = sizeof(mca_pml_epml_hdr_withdraw_t),
+    .rest = EPML_REST_HANDLE,
+    .from = EPML_FROM_UID,
+    .uid = offsetof(mca_pml_epml_hdr_withdraw_t, uid),
+    .context = offsetof(mca_pml_epml_hdr_withdraw_t, context),
+    .arrived = withdraw_arrived};

@@ -46,8 +46,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if (ep->wire.broken[peer->way]
-        || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+    if (ep->wire.broken[peer->way] || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
         return true;
     }
     connection = mca_pml_epml_connection_entry(ep, peer);
@@ -193,8 +192,7 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
 }
 
 /** First use of a peer by this endpoint. */
-static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep,
-                                                   mca_pml_epml_peer_t *peer,
+static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                                                    mca_pml_epml_connection_t **connection_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();

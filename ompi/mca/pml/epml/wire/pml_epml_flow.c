@@ -67,8 +67,7 @@ static void set_full(mca_pml_epml_ep_t *ep, bool full)
     atomic_store_explicit(&ep->life.self->full, full, memory_order_relaxed);
 }
 
-static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                     mca_pml_epml_hdr_kind_t kind)
+static int send_flow(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, mca_pml_epml_hdr_kind_t kind)
 {
     const mca_pml_epml_hdr_flow_t hdr = {.common = {.kind = kind}, .uid = ep->life.uid};
 

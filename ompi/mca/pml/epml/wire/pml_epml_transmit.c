@@ -194,7 +194,7 @@ static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 {
     uint32_t peers = ep->wire.backlogs.count < EPML_BACKLOG_PEERS ? ep->wire.backlogs.count
-                                                             : EPML_BACKLOG_PEERS;
+                                                                  : EPML_BACKLOG_PEERS;
     int events = 0;
 
     for (; 0 < peers && NULL != ep->wire.backlogs.first; --peers) {
@@ -206,8 +206,7 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
         events += progress_queue(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
-    mca_pml_epml_ep_set_busy(ep,
-                             mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first);
+    mca_pml_epml_ep_set_busy(ep, mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first);
     return events;
 }
 
@@ -255,11 +254,10 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 /** A request of which nobody has heard yet, nor needs to any more? */
 static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
 {
-    const mca_pml_epml_request_t *request
-        = mca_pml_epml_pending_of(thing)->request;
+    const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
-    return NULL != request && NULL != request->ops->is_unheard
-           && request->ops->is_unheard(request) && mca_pml_epml_request_is_in_vain(request);
+    return NULL != request && NULL != request->ops->is_unheard && request->ops->is_unheard(request)
+           && mca_pml_epml_request_is_in_vain(request);
 }
 
 /** See mca_pml_epml_backlog_end_in_vain; of one peer. */

@@ -69,8 +69,8 @@ void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep);
 
 /** Hand one message to the right transport, at once or not at all. */
 static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                                        const void *header, size_t header_size,
-                                        const void *payload, size_t payload_size)
+                                        const void *header, size_t header_size, const void *payload,
+                                        size_t payload_size)
 {
     mca_pml_epml_connection_t *connection;
     int rc;

@@ -86,8 +86,8 @@ static int transport_open(transport_t *transport)
         EPML_SHOW_HELP("transport missing", true, transport->name);
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    item = (mca_base_component_list_item_t *) opal_list_get_first(
-        &transport->framework.framework_components);
+    item = (mca_base_component_list_item_t *)
+        opal_list_get_first(&transport->framework.framework_components);
     if (opal_list_is_empty(&transport->framework.framework_components)) {
         EPML_SHOW_HELP("transport missing", true, transport->name);
         goto err_close;
@@ -251,9 +251,8 @@ int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
 {
     MCA_BTL_EP_HOLD_CANCEL();
 
-    return EPML_WAY_NET == way
-               ? net_get(ep, module_p)
-               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
+    return EPML_WAY_NET == way ? net_get(ep, module_p)
+                               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 }
 
 void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)

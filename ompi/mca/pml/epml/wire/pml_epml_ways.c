@@ -86,8 +86,7 @@ static int need_way(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way, bool publishe
 
 static int need_ways(mca_pml_epml_ep_t *ep, unsigned int ways, bool published)
 {
-    if (0 != (ways & EPML_WITH_NODE)
-        && OMPI_SUCCESS != need_way(ep, EPML_WAY_NODE, published)) {
+    if (0 != (ways & EPML_WITH_NODE) && OMPI_SUCCESS != need_way(ep, EPML_WAY_NODE, published)) {
         ways |= EPML_WITH_NET;
     }
     return 0 != (ways & EPML_WITH_NET) ? need_way(ep, EPML_WAY_NET, published) : OMPI_SUCCESS;

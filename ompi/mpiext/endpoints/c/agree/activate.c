@@ -79,8 +79,8 @@ int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc)
  * behind the process's progress; this way of waiting can be replaced, and pml/epml has replaced
  * it. */
 static int activate_by_request(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                               ompi_communicator_t *bridgecomm, const void *arg0,
-                               const void *arg1, bool send_first, int mode)
+                               ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                               bool send_first, int mode)
 {
     ompi_request_t *request;
     int rc = mpix_endpoints_activate_nb(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode,

@@ -85,8 +85,8 @@ static int activated_local(ompi_comm_request_t *request)
 
     mpix_endpoints_steps_note_errors(request);
     rc = comm->c_coll->coll_ireduce(is_root ? MPI_IN_PLACE : steps->words,
-                                    is_root ? steps->words : NULL, CID_WORDS, MPI_UINT64_T,
-                                    MPI_MAX, steps->root, comm, &reduction,
+                                    is_root ? steps->words : NULL, CID_WORDS, MPI_UINT64_T, MPI_MAX,
+                                    steps->root, comm, &reduction,
                                     comm->c_coll->coll_ireduce_module);
     return mpix_endpoints_steps_then(request, activated_side, &reduction,
                                      OMPI_SUCCESS == rc ? 1 : 0, rc);
@@ -120,8 +120,8 @@ static int activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     rc = MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm_p, newcomm->c_local_comm, NULL,
                                                         &tag, NULL, false, OMPI_COMM_CID_GROUP,
                                                         &local);
-    rc = mpix_endpoints_steps_then(request, activated_local, &local,
-                                   OMPI_SUCCESS == rc ? 1 : 0, rc);
+    rc = mpix_endpoints_steps_then(request, activated_local, &local, OMPI_SUCCESS == rc ? 1 : 0,
+                                   rc);
     return mpix_endpoints_steps_start(request, rc, request_p);
 }
 
@@ -167,9 +167,8 @@ static int activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
 }
 
 int mpix_endpoints_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                               ompi_communicator_t *bridgecomm, const void *arg0,
-                               const void *arg1, bool send_first, int mode,
-                               ompi_request_t **request)
+                               ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                               bool send_first, int mode, ompi_request_t **request)
 {
     int rc = activate(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode, request);
 

@@ -163,8 +163,7 @@ int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t 
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     offset = cid_offset(newcomm, comm, mode);
-    return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number)
-                       : MPI_ERR_GROUP;
+    return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number) : MPI_ERR_GROUP;
 }
 
 /* ---- the modes ------------------------------------------------------------------------------- */
@@ -186,8 +185,8 @@ static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
     int spread_rc;
 
     if (0 == tree.rank) {
-        words[CID_ID]
-            = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
+        words[CID_ID] = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm,
+                                                                                     comm));
     }
     spread_rc = mpix_endpoints_tree_spread(&tree, words);
     if (OMPI_SUCCESS == rc) {
@@ -292,8 +291,7 @@ static bool group_has_endpoints(ompi_group_t *group)
  * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
  * launcher, which has never heard of endpoints and would wait for them forever.
  */
-bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm,
-                                const ompi_communicator_t *comm)
+bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
     return NULL == comm && NULL != mpix_endpoints_table()
            && (group_has_endpoints(newcomm->c_local_group)

@@ -105,7 +105,7 @@ static int cid_agree_inter(ompi_comm_request_t *request)
         return MPI_ERR_UNSUPPORTED_OPERATION; /* not idup; libmpi has nothing else nonblocking */
     }
     steps->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE_INTER,
-                                      mpix_endpoints_notes_number(local));
+                                        mpix_endpoints_notes_number(local));
     steps->last = cid_agreed;
     if (0 == ompi_comm_rank(steps->comm)) {
         steps->words[CID_ID] = mpix_endpoints_table()->context_ids(1);

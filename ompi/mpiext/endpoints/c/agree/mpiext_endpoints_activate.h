@@ -34,9 +34,8 @@ int mpix_endpoints_activate(ompi_communicator_t **newcomm, ompi_communicator_t *
 
 /** ompi_comm_activate_nb of an endpoint, likewise. */
 int mpix_endpoints_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                               ompi_communicator_t *bridgecomm, const void *arg0,
-                               const void *arg1, bool send_first, int mode,
-                               ompi_request_t **request);
+                               ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                               bool send_first, int mode, ompi_request_t **request);
 
 /**
  * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so

@@ -36,9 +36,9 @@ typedef struct mpix_endpoints_steps_t {
     int mode;
     uint64_t number; /**< of an agreement */
     int tag;
-    int root;   /**< rank in newcomm->c_local_comm that broadcasts */
-    int remote; /**< rank that the root exchanges with */
-    uint64_t words[MPIX_ENDPOINTS_CID_WORDS];    /**< own, then agreed */
+    int root;                                 /**< rank in newcomm->c_local_comm that broadcasts */
+    int remote;                               /**< rank that the root exchanges with */
+    uint64_t words[MPIX_ENDPOINTS_CID_WORDS]; /**< own, then agreed */
     uint64_t received[MPIX_ENDPOINTS_CID_WORDS]; /**< from the remote root */
     ompi_comm_request_callback_fn_t last;        /**< what follows the broadcast */
 } mpix_endpoints_steps_t;

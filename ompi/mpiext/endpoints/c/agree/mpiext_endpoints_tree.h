@@ -31,7 +31,7 @@ typedef struct mpix_endpoints_tree_t {
     ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
     int rank;                     /**< own, in newcomm or comm */
     int size;
-    int tag;                      /**< the user's, or one of mpix_endpoints_cid_tag */
+    int tag; /**< the user's, or one of mpix_endpoints_cid_tag */
 } mpix_endpoints_tree_t;
 
 /**

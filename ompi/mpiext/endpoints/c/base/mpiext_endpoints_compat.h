@@ -60,21 +60,21 @@
  * tables of handles and the progress of collectives under many threads, the end of the job,
  * topologies that may renumber, the allreduce of two, and the clear messages at the entrances to
  * what endpoints do not offer yet. */
-#define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X) \
-    X(ompi_comm_compare)                \
-    X(ompi_group_compare)               \
-    X(ompi_group_intersection)          \
-    X(ompi_mpi_abort)                   \
-    X(opal_pointer_array_add)           \
-    X(opal_progress_unregister)         \
-    X(mca_topo_base_comm_select)        \
+#define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
+    X(ompi_comm_compare)                   \
+    X(ompi_group_compare)                  \
+    X(ompi_group_intersection)             \
+    X(ompi_mpi_abort)                      \
+    X(opal_pointer_array_add)              \
+    X(opal_progress_unregister)            \
+    X(mca_topo_base_comm_select)           \
     X(ompi_coll_base_allreduce_intra_ring) \
-    X(ompi_win_create)                  \
-    X(ompi_win_allocate)                \
-    X(ompi_win_allocate_shared)         \
-    X(ompi_win_create_dynamic)          \
-    X(ompi_file_open)                   \
-    X(ompi_dpm_connect_accept)          \
+    X(ompi_win_create)                     \
+    X(ompi_win_allocate)                   \
+    X(ompi_win_allocate_shared)            \
+    X(ompi_win_create_dynamic)             \
+    X(ompi_file_open)                      \
+    X(ompi_dpm_connect_accept)             \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
 
 /** How messages to people are got hold of, so that of many threads that end the job one explains
@@ -87,7 +87,10 @@
 
 /** Beginnings of the file names of the libraries that hold and call these functions: the MPI
  * library (5.0), and the library below it and that of the MPI ABI (6.0). */
-#define MPIX_ENDPOINTS_LIBRARIES {"libmpi.so", "libopen_mpi.so", "libmpi_abi"}
+#define MPIX_ENDPOINTS_LIBRARIES                    \
+    {                                               \
+        "libmpi.so", "libopen_mpi.so", "libmpi_abi" \
+    }
 
 /** The type of a window's displacement unit below MPI_Win_create. */
 #if OMPI_MAJOR_VERSION >= 6

@@ -58,8 +58,7 @@ static void spare_give(void)
     }
 }
 
-static int show_vhelp(const char *file, const char *topic, int want_error_header,
-                      va_list arguments)
+static int show_vhelp(const char *file, const char *topic, int want_error_header, va_list arguments)
 {
     int rc;
 

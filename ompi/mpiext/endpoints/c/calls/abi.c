@@ -129,19 +129,18 @@ static int split_by_libmpi(void *arguments, int split_type)
         *call->newcomm = MPI_COMM_NULL_ABI_INTERNAL; /* unless the call succeeds */
     }
     /* MPI_UNDEFINED may come in the place of the caller's type. */
-    return NULL != original
-               ? original(call->comm,
-                          MPI_UNDEFINED == split_type ? MPI_UNDEFINED_ABI_INTERNAL
-                                                      : call->split_type,
-                          call->key, call->info, call->newcomm)
-               : MPI_ERR_INTERN_ABI_INTERNAL;
+    return NULL != original ? original(call->comm,
+                                       MPI_UNDEFINED == split_type ? MPI_UNDEFINED_ABI_INTERNAL
+                                                                   : call->split_type,
+                                       call->key, call->info, call->newcomm)
+                            : MPI_ERR_INTERN_ABI_INTERNAL;
 }
 
 EXPORT int PMPI_Comm_split_type(abi_comm_t comm, int split_type, int key, abi_info_t info,
                                 abi_comm_t *newcomm)
 {
-    split_t call = {.comm = comm, .split_type = split_type, .key = key, .info = info,
-                    .newcomm = newcomm};
+    split_t call = {
+        .comm = comm, .split_type = split_type, .key = key, .info = info, .newcomm = newcomm};
     MPI_Comm own = MPI_COMM_NULL;
     int type = MPI_UNDEFINED_ABI_INTERNAL == split_type
                    ? MPI_UNDEFINED

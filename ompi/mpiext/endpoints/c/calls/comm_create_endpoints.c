@@ -124,8 +124,8 @@ int mpix_endpoints_call_create_raise(MPI_Comm parent, int code)
     return OMPI_ERRHANDLER_INVOKE(parent, code, function_name);
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep,
-                                                      MPI_Info info, MPI_Comm ep_comms[])
+MPIX_ENDPOINTS_EXPORT int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info,
+                                                      MPI_Comm ep_comms[])
 {
     const int code = mpix_endpoints_call_create(parent, my_num_ep, info, ep_comms);
 

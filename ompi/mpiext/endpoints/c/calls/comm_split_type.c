@@ -87,8 +87,7 @@ static int address_space_colour(ompi_communicator_t *comm)
         second = comm->c_local_group;
     }
     colour = first_of_address_space(first, own);
-    return colour < first->grp_proc_count ? colour
-                                          : colour + first_of_address_space(second, own);
+    return colour < first->grp_proc_count ? colour : colour + first_of_address_space(second, own);
 }
 
 static int split_by_space(ompi_communicator_t *comm, int split_type, int key,
@@ -156,8 +155,7 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Comm *new
     } else if (OMPI_SUCCESS == rc && 0 != words[HAS_ERROR]) {
         rc = MPI_ERR_ARG;
     } else if (OMPI_SUCCESS == rc && 0 != words[ASKS_SPACE]) {
-        rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG
-                                    : split_by_space(comm, split_type, key, newcomm);
+        rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG : split_by_space(comm, split_type, key, newcomm);
     } else if (OMPI_SUCCESS == rc && 0 != words[STAYS_OUT] && 0 != words[ASKS_OTHER]
                && OMPI_COMM_IS_INTER(comm)) {
         rc = MPI_ERR_UNSUPPORTED_OPERATION; /* libmpi's crashes, for processes too */

@@ -45,10 +45,10 @@ extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_sp
     mpix_endpoints_has_Request_get_status;
 #else
 #    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
-#    define MPIX_ENDPOINTS_NEXT(name)                                                              \
-        (__extension__({                                                                           \
-            static _Atomic(void *) found;                                                          \
-            (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found);        \
+#    define MPIX_ENDPOINTS_NEXT(name)                                                       \
+        (__extension__({                                                                    \
+            static _Atomic(void *) found;                                                   \
+            (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found); \
         }))
 
 /** To stand behind each: gives it its other name. */

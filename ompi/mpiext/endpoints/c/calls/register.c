@@ -61,8 +61,8 @@ MPIX_ENDPOINTS_EXPORT const mpix_endpoints_door_t *mpix_endpoints_door(uint32_t 
 #if EP_IN_TREE
 
 /** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
-static const char *const functions[] __attribute__((used))
-    = {&mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
-       &mpix_endpoints_has_Request_get_status};
+static const char *const functions[] __attribute__((used)) = {
+    &mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
+    &mpix_endpoints_has_Request_get_status};
 
 #endif

@@ -55,8 +55,7 @@ bool mpix_endpoints_call_is_pending(MPI_Request request)
 }
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Request_get_status)(MPI_Request request,
-                                                                      int *flag,
-                                                                      MPI_Status *status)
+                                                                      int *flag, MPI_Status *status)
 {
     int (*const original)(MPI_Request, int *, MPI_Status *)
         = MPIX_ENDPOINTS_NEXT(Request_get_status);

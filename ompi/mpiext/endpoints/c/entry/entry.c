@@ -28,22 +28,22 @@
 
 #if MPIX_ENDPOINTS_ENTRIES
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#    include <errno.h>
+#    include <stdio.h>
+#    include <stdlib.h>
+#    include <string.h>
+#    include <sys/mman.h>
+#    include <unistd.h>
 
-#if !defined(MFD_NOEXEC_SEAL)
-#    define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#if !defined(MAP_FIXED_NOREPLACE)
-#    define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#    if !defined(MFD_NOEXEC_SEAL)
+#        define MFD_NOEXEC_SEAL 0x0008U
+#    endif
+#    if !defined(MAP_FIXED_NOREPLACE)
+#        define MAP_FIXED_NOREPLACE 0x100000
+#    endif
 
 /** How far apart the places are that are tried for a new page. */
-#define STEP ((uintptr_t) 256 << 10)
+#    define STEP ((uintptr_t) 256 << 10)
 
 /** What the system said last. */
 static char refusal[160];
@@ -94,8 +94,9 @@ static const char *map_code(const uint8_t *address, const uint8_t *bytes, size_t
     }
     if (!write_all(fd, bytes, length)) {
         why = refused("write");
-    } else if (MAP_FAILED == mmap((void *) address, length, PROT_READ | PROT_EXEC,
-                                  MAP_PRIVATE | MAP_FIXED, fd, 0)) {
+    } else if (MAP_FAILED
+               == mmap((void *) address, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+                       0)) {
         why = refused("mmap");
     } else {
         __builtin___clear_cache((char *) address, (char *) address + length);

@@ -38,9 +38,9 @@
 
 #if defined(__aarch64__)
 
-#include <string.h>
+#    include <string.h>
 
-#define INSTRUCTION 4
+#    define INSTRUCTION 4
 
 enum {
     BTI_C = 0xd503245f,
@@ -52,7 +52,7 @@ enum {
 };
 
 /** Behind the two branches of a slot: see mpix_endpoints_machine_place. */
-#define VALUE 16
+#    define VALUE 16
 
 static uint32_t read_at(const uint8_t *address)
 {
@@ -100,8 +100,8 @@ static bool goes_to(uint32_t instruction, const uint8_t *address, const uint8_t 
 
     if (0x14000000 == (instruction & 0x7c000000)) { /* b, bl */
         words = field(instruction, 0, 26);
-    } else if (0x54000000 == (instruction & 0xff000000)        /* b.cond, bc.cond */
-               || 0x34000000 == (instruction & 0x7e000000)) {  /* cbz, cbnz */
+    } else if (0x54000000 == (instruction & 0xff000000)       /* b.cond, bc.cond */
+               || 0x34000000 == (instruction & 0x7e000000)) { /* cbz, cbnz */
         words = field(instruction, 5, 19);
     } else if (0x36000000 == (instruction & 0x7e000000)) { /* tbz, tbnz */
         words = field(instruction, 5, 14);
@@ -216,9 +216,9 @@ static uint64_t address_of(uint32_t instruction, const uint8_t *address)
 {
     const int64_t offset = field(instruction, 5, 19) * 4 + (instruction >> 29 & 3);
 
-    return 0 == instruction >> 31 ? (uintptr_t) address + (uint64_t) offset
-                                  : ((uintptr_t) address & ~(uint64_t) 0xfff)
-                                        + (uint64_t) offset * 0x1000;
+    return 0 == instruction >> 31
+               ? (uintptr_t) address + (uint64_t) offset
+               : ((uintptr_t) address & ~(uint64_t) 0xfff) + (uint64_t) offset * 0x1000;
 }
 
 bool mpix_endpoints_machine_place(const mpix_endpoints_entry_t *entry, uint8_t *code)

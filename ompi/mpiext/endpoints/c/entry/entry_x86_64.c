@@ -34,14 +34,14 @@
 
 #if defined(__x86_64__)
 
-#include <string.h>
+#    include <string.h>
 
-#if EP_HAVE_ZYDIS
+#    if EP_HAVE_ZYDIS
 
-#include <dlfcn.h>
-#include <stdio.h>
+#        include <dlfcn.h>
+#        include <stdio.h>
 
-#include <Zydis/Zydis.h>
+#        include <Zydis/Zydis.h>
 
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
@@ -241,8 +241,7 @@ static const char *check_first(mpix_endpoints_entry_t *entry, const uint8_t **la
 
     entry->kept = 0;
     entry->moved = 0;
-    if (entry->size >= sizeof(endbr64)
-        && 0 == memcmp(entry->function, endbr64, sizeof(endbr64))) {
+    if (entry->size >= sizeof(endbr64) && 0 == memcmp(entry->function, endbr64, sizeof(endbr64))) {
         entry->kept = sizeof(endbr64);
     }
     while (entry->moved < MPIX_ENDPOINTS_MACHINE_BRANCH) {
@@ -361,7 +360,7 @@ void mpix_endpoints_machine_branch(const mpix_endpoints_entry_t *entry, uint8_t 
     (void) write_jump(code, entry->function + entry->kept, entry->slot + MPIX_ENDPOINTS_ENTRY_WAY);
 }
 
-#else /* no disassembler */
+#    else /* no disassembler */
 
 const char *mpix_endpoints_machine_check(mpix_endpoints_entry_t *entry)
 {
@@ -382,6 +381,6 @@ void mpix_endpoints_machine_branch(const mpix_endpoints_entry_t *entry, uint8_t 
     (void) code;
 }
 
-#endif /* EP_HAVE_ZYDIS */
+#    endif /* EP_HAVE_ZYDIS */
 
 #endif /* __x86_64__ */

@@ -40,7 +40,7 @@ static pthread_mutex_t seams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* All under seams_lock. */
 static enum { SEAMS_UNKNOWN, SEAMS_IN_FORCE, SEAMS_OUT_OF_REACH } seams_state;
-static bool seams_linked; /**< by the dynamic linker alone, when they were put in force */
+static bool seams_linked;       /**< by the dynamic linker alone, when they were put in force */
 static char seams_problem[240]; /**< why they are out of reach, for people */
 static bool entered[MPIX_ENDPOINTS_SEAM_COUNT]; /**< whose slots need no rewriting */
 
@@ -55,8 +55,9 @@ static bool calls_directly(const mpix_endpoints_libraries_t *libraries,
         const mpix_endpoints_seam_t s = (mpix_endpoints_seam_t) seam;
 
         if (mpix_endpoints_slots_have(s, library->base)
-            && library == mpix_endpoints_library_of(
-                   libraries, mpix_endpoints_libmpi_definition(libraries, s))) {
+            && library
+                   == mpix_endpoints_library_of(libraries,
+                                                mpix_endpoints_libmpi_definition(libraries, s))) {
             return false;
         }
     }

@@ -62,8 +62,8 @@ void mpix_endpoints_libraries_find(mpix_endpoints_libraries_t *libraries)
     dl_iterate_phdr(note_library, libraries);
 }
 
-const ElfW(Phdr) *mpix_endpoints_library_segment(const mpix_endpoints_library_t *library,
-                                                 const void *pointer)
+const ElfW(Phdr)
+    * mpix_endpoints_library_segment(const mpix_endpoints_library_t *library, const void *pointer)
 {
     const uintptr_t address = (uintptr_t) pointer;
 
@@ -89,8 +89,8 @@ const mpix_endpoints_library_t *mpix_endpoints_library_of(
     return NULL;
 }
 
-void *mpix_endpoints_libraries_symbol(const mpix_endpoints_libraries_t *libraries,
-                                      const char *name, const void *ours)
+void *mpix_endpoints_libraries_symbol(const mpix_endpoints_libraries_t *libraries, const char *name,
+                                      const void *ours)
 {
     for (int i = 0; i < libraries->count; ++i) {
         void *handle = dlopen(libraries->items[i].path, RTLD_LAZY | RTLD_NOLOAD);

@@ -35,7 +35,7 @@ typedef struct mpix_endpoints_enter_t {
     const mpix_endpoints_library_t *library; /**< which one */
     _Atomic(void *) *original;               /**< where ours finds what it stands before */
     bool required;
-    bool *entered;                           /**< set if it has been */
+    bool *entered; /**< set if it has been */
 } mpix_endpoints_enter_t;
 
 /**

@@ -29,7 +29,7 @@ BEGIN_C_DECLS
 typedef struct mpix_endpoints_library_t {
     const char *path;
     ElfW(Addr) base;
-    const ElfW(Phdr) *headers;
+    const ElfW(Phdr) * headers;
     int header_count;
 } mpix_endpoints_library_t;
 
@@ -46,12 +46,12 @@ const mpix_endpoints_library_t *mpix_endpoints_library_of(
     const mpix_endpoints_libraries_t *libraries, const void *pointer);
 
 /** The segment of a library that an address lies in.  @return NULL if in none */
-const ElfW(Phdr) *mpix_endpoints_library_segment(const mpix_endpoints_library_t *library,
-                                                 const void *pointer);
+const ElfW(Phdr)
+    * mpix_endpoints_library_segment(const mpix_endpoints_library_t *library, const void *pointer);
 
 /** What a name means in them, other than ours.  @return NULL if nothing */
-void *mpix_endpoints_libraries_symbol(const mpix_endpoints_libraries_t *libraries,
-                                      const char *name, const void *ours);
+void *mpix_endpoints_libraries_symbol(const mpix_endpoints_libraries_t *libraries, const char *name,
+                                      const void *ours);
 
 END_C_DECLS
 

@@ -32,7 +32,7 @@
 #if MCA_BTL_EP_SLOTS
 
 /** Several libraries may call the same function, and each in two ways. */
-#define SLOTS_MAX (2 * MPIX_ENDPOINTS_LIBRARIES_MAX * MPIX_ENDPOINTS_SEAM_COUNT)
+#    define SLOTS_MAX (2 * MPIX_ENDPOINTS_LIBRARIES_MAX * MPIX_ENDPOINTS_SEAM_COUNT)
 
 /** A call slot of libmpi. */
 typedef struct slot_t {

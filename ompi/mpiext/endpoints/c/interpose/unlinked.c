@@ -33,11 +33,11 @@ static void unlinked(const char *name)
     abort();
 }
 
-#define UNLINKED(name)                                                   \
-    void __real_##name(void) __attribute__((visibility("hidden")));      \
-    void __real_##name(void)                                             \
-    {                                                                    \
-        unlinked(#name);                                                 \
+#define UNLINKED(name)                                              \
+    void __real_##name(void) __attribute__((visibility("hidden"))); \
+    void __real_##name(void)                                        \
+    {                                                               \
+        unlinked(#name);                                            \
     }
 MPIX_ENDPOINTS_SEAMS_REQUIRED(UNLINKED)
 MPIX_ENDPOINTS_SEAMS_OPTIONAL(UNLINKED)

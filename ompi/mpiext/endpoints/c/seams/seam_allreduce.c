@@ -38,7 +38,7 @@ int MPIX_ENDPOINTS_SEAM_SHARED(ompi_coll_base_allreduce_intra_ring)(ALLREDUCE_AR
         return ompi_coll_base_allreduce_intra_recursivedoubling(sendbuf, recvbuf, count, datatype,
                                                                 op, comm, module);
     }
-    return MPIX_ENDPOINTS_ORIGINAL(ompi_coll_base_allreduce_intra_ring)(
-        sendbuf, recvbuf, count, datatype, op, comm, module);
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_coll_base_allreduce_intra_ring)(sendbuf, recvbuf, count,
+                                                                        datatype, op, comm, module);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_coll_base_allreduce_intra_ring);

@@ -27,8 +27,7 @@
 #include "ompi/constants.h"
 #include "ompi/request/request.h"
 
-int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm,
-                                           ompi_communicator_t *comm,
+int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                                            ompi_communicator_t *bridgecomm, const void *arg0,
                                            const void *arg1, bool send_first, int mode)
 {
@@ -53,8 +52,8 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid_nb)(ompi_communicator_t *newcomm,
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid_nb)(newcomm, comm, bridgecomm, arg0,
-                                                             arg1, send_first, mode, request_p);
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid_nb)(newcomm, comm, bridgecomm, arg0, arg1,
+                                                             send_first, mode, request_p);
     }
     return mpix_endpoints_cid_agree_nb(newcomm, comm, mode, request_p);
 }
@@ -80,8 +79,8 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_activate_nb)(ompi_communicator_t **newcomm,
                                                ompi_request_t **request)
 {
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
-        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0,
-                                                              arg1, send_first, mode, request);
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0, arg1,
+                                                              send_first, mode, request);
     }
     return mpix_endpoints_activate_nb(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode,
                                       request);

@@ -33,8 +33,7 @@
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
 
-int MPIX_ENDPOINTS_SEAM(ompi_group_compare)(ompi_group_t *group1, ompi_group_t *group2,
-                                            int *result)
+int MPIX_ENDPOINTS_SEAM(ompi_group_compare)(ompi_group_t *group1, ompi_group_t *group2, int *result)
 {
     int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_group_compare)(group1, group2, result);
 

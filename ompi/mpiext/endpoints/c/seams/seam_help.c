@@ -26,8 +26,8 @@
 
 #include "opal/util/show_help.h"
 
-int MPIX_ENDPOINTS_SEAM(opal_show_help)(const char *file, const char *topic,
-                                        int want_error_header, ...)
+int MPIX_ENDPOINTS_SEAM(opal_show_help)(const char *file, const char *topic, int want_error_header,
+                                        ...)
 {
     va_list arguments;
     int rc;

@@ -60,8 +60,8 @@ static opal_progress_callback_t libnbc_progress; /**< NULL: libnbc is no part of
 
 static void find_libnbc(void)
 {
-    libnbc_progress = (opal_progress_callback_t) mpix_endpoints_libmpi_symbol(
-        "ompi_coll_libnbc_progress");
+    libnbc_progress
+        = (opal_progress_callback_t) mpix_endpoints_libmpi_symbol("ompi_coll_libnbc_progress");
 }
 
 static bool is_libnbc(opal_progress_callback_t cb)

@@ -68,13 +68,11 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_allocate)(size_t size, mpix_endpoints_disp_unit
     if (refuse(comm, windows, &said_window)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    return MPIX_ENDPOINTS_ORIGINAL(ompi_win_allocate)(size, disp_unit, info, comm, baseptr,
-                                                      newwin);
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_win_allocate)(size, disp_unit, info, comm, baseptr, newwin);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_allocate);
 
-int MPIX_ENDPOINTS_SEAM(ompi_win_allocate_shared)(size_t size,
-                                                  mpix_endpoints_disp_unit_t disp_unit,
+int MPIX_ENDPOINTS_SEAM(ompi_win_allocate_shared)(size_t size, mpix_endpoints_disp_unit_t disp_unit,
                                                   opal_info_t *info, ompi_communicator_t *comm,
                                                   void *baseptr, ompi_win_t **newwin)
 {
@@ -96,8 +94,8 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_create_dynamic)(opal_info_t *info, ompi_communi
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_create_dynamic);
 
-int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename,
-                                        int amode, opal_info_t *info, ompi_file_t **fh)
+int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename, int amode,
+                                        opal_info_t *info, ompi_file_t **fh)
 {
     if (refuse(comm, files, &said_file)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;

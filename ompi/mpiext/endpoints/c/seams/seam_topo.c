@@ -47,8 +47,7 @@ static mca_topo_base_component_t *basic_component(void)
 
 int MPIX_ENDPOINTS_SEAM(mca_topo_base_comm_select)(const ompi_communicator_t *comm,
                                                    mca_topo_base_module_t *preferred,
-                                                   mca_topo_base_module_t **selected,
-                                                   uint32_t type)
+                                                   mca_topo_base_module_t **selected, uint32_t type)
 {
     mca_topo_base_module_t basic; /* only its component is looked at */
 

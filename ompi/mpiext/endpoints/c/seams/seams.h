@@ -48,8 +48,8 @@ BEGIN_C_DECLS
 #    define MPIX_ENDPOINTS_SEAM_SHARED(name) MPIX_ENDPOINTS_EXPORT name
 
 /** To stand behind each of our definitions: gives it its second name. */
-#    define MPIX_ENDPOINTS_SEAM_DEFINED(name)                    \
-        extern __typeof__(name) MPIX_ENDPOINTS_OWN(name)         \
+#    define MPIX_ENDPOINTS_SEAM_DEFINED(name)            \
+        extern __typeof__(name) MPIX_ENDPOINTS_OWN(name) \
             __attribute__((alias(#name), visibility("hidden")))
 
 #endif

@@ -38,9 +38,9 @@
 
 BEGIN_C_DECLS
 
-#define EPOFI_SHOW_HELP(...)                                   \
-    do {                                                       \
-        MCA_BTL_EP_HOLD_CANCEL();                              \
+#define EPOFI_SHOW_HELP(...)                                     \
+    do {                                                         \
+        MCA_BTL_EP_HOLD_CANCEL();                                \
         mca_btl_ep_show_help("help-btl-epofi.txt", __VA_ARGS__); \
     } while (0)
 
@@ -69,7 +69,7 @@ int mca_btl_epofi_status(int error);
 
 /** The object of the given type whose member op is at the given address. */
 #define EPOFI_CONTAINER(pointer, type, member) \
-    ((type *) ((char *) (pointer) - offsetof(type, member)))
+    ((type *) ((char *) (pointer) -offsetof(type, member)))
 
 END_C_DECLS
 

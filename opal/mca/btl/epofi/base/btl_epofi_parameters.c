@@ -24,8 +24,9 @@
 #include "opal/mca/btl/btl_ep_parameters.h"
 
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_btl_epofi_component.member)
-#define FIXED           .scope = MCA_BASE_VAR_SCOPE_READONLY
+#define FIXED .scope = MCA_BASE_VAR_SCOPE_READONLY
 
+/* clang-format off */
 static const ep_parameter_t parameters[] = {
     {.name = "provider", STORAGE(provider), .preset_text = "", FIXED, .level = OPAL_INFO_LVL_3,
      .help = "libfabric provider, such as tcp, verbs or shm; empty: the best one that reaches "
@@ -116,6 +117,7 @@ static const ep_parameter_t parameters[] = {
      .help = "Microseconds between two looks at such packets for the case that their thread has "
              "left MPI; no message waits for longer than two of them"},
     {.name = NULL}};
+/* clang-format on */
 
 int mca_btl_epofi_parameters_register(void)
 {

@@ -29,7 +29,7 @@
 BEGIN_C_DECLS
 
 /** First bytes of every message of a stranger with the other byte order read as something else. */
-#define EPOFI_WIRE_MAGIC   0xE90F
+#define EPOFI_WIRE_MAGIC 0xE90F
 #define EPOFI_WIRE_VERSION 3
 
 /**
@@ -73,15 +73,15 @@ static inline size_t mca_btl_epofi_part_size(size_t length)
 /** Tags of messages between modules, which no owner sees; no active message has them. */
 enum {
     EPOFI_TAG_PACKET = 0xFC, /**< several messages, see mca_btl_epofi_part_t */
-    EPOFI_TAG_HERE = 0xFD, /**< answers ASK; its sequence tells whether anything is lost */
-    EPOFI_TAG_ASK = 0xFE, /**< are you there, and do you still know me? */
-    EPOFI_TAG_GONE = 0xFF /**< I have given you up */
+    EPOFI_TAG_HERE = 0xFD,   /**< answers ASK; its sequence tells whether anything is lost */
+    EPOFI_TAG_ASK = 0xFE,    /**< are you there, and do you still know me? */
+    EPOFI_TAG_GONE = 0xFF    /**< I have given you up */
 };
 
-#define EPOFI_ADDRESS_MAGIC   0x49464F45
+#define EPOFI_ADDRESS_MAGIC 0x49464F45
 #define EPOFI_ADDRESS_VERSION 3
-#define EPOFI_ADDRESS_FIXED   40
-#define EPOFI_ADDRESS_BYTES   (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
+#define EPOFI_ADDRESS_FIXED 40
+#define EPOFI_ADDRESS_BYTES (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
 
 /** Nobody gets a connection to it who does not greet (btl_epofi_greet.c). */
 #define EPOFI_ADDRESS_GREETED 1

@@ -281,8 +281,9 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
         rc = OPAL_ERR_OUT_OF_RESOURCE;
         goto err_release_fabric;
     }
-    rc = mca_btl_epofi_context_open(
-        fabric, (const mca_btl_epofi_address_t *) module->super.ep_address, &module->fi);
+    rc = mca_btl_epofi_context_open(fabric,
+                                    (const mca_btl_epofi_address_t *) module->super.ep_address,
+                                    &module->fi);
     if (OPAL_SUCCESS != rc) {
         goto err_free_module;
     }

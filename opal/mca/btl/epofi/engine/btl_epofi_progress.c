@@ -144,8 +144,8 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_LIKELY(0 < count)) {
         module->idle = 0;
         for (ssize_t i = 0; i < count; ++i) {
-            mca_btl_epofi_op_t *op
-                = EPOFI_CONTAINER(entries[i].op_context, mca_btl_epofi_op_t, context);
+            mca_btl_epofi_op_t *op = EPOFI_CONTAINER(entries[i].op_context, mca_btl_epofi_op_t,
+                                                     context);
 
             kinds |= entries[i].flags;
             op->complete(module, op, entries[i].len, OPAL_SUCCESS);

@@ -153,8 +153,8 @@ static candidate_t best_of_own(ep_net_node_t *const *nodes, size_t count, size_t
 
     for (uint32_t i = 0; i < nodes[own]->count; ++i) {
         const ep_net_address_t *address = &nodes[own]->addresses[i];
-        candidate_t candidate = {.usable = true, .speed = address->speed,
-                                 .family = address->family, .own = i};
+        candidate_t candidate = {
+            .usable = true, .speed = address->speed, .family = address->family, .own = i};
 
         for (size_t j = 0; j < count && candidate.usable; ++j) {
             candidate.usable = j == own || !has_address(nodes[j], address);

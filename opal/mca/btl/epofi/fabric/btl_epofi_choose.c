@@ -47,7 +47,7 @@ enum {
  * or only make sense together with others. */
 static bool is_special(const char *name)
 {
-    static const char *const special[] = {"shm",      "sm2",      "sockets", "udp", "net",
+    static const char *const special[] = {"shm",      "sm2",       "sockets", "udp", "net",
                                           "off_coll", "ofi_mrail", "lnx",     "lpp"};
 
     for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); ++i) {
@@ -178,8 +178,8 @@ static struct fi_info *make_hints(bool rma)
     /* Our own progress call drives everything: no thread of a provider is needed. */
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED
-                                  | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY
+                                  | FI_MR_ENDPOINT;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     /* The messages of a pair arrive in the order in which they were sent. */
     hints->tx_attr->msg_order = FI_ORDER_SAS;

@@ -57,8 +57,7 @@ static int say_cannot_open(const mca_btl_epofi_fabric_t *fabric, const char *wha
 }
 
 int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
-                               const mca_btl_epofi_address_t *own,
-                               mca_btl_epofi_context_t *context)
+                               const mca_btl_epofi_address_t *own, mca_btl_epofi_context_t *context)
 {
     struct fi_info *info = fabric->info;
     struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};

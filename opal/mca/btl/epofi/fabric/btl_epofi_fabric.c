@@ -38,9 +38,9 @@
 static struct {
     mca_btl_epofi_fabric_t fabric;
     mca_btl_epofi_net_t net; /**< of the job; found out when the fabric is opened */
-    uint32_t users; /**< modules */
-    int opens;      /**< of the component */
-    int failure;    /**< OPAL_SUCCESS, or why there is no fabric; said already */
+    uint32_t users;          /**< modules */
+    int opens;               /**< of the component */
+    int failure;             /**< OPAL_SUCCESS, or why there is no fabric; said already */
 } shared;
 
 /** FNV-1a: names of providers are short and few. */

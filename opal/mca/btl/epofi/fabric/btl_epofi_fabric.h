@@ -31,13 +31,13 @@ typedef struct mca_btl_epofi_fabric_t {
     uint32_t provider_hash;
     size_t eager_limit; /**< header and payload, bytes */
     size_t get_chunk;   /**< most bytes of one read */
-    bool rma;          /**< RMA reads are there, so btl_get is */
-    bool mr_local;     /**< local buffers must be registered, too */
-    bool mr_virtual;   /**< remote memory is named by address, not by offset */
-    bool mr_prov_key;  /**< the provider chooses keys */
-    bool mr_endpoint;  /**< regions are bound to an endpoint */
-    bool packs; /**< small messages to one peer leave together while the wire is busy */
-    bool recv_watched; /**< receives that wait can be told from those that are being filled */
+    bool rma;           /**< RMA reads are there, so btl_get is */
+    bool mr_local;      /**< local buffers must be registered, too */
+    bool mr_virtual;    /**< remote memory is named by address, not by offset */
+    bool mr_prov_key;   /**< the provider chooses keys */
+    bool mr_endpoint;   /**< regions are bound to an endpoint */
+    bool packs;         /**< small messages to one peer leave together while the wire is busy */
+    bool recv_watched;  /**< receives that wait can be told from those that are being filled */
     bool wants_context; /**< every operation lends the provider a struct fi_context2 */
     /** Contexts of one process reach into each other's memory without asking whether it is still
      * there (btl_epofi_parking.c). */

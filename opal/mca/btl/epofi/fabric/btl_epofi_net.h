@@ -22,10 +22,10 @@
 #include "opal/mca/btl/btl_ep_net.h"
 
 typedef struct mca_btl_epofi_net_t {
-    ep_net_node_t node;      /**< what may be used on this node; count 0: not known */
-    ep_net_address_t chosen; /**< family 0: none */
-    size_t nodes;            /**< hosts of the job that differ; 0: not known */
-    const char *why;         /**< it was chosen, or none was; in words */
+    ep_net_node_t node;               /**< what may be used on this node; count 0: not known */
+    ep_net_address_t chosen;          /**< family 0: none */
+    size_t nodes;                     /**< hosts of the job that differ; 0: not known */
+    const char *why;                  /**< it was chosen, or none was; in words */
     const char *why_not[EP_NET_MOST]; /**< of the node's addresses: likewise; NULL: it was */
 } mca_btl_epofi_net_t;
 

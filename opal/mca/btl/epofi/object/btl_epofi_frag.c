@@ -32,7 +32,7 @@
 
 /** Fragments made at once: few at first, as most endpoints never need more. */
 #define SLAB_FIRST 8
-#define SLAB_MOST  64
+#define SLAB_MOST 64
 
 #define BUFFER_ALIGNMENT 64
 

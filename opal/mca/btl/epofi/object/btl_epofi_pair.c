@@ -43,7 +43,7 @@
 #include <stdlib.h>
 
 #define SLOTS_FIRST 64
-#define LINE        64
+#define LINE 64
 
 _Static_assert(LINE == offsetof(mca_btl_epofi_pair_t, lost), "what a message needs is one line");
 
@@ -89,8 +89,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uin
     mca_btl_epofi_pair_t *pair;
     void *memory;
 
-    if (OPAL_SUCCESS != grow(&module->pairs)
-        || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
+    if (OPAL_SUCCESS != grow(&module->pairs) || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
         return NULL;
     }
     pair = memory;

@@ -38,8 +38,8 @@ typedef struct parked_t {
 } parked_t;
 
 /* Under the component's lock. */
-static mca_btl_epofi_module_t *live;   /**< all modules of the process */
-static unsigned int live_entangled;    /**< those of them that have met another */
+static mca_btl_epofi_module_t *live; /**< all modules of the process */
+static unsigned int live_entangled;  /**< those of them that have met another */
 static parked_t *parked;
 
 static void entangle(mca_btl_epofi_module_t *module)

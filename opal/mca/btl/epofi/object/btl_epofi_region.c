@@ -78,9 +78,9 @@ int mca_btl_epofi_mr_open(mca_btl_epofi_module_t *module, void *base, size_t siz
     return OPAL_SUCCESS;
 }
 
-struct mca_btl_base_registration_handle_t *
-mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                           void *base, size_t size, uint32_t flags)
+struct mca_btl_base_registration_handle_t *mca_btl_epofi_register_mem(
+    mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base, size_t size,
+    uint32_t flags)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;

@@ -31,9 +31,9 @@ BEGIN_C_DECLS
 int mca_btl_epofi_mr_open(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
                           struct fid_mr **mr_p);
 
-struct mca_btl_base_registration_handle_t *
-mca_btl_epofi_register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                           void *base, size_t size, uint32_t flags);
+struct mca_btl_base_registration_handle_t *mca_btl_epofi_register_mem(
+    mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base, size_t size,
+    uint32_t flags);
 int mca_btl_epofi_deregister_mem(mca_btl_base_module_t *btl,
                                  struct mca_btl_base_registration_handle_t *handle);
 

@@ -62,7 +62,7 @@ typedef struct mca_btl_epofi_pair_t {
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
-    bool given_up; /**< the last endpoint failed, and may be gone: who asks is told */
+    bool given_up;       /**< the last endpoint failed, and may be gone: who asks is told */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
     /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
@@ -81,7 +81,7 @@ typedef struct mca_btl_epofi_pairs_t {
     struct {
         uint64_t id;
         mca_btl_epofi_pair_t *pair; /**< NULL: free */
-    } *slots;
+    } * slots;
     uint32_t mask; /**< number of slots less 1 */
     uint32_t used;
 } mca_btl_epofi_pairs_t;
@@ -94,7 +94,7 @@ typedef struct mca_btl_epofi_packet_t {
     struct mca_btl_epofi_packet_t *next;
     struct mca_btl_epofi_packet_t *previous;
     struct mca_btl_epofi_frag_t *frag; /**< NULL: none is being filled */
-    uint32_t used;  /**< bytes behind the wire header */
+    uint32_t used;                     /**< bytes behind the wire header */
     uint32_t bytes; /**< of them those of messages; these two stay when the packet has gone */
     uint32_t count; /**< messages */
     uint32_t age;   /**< rounds in which the postman has seen it */
@@ -107,31 +107,31 @@ struct mca_btl_base_endpoint_t {
     fi_addr_t address;
     struct mca_btl_epofi_module_t *module;
     mca_btl_epofi_pair_t *pair;
-    uint32_t references; /**< ep_connect less ep_disconnect */
-    uint32_t inflight;   /**< operations to this peer that the provider has not finished */
-    bool failed;         /**< the peer is gone; said already */
-    bool warned;         /**< the peer's silence has been reported */
-    bool ended;          /**< what was under way has been ended after it was given up */
-    bool asking;         /**< a message of our own (btl_epofi_ask.c) is under way, ... */
-    bool parting;        /**< ... which says that the peer is given up */
-    int probe;           /**< a connection attempt that asks whether the peer listens; -1: none */
-    uint64_t stalled_ns; /**< since when the provider takes nothing for this peer; 0: it does */
-    uint32_t attempts;   /**< connections that were begun since then */
-    uint32_t ends;       /**< operations that have ended; wraps */
-    uint32_t ends_then;  /**< of them when the peer last answered, ... */
-    uint32_t answers;    /**< ... and how often it has since without one more */
+    uint32_t references;   /**< ep_connect less ep_disconnect */
+    uint32_t inflight;     /**< operations to this peer that the provider has not finished */
+    bool failed;           /**< the peer is gone; said already */
+    bool warned;           /**< the peer's silence has been reported */
+    bool ended;            /**< what was under way has been ended after it was given up */
+    bool asking;           /**< a message of our own (btl_epofi_ask.c) is under way, ... */
+    bool parting;          /**< ... which says that the peer is given up */
+    int probe;             /**< a connection attempt that asks whether the peer listens; -1: none */
+    uint64_t stalled_ns;   /**< since when the provider takes nothing for this peer; 0: it does */
+    uint32_t attempts;     /**< connections that were begun since then */
+    uint32_t ends;         /**< operations that have ended; wraps */
+    uint32_t ends_then;    /**< of them when the peer last answered, ... */
+    uint32_t answers;      /**< ... and how often it has since without one more */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
     /* See btl_epofi_packet.c. */
-    uint32_t pack_after; /**< operations under way with which messages go into a packet; 0: there
+    uint32_t pack_after;  /**< operations under way with which messages go into a packet; 0: there
                               may be one */
-    bool packing;        /**< there was a packet when its owner last looked */
-    uint32_t direct;     /**< messages yet that go by themselves, ... */
+    bool packing;         /**< there was a packet when its owner last looked */
+    uint32_t direct;      /**< messages yet that go by themselves, ... */
     uint32_t direct_next; /**< ... and how many the next time */
     mca_btl_epofi_packet_t packet;
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
     struct mca_btl_base_endpoint_t *next; /**< in the module's list */
-    mca_btl_epofi_callee_t callee; /**< with its address */
+    mca_btl_epofi_callee_t callee;        /**< with its address */
 };
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -241,27 +241,27 @@ typedef struct mca_btl_epofi_module_t {
     const mca_btl_epofi_upcalls_t *upcalls;
     mca_btl_epofi_context_t fi;
     const mca_btl_epofi_fabric_t *fabric;
-    size_t inject_size;       /**< wire header included, bytes; at most that of inject_buffer */
+    size_t inject_size; /**< wire header included, bytes; at most that of inject_buffer */
     unsigned char *inject_buffer;
-    uint32_t peer_queue;      /**< most operations under way to one peer */
-    uint32_t inflight;        /**< operations under way to all peers */
-    uint32_t own_ends;        /**< completions of our own messages since somebody counted */
-    uint32_t idle;            /**< looks at the completion queue since the last completion */
-    uint32_t idle_start;      /**< idle at the last look at the clock */
-    uint64_t idle_ns;         /**< time of the first look since the last completion */
-    uint32_t empty;           /**< looks at the completion queue that found nothing */
-    uint32_t confirm_looks;   /**< looks at what has been sent, whether it has arrived, ... */
-    uint64_t confirm_ns;      /**< ... when the last one was, ... */
-    uint32_t confirm_next;    /**< ... and the slot at which the next one begins; wraps */
-    uint64_t watch_ns;        /**< likewise of the receive buffers */
-    uint64_t broken_ns;       /**< since when the queue cannot be read; 0: it can */
-    bool abandons;            /**< peers have been given up whose gets may not have ended */
-    bool closing;             /**< finalize runs: deliver nothing any more */
-    bool send_refused;        /**< the provider has refused a send since we last made it look */
+    uint32_t peer_queue;    /**< most operations under way to one peer */
+    uint32_t inflight;      /**< operations under way to all peers */
+    uint32_t own_ends;      /**< completions of our own messages since somebody counted */
+    uint32_t idle;          /**< looks at the completion queue since the last completion */
+    uint32_t idle_start;    /**< idle at the last look at the clock */
+    uint64_t idle_ns;       /**< time of the first look since the last completion */
+    uint32_t empty;         /**< looks at the completion queue that found nothing */
+    uint32_t confirm_looks; /**< looks at what has been sent, whether it has arrived, ... */
+    uint64_t confirm_ns;    /**< ... when the last one was, ... */
+    uint32_t confirm_next;  /**< ... and the slot at which the next one begins; wraps */
+    uint64_t watch_ns;      /**< likewise of the receive buffers */
+    uint64_t broken_ns;     /**< since when the queue cannot be read; 0: it can */
+    bool abandons;          /**< peers have been given up whose gets may not have ended */
+    bool closing;           /**< finalize runs: deliver nothing any more */
+    bool send_refused;      /**< the provider has refused a send since we last made it look */
 
     /* Packets that are being filled: of the module's owner and of the postman. */
     atomic_flag packet_lock;
-    _Atomic uint32_t packet_count; /**< changed under the lock; read by both without, as a hint */
+    _Atomic uint32_t packet_count;  /**< changed under the lock; read by both without, as a hint */
     mca_btl_epofi_packet_t packets; /**< head of a ring; under the lock */
     size_t packet_size;             /**< bytes behind the wire header */
     bool posted;                    /**< known to the postman; of the owner */
@@ -270,7 +270,7 @@ typedef struct mca_btl_epofi_module_t {
     struct mca_btl_epofi_module_t *next_watched; /**< ... the list */
 
     /* Things to do besides reading the completion queue; looked at together. */
-    mca_btl_epofi_recv_t *unposted;   /**< receives that the provider had no room for */
+    mca_btl_epofi_recv_t *unposted;    /**< receives that the provider had no room for */
     mca_btl_epofi_get_t *waiting_gets; /**< those whose next read the provider had no room for */
     mca_btl_epofi_get_t **waiting_gets_tail;
 
@@ -279,7 +279,7 @@ typedef struct mca_btl_epofi_module_t {
 
     mca_btl_epofi_recvs_t *recvs;
     unsigned int recv_count;
-    size_t recv_size; /**< of a receive buffer, wire header included, bytes */
+    size_t recv_size;                  /**< of a receive buffer, wire header included, bytes */
     mca_btl_epofi_recv_t *recv_last;   /**< the last one that was posted */
     uint64_t recv_posts;               /**< how often one was */
     mca_btl_epofi_recv_t *recv_probed; /**< one that was asked to come back, ... */

@@ -57,8 +57,7 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
         EPOFI_SHOW_HELP("peer gone", true, opal_process_info.nodename,
                         mca_btl_epofi_describe(module, endpoint, NULL, peer, sizeof(peer)),
                         module->fabric->info->fabric_attr->prov_name,
-                        mca_btl_epofi_describe_own(module, own),
-                        fi_strerror(error), detail);
+                        mca_btl_epofi_describe_own(module, own), fi_strerror(error), detail);
     }
     module->upcalls->farewell(endpoint);
 }
@@ -203,8 +202,7 @@ uint32_t mca_btl_epofi_endpoint_awaited(const mca_btl_epofi_module_t *module)
     return count;
 }
 
-void mca_btl_epofi_abandon(mca_btl_ep_module_t *ep_module,
-                           struct mca_btl_base_endpoint_t *endpoint)
+void mca_btl_epofi_abandon(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint)
 {
     endpoint->failed = true;
     if (0 == endpoint->abandoned_ns) {

@@ -54,8 +54,8 @@
 static void ask_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op, size_t length,
                          int status)
 {
-    struct mca_btl_base_endpoint_t *endpoint
-        = EPOFI_CONTAINER(op, struct mca_btl_base_endpoint_t, ask_op);
+    struct mca_btl_base_endpoint_t *endpoint = EPOFI_CONTAINER(op, struct mca_btl_base_endpoint_t,
+                                                               ask_op);
 
     (void) length;
     endpoint->asking = false;
@@ -200,8 +200,7 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
         }
         return true;
     case EPOFI_TAG_GONE:
-        mca_btl_epofi_pair_lose(module, pair,
-                                "the peer has lost its connection to this endpoint");
+        mca_btl_epofi_pair_lose(module, pair, "the peer has lost its connection to this endpoint");
         return true;
     default:
         return false;
@@ -346,8 +345,7 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
     }
     if (endpoint->failed || 0 != error) {
         /* What cannot be had for want of a port or a buffer says nothing of the peer. */
-        if (endpoint->failed || ESRCH == error
-            || OPAL_ERR_UNREACH == mca_btl_epofi_status(error)) {
+        if (endpoint->failed || ESRCH == error || OPAL_ERR_UNREACH == mca_btl_epofi_status(error)) {
             mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
         }
         return;

@@ -236,8 +236,7 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     get->key = remote.key;
     get->desc = NULL;
     if (NULL != local_handle) {
-        get->desc = fi_mr_desc(
-            EPOFI_CONTAINER(local_handle, mca_btl_epofi_region_t, handle)->mr);
+        get->desc = fi_mr_desc(EPOFI_CONTAINER(local_handle, mca_btl_epofi_region_t, handle)->mr);
     }
     get->left = size;
     get->status = OPAL_SUCCESS;

@@ -106,8 +106,7 @@ void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t
     }
     (void) snprintf(detail, sizeof(detail),
                     "messages of it are lost: number %llu came after number %llu",
-                    (unsigned long long) wire->sequence,
-                    (unsigned long long) pair->expected - 1);
+                    (unsigned long long) wire->sequence, (unsigned long long) pair->expected - 1);
     ++module->dropped;
     pair->expected = 0;
     mca_btl_epofi_pair_lose(module, pair, detail);

@@ -47,7 +47,7 @@
 
 /** Operations under way with which a message does not go by itself any more: so few messages at a
  * time never wait.  Fewer for a peer that has been sent many at a time. */
-#define PACK_AFTER           2
+#define PACK_AFTER 2
 #define PACK_AFTER_STREAMING 1
 
 /** A packet of so many messages was worth it. */
@@ -137,8 +137,9 @@ static inline void append(mca_btl_epofi_packet_t *packet, const void *header, si
  * @return libfabric's */
 static ssize_t post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
 {
-    const struct mca_btl_base_endpoint_t *endpoint
-        = EPOFI_CONTAINER(packet, struct mca_btl_base_endpoint_t, packet);
+    const struct mca_btl_base_endpoint_t *endpoint = EPOFI_CONTAINER(packet,
+                                                                     struct mca_btl_base_endpoint_t,
+                                                                     packet);
     mca_btl_epofi_frag_t *frag = packet->frag;
     const uint32_t length = packet->used;
     ssize_t result;
@@ -172,9 +173,8 @@ static void closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
         endpoint->direct_next = DIRECT_FIRST;
     } else if (late) {
         endpoint->direct = endpoint->direct_next;
-        endpoint->direct_next = DIRECT_MOST / 2 < endpoint->direct_next
-                                    ? DIRECT_MOST
-                                    : 2 * endpoint->direct_next;
+        endpoint->direct_next = DIRECT_MOST / 2 < endpoint->direct_next ? DIRECT_MOST
+                                                                        : 2 * endpoint->direct_next;
     }
 }
 

@@ -56,8 +56,8 @@ static pthread_cond_t gone = PTHREAD_COND_INITIALIZER;
 static mca_btl_epofi_module_t *watched; /**< those that may have packets */
 static unsigned int users;              /**< modules that know it */
 static pthread_t thread;
-static bool works;                      /**< there is a thread, ... */
-static bool ends;                       /**< ... which is to end */
+static bool works; /**< there is a thread, ... */
+static bool ends;  /**< ... which is to end */
 
 /** A module has had no packet for a while: has it really none?  Then it tells when it has. */
 static bool has_none(mca_btl_epofi_module_t *module)

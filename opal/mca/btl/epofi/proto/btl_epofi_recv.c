@@ -174,8 +174,7 @@ static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_
         return;
     }
     if (OPAL_UNLIKELY(!hand_on(module, pair, wire.tag, buffer + sizeof(wire), wire.length))
-        && !mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire),
-                                      wire.length)) {
+        && !mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire), wire.length)) {
         mca_btl_epofi_drop(module, "nobody has registered for its tag");
     }
 }

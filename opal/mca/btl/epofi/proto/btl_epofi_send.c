@@ -67,8 +67,8 @@ static inline void check(mca_btl_epofi_module_t *module, struct mca_btl_base_end
 void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
                                    size_t length, int status)
 {
-    struct mca_btl_base_endpoint_t *endpoint
-        = EPOFI_CONTAINER(op, struct mca_btl_base_endpoint_t, inject_op);
+    struct mca_btl_base_endpoint_t *endpoint = EPOFI_CONTAINER(op, struct mca_btl_base_endpoint_t,
+                                                               inject_op);
 
     (void) length;
     check(module, endpoint, status);
@@ -118,8 +118,8 @@ static int frag_post(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoin
 
     frag->endpoint = endpoint;
     frag->op.complete = complete;
-    result = fi_send(module->fi.ep, frag->buffer, sizeof(mca_btl_epofi_wire_t) + length,
-                     frag->desc, endpoint->address, &frag->op.context);
+    result = fi_send(module->fi.ep, frag->buffer, sizeof(mca_btl_epofi_wire_t) + length, frag->desc,
+                     endpoint->address, &frag->op.context);
     if (OPAL_LIKELY(0 == result)) {
         mca_btl_epofi_op_started(module, endpoint);
         mca_btl_epofi_pair_sent(endpoint->pair);

@@ -33,8 +33,8 @@
 
 struct mca_btl_epofi_caller_t {
     mca_btl_epofi_listener_t to;
-    bool ours;  /**< a module of ours connects */
-    bool known; /**< whom it leads to, so there is ... */
+    bool ours;                     /**< a module of ours connects */
+    bool known;                    /**< whom it leads to, so there is ... */
     mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
     bool said;
     bool heard;
@@ -55,8 +55,9 @@ mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
 
 void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate)
 {
-    const mca_btl_epofi_callee_t *callee
-        = NULL == gate ? NULL : mca_btl_epofi_gate_callee(gate, &caller->to);
+    const mca_btl_epofi_callee_t *callee = NULL == gate
+                                               ? NULL
+                                               : mca_btl_epofi_gate_callee(gate, &caller->to);
 
     caller->ours = NULL != gate;
     caller->known = NULL != callee;

@@ -181,9 +181,9 @@ static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
 
 static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
 {
-    const bool awaited
-        = OPAL_UNLIKELY(0 != atomic_load_explicit(&mca_btl_epofi_sockets_awaited,
-                                                  memory_order_relaxed));
+    const bool awaited = OPAL_UNLIKELY(0
+                                       != atomic_load_explicit(&mca_btl_epofi_sockets_awaited,
+                                                               memory_order_relaxed));
     const ssize_t got = awaited ? recv_awaited(fd, buffer, length, flags)
                                 : recv(fd, buffer, length, flags);
 

@@ -82,7 +82,7 @@ struct mca_btl_epofi_gate_t {
     uint32_t count;
     uint32_t room;
     uint64_t refused;
-    uint64_t next_look_ns; /**< when there are too many: not before */
+    uint64_t next_look_ns;     /**< when there are too many: not before */
     opal_hash_table_t callees; /**< by mca_btl_epofi_listener_t */
 };
 
@@ -188,8 +188,9 @@ const mca_btl_epofi_callee_t *mca_btl_epofi_gate_callee(mca_btl_epofi_gate_t *ga
 {
     void *callee;
 
-    return OPAL_SUCCESS == opal_hash_table_get_value_ptr(&gate->callees, listener,
-                                                         sizeof(*listener), &callee)
+    return OPAL_SUCCESS
+                   == opal_hash_table_get_value_ptr(&gate->callees, listener, sizeof(*listener),
+                                                    &callee)
                ? callee
                : NULL;
 }
@@ -292,8 +293,8 @@ static void hold(mca_btl_epofi_gate_t *gate, int fd)
 static int listen_to(mca_btl_epofi_gate_t *gate, held_t *held, const char **why_p)
 {
     mca_btl_epofi_greeting_t *greeting = &held->greeting;
-    const ssize_t got = recv(held->fd, (char *) greeting + held->got,
-                             sizeof(*greeting) - held->got, MSG_DONTWAIT);
+    const ssize_t got = recv(held->fd, (char *) greeting + held->got, sizeof(*greeting) - held->got,
+                             MSG_DONTWAIT);
 
     *why_p = NULL;
     if (0 >= got) {
@@ -327,8 +328,8 @@ static bool answer(const mca_btl_epofi_gate_t *gate, const held_t *held)
                                                                    held->greeting.nonce);
 
     /* It has sent nothing yet, so there is room.  It goes with what libfabric says next. */
-    return sizeof(words) == send(held->fd, &words, sizeof(words),
-                                 MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
+    return sizeof(words)
+           == send(held->fd, &words, sizeof(words), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
 }
 
 /** Look at those that are held.  @return one that has greeted, which is held no more; -1: none */

@@ -32,7 +32,7 @@
 #include <string.h>
 
 #define EPOFI_GREETING_MAGIC UINT64_C(0x000167705265E90F) /**< its upper half: version 1 */
-#define EPOFI_ANSWER_MAGIC   UINT64_C(0x000168657245E90F)
+#define EPOFI_ANSWER_MAGIC UINT64_C(0x000168657245E90F)
 
 /** Who connects says: */
 typedef struct mca_btl_epofi_greeting_t {

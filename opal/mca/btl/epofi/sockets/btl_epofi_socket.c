@@ -69,8 +69,7 @@ void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry)
                                                               memory_order_relaxed);
 
     if (NULL != caller && mca_btl_epofi_caller_awaits(caller)) {
-        (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_awaited, 1,
-                                         memory_order_relaxed);
+        (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
     }
     free(caller);
 }

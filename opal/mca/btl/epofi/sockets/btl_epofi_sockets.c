@@ -78,8 +78,7 @@ static bool has_spoken(int fd, uint32_t greeting)
     return 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)
            || size < offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(info.tcpi_notsent_bytes)
            || least <= info.tcpi_bytes_received || least <= info.tcpi_bytes_acked
-           || 0 != info.tcpi_unacked
-           || 0 != info.tcpi_notsent_bytes;
+           || 0 != info.tcpi_unacked || 0 != info.tcpi_notsent_bytes;
 }
 
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])

@@ -44,33 +44,33 @@ BEGIN_C_DECLS
 typedef struct mca_btl_epshm_component_t {
     mca_btl_ep_component_t super;
 
-    unsigned int ring_cells;     /**< cells of 64 bytes in an inbox */
-    unsigned int lanes;          /**< rings of one sender that an inbox may have */
-    unsigned int lane_cells;     /**< cells of 32 bytes in one of them */
-    size_t eager_limit;          /**< bytes, header included, that are buffered by the sender */
-    size_t lend_min;             /**< bytes from which on a message may stay with the sender */
-    size_t share_min;            /**< bytes from which on sender and receiver copy together */
-    size_t max_send_size;        /**< bytes, header included, in one fragment */
+    unsigned int ring_cells;      /**< cells of 64 bytes in an inbox */
+    unsigned int lanes;           /**< rings of one sender that an inbox may have */
+    unsigned int lane_cells;      /**< cells of 32 bytes in one of them */
+    size_t eager_limit;           /**< bytes, header included, that are buffered by the sender */
+    size_t lend_min;              /**< bytes from which on a message may stay with the sender */
+    size_t share_min;             /**< bytes from which on sender and receiver copy together */
+    size_t max_send_size;         /**< bytes, header included, in one fragment */
     unsigned int eager_frags_max; /**< buffers of eager_limit bytes per endpoint */
     unsigned int max_frags_max;   /**< buffers of max_send_size bytes per endpoint */
 
     /* Between processes. */
-    bool processes;          /**< reach other processes of the node at all */
-    bool single_copy;        /**< copy large messages once, by Open MPI's smsc */
-    char *directory;         /**< where segments are */
-    size_t segment_size;     /**< bytes that a process's segment may grow to */
-    unsigned int pipe_cells; /**< cells of 64 bytes in a pipe */
-    size_t pipe_eager_limit; /**< as eager_limit, between processes */
-    size_t pipe_bytes;       /**< bytes of its area for messages that the cells do not hold */
+    bool processes;                /**< reach other processes of the node at all */
+    bool single_copy;              /**< copy large messages once, by Open MPI's smsc */
+    char *directory;               /**< where segments are */
+    size_t segment_size;           /**< bytes that a process's segment may grow to */
+    unsigned int pipe_cells;       /**< cells of 64 bytes in a pipe */
+    size_t pipe_eager_limit;       /**< as eager_limit, between processes */
+    size_t pipe_bytes;             /**< bytes of its area for messages that the cells do not hold */
     _Atomic int node_modules;      /**< modules alive that reach other processes */
     _Atomic uint64_t pipes_broken; /**< given up because their contents made no sense */
 } mca_btl_epshm_component_t;
 
 OPAL_DECLSPEC extern mca_btl_epshm_component_t mca_btl_epshm_component;
 
-#define EPSHM_SHOW_HELP(...)                                   \
-    do {                                                       \
-        MCA_BTL_EP_HOLD_CANCEL();                              \
+#define EPSHM_SHOW_HELP(...)                                     \
+    do {                                                         \
+        MCA_BTL_EP_HOLD_CANCEL();                                \
         mca_btl_ep_show_help("help-btl-epshm.txt", __VA_ARGS__); \
     } while (0)
 

@@ -44,8 +44,7 @@ static inline bool epshm_is_bare(const mca_btl_ep_module_t *module, const void *
     if (OPAL_LIKELY(EPSHM_USUAL_HEADER == header_size)) {
         memcpy(&first, header, sizeof(first));
     }
-    return module->ep_prefix == first && EPSHM_USUAL_HEADER == header_size
-           && MCA_BTL_EP_TAG == tag;
+    return module->ep_prefix == first && EPSHM_USUAL_HEADER == header_size && MCA_BTL_EP_TAG == tag;
 }
 
 /**

@@ -74,14 +74,14 @@ typedef struct epshm_node_peer_t {
     epshm_unusual_t unusual;
     epshm_neighbour_t *neighbour;
     struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
-    epshm_door_t *door;           /**< its */
-    uint64_t addressee;           /**< its number */
-    epshm_retired_t *last_will;   /**< made beforehand, so that the end needs no memory */
-    mca_btl_ep_module_t *module;  /**< whose */
-    uint32_t full;                /**< sends that found no room */
-    int32_t medium;               /**< messages that an area would have been better for */
-    bool gone;                    /**< nothing is sent any more */
-    bool lost;                    /**< and the owner knows that it is not as usual */
+    epshm_door_t *door;                    /**< its */
+    uint64_t addressee;                    /**< its number */
+    epshm_retired_t *last_will;            /**< made beforehand, so that the end needs no memory */
+    mca_btl_ep_module_t *module;           /**< whose */
+    uint32_t full;                         /**< sends that found no room */
+    int32_t medium;                        /**< messages that an area would have been better for */
+    bool gone;                             /**< nothing is sent any more */
+    bool lost;                             /**< and the owner knows that it is not as usual */
 } epshm_node_peer_t;
 
 /** A pipe that leads here, and whose it is: copied when it was taken in. */
@@ -110,15 +110,15 @@ typedef struct epshm_node_module_t {
     epshm_block_t door_block;
     uint64_t addressee;
     epshm_node_peer_t *peers; /**< the next one to look at, whether it has given us up */
-    bool broken;         /**< its door is: nothing is taken in any more */
-    epshm_node_in_t *in; /**< those that bring messages are at the front */
+    bool broken;              /**< its door is: nothing is taken in any more */
+    epshm_node_in_t *in;      /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
-    uint64_t *refused;   /**< senders given up before their pipes came */
+    uint64_t *refused; /**< senders given up before their pipes came */
     uint32_t refused_count;
-    uint32_t cold;       /**< the next one to look at of those behind */
-    uint32_t demote;     /**< the next place at the front to give to another */
+    uint32_t cold;   /**< the next one to look at of those behind */
+    uint32_t demote; /**< the next place at the front to give to another */
     uint32_t turns;
-    uint32_t asked;      /**< the next one to ask whether its sender has gone */
+    uint32_t asked;          /**< the next one to ask whether its sender has gone */
     epshm_unusual_t unusual; /**< messages to those that have been disconnected included */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
@@ -221,11 +221,11 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
                                                     struct mca_btl_base_endpoint_t *endpoint,
                                                     uint8_t order, size_t size, uint32_t flags);
 int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor);
-mca_btl_base_descriptor_t *
-mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
-                               struct mca_btl_base_endpoint_t *endpoint,
-                               struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                               size_t *size, uint32_t flags);
+mca_btl_base_descriptor_t *mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
+                                                          struct mca_btl_base_endpoint_t *endpoint,
+                                                          struct opal_convertor_t *convertor,
+                                                          uint8_t order, size_t reserve,
+                                                          size_t *size, uint32_t flags);
 int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                             mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag);
 

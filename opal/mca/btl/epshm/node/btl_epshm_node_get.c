@@ -38,9 +38,9 @@ static int get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpo
     return OPAL_SUCCESS;
 }
 
-static mca_btl_base_registration_handle_t *
-register_mem(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *base,
-             size_t size, uint32_t flags)
+static mca_btl_base_registration_handle_t *register_mem(mca_btl_base_module_t *btl,
+                                                        struct mca_btl_base_endpoint_t *endpoint,
+                                                        void *base, size_t size, uint32_t flags)
 {
     (void) btl;
     (void) endpoint;

@@ -48,10 +48,10 @@ typedef struct memory_front_t {
 typedef struct memory_t {
     mca_btl_ep_memory_t super;
     memory_front_t *front;
-    size_t size;         /**< of the mapping */
+    size_t size; /**< of the mapping */
     uint32_t processes;
     char *path;
-    _Atomic int fd;      /**< holds our lock on the file; -1: it has no name any more */
+    _Atomic int fd; /**< holds our lock on the file; -1: it has no name any more */
 } memory_t;
 
 /** The name of the file.

@@ -27,8 +27,7 @@
 
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
 
-bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
-                                     epshm_node_address_t *address)
+bool mca_btl_epshm_node_address_read(const void *blob, size_t length, epshm_node_address_t *address)
 {
     if (sizeof(*address) != length) {
         return false;
@@ -141,8 +140,7 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
     }
     module->addressee = stamp + 1
                         + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
-    mca_btl_epshm_node_address_write(&address, size, module->door_block.offset,
-                                     module->addressee);
+    mca_btl_epshm_node_address_write(&address, size, module->door_block.offset, module->addressee);
     address.stamp = stamp;
     memcpy(module->super.ep_address, &address, sizeof(address));
     atomic_fetch_add_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);

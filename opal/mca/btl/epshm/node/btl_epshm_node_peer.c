@@ -125,8 +125,7 @@ static int attach(const void *blob, size_t length, epshm_node_address_t *address
         return rc;
     }
     /* Relaxed: the door was made before its address was given to anybody. */
-    if (neighbour->size != address->size
-        || neighbour->size < address->door + sizeof(epshm_door_t)
+    if (neighbour->size != address->size || neighbour->size < address->door + sizeof(epshm_door_t)
         || atomic_load_explicit(neighbour->used, memory_order_relaxed)
                < address->door + sizeof(epshm_door_t)) {
         return OPAL_ERR_BAD_PARAM;
@@ -268,9 +267,9 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer)
 
 bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer)
 {
-    if (add_area(peer, mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA,
-                                                 mca_btl_epshm_component.pipe_bytes, 2,
-                                                 &peer->last_will->area_block))) {
+    if (add_area(peer,
+                 mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes, 2,
+                                           &peer->last_will->area_block))) {
         return true;
     }
     /* To ask takes the lock of the whole process. */

@@ -272,8 +272,8 @@ static bool open_word(uint64_t word, epshm_node_in_t *in)
 {
     const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
     /* It has been mapped: nobody sends to a process that has not seen his address. */
-    epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(
-        (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
+    epshm_neighbour_t *neighbour
+        = mca_btl_epshm_neighbour_find((opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
 
     *in = (epshm_node_in_t){.neighbour = neighbour};
     if (NULL == neighbour

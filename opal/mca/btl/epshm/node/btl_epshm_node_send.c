@@ -66,8 +66,7 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
     if (OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc)) {
         rc = epshm_pipe_reserve(&peer->out, size, position_p);
     }
-    return OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc) ? OPAL_SUCCESS
-                                                 : mca_btl_epshm_node_full(peer, rc);
+    return OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc) ? OPAL_SUCCESS : mca_btl_epshm_node_full(peer, rc);
 }
 
 /** A message of several cells goes faster in one piece: between cores 50 ns apart 128 bytes took
@@ -107,10 +106,10 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool 
 }
 
 /** All that does not fit in one cell. */
-static __attribute__((noinline)) int send_long(epshm_node_module_t *module,
-                                               epshm_node_peer_t *peer, const void *header,
-                                               size_t header_size, const void *payload,
-                                               size_t payload_size, mca_btl_base_tag_t tag)
+static __attribute__((noinline)) int send_long(epshm_node_module_t *module, epshm_node_peer_t *peer,
+                                               const void *header, size_t header_size,
+                                               const void *payload, size_t payload_size,
+                                               mca_btl_base_tag_t tag)
 {
     const size_t size = header_size + payload_size;
     const bool bare = epshm_is_bare(&module->super, header, header_size, tag);
@@ -237,11 +236,11 @@ int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_
     return OPAL_SUCCESS;
 }
 
-mca_btl_base_descriptor_t *
-mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
-                               struct mca_btl_base_endpoint_t *endpoint,
-                               struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                               size_t *size, uint32_t flags)
+mca_btl_base_descriptor_t *mca_btl_epshm_node_prepare_src(mca_btl_base_module_t *btl,
+                                                          struct mca_btl_base_endpoint_t *endpoint,
+                                                          struct opal_convertor_t *convertor,
+                                                          uint8_t order, size_t reserve,
+                                                          size_t *size, uint32_t flags)
 {
     return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
                                   largest(btl, (epshm_node_peer_t *) endpoint), reserve, size,

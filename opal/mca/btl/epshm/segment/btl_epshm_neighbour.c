@@ -162,7 +162,7 @@ static void say_not_mapped(const opal_process_name_t *name, int error)
 }
 
 int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                                 epshm_neighbour_t **neighbour_p)
+                                   epshm_neighbour_t **neighbour_p)
 {
     epshm_neighbour_t *neighbour;
     int error = 0;

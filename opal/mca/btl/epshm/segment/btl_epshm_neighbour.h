@@ -35,8 +35,8 @@ typedef struct epshm_neighbour_t {
     uint64_t stamp;
     unsigned char *base;
     uint64_t size;
-    const _Atomic uint64_t *used; /**< in its segment */
-    int fd;                       /**< to ask whether it lives */
+    const _Atomic uint64_t *used;     /**< in its segment */
+    int fd;                           /**< to ask whether it lives */
     mca_smsc_endpoint_t *single_copy; /**< NULL: its memory cannot be read from here */
     _Atomic bool copy_failed; /**< it could not be read when it was tried, or was another one's */
     epshm_copy_proof_t proof;
@@ -48,7 +48,7 @@ typedef struct epshm_neighbour_t {
  * @param[in] name, stamp, size  as in the address of one of its modules
  * @return OPAL_SUCCESS; OPAL_ERR_UNREACH (said why, once) */
 int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                                 epshm_neighbour_t **neighbour_p);
+                                   epshm_neighbour_t **neighbour_p);
 
 /** The segment of a process of this job that has been mapped.  Any thread.  @return NULL: none */
 epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);

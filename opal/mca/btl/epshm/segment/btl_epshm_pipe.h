@@ -135,14 +135,14 @@ typedef struct epshm_pipe_out_t {
     epshm_pipe_t *pipe;
     epshm_pipe_cell_t *cells;
     uint64_t mask;
-    uint64_t tail;  /**< first free position */
-    uint64_t limit; /**< positions below it may be written; lags behind head + cells */
+    uint64_t tail;       /**< first free position */
+    uint64_t limit;      /**< positions below it may be written; lags behind head + cells */
     unsigned char *area; /**< NULL: none yet */
     uint64_t area_size;
     uint64_t area_tail;  /**< as tail and limit, in bytes */
     uint64_t area_place; /**< area_tail modulo area_size: a division takes as long as 50 bytes */
     uint64_t area_limit;
-    uint64_t area_seen;  /**< the consumer's area_head when last looked at */
+    uint64_t area_seen; /**< the consumer's area_head when last looked at */
 } epshm_pipe_out_t;
 
 /** The consumer's end; memory of its own. */
@@ -151,10 +151,10 @@ typedef struct epshm_pipe_in_t {
     epshm_pipe_cell_t *cells;
     uint64_t mask;
     uint64_t head;
-    const unsigned char *segment; /**< the producer's memory, for the area */
+    const unsigned char *segment;         /**< the producer's memory, for the area */
     const _Atomic uint64_t *segment_used; /**< bytes of it that may be looked at */
-    uint64_t segment_size;        /**< bytes of it that are mapped */
-    const unsigned char *area;    /**< NULL: not used yet */
+    uint64_t segment_size;                /**< bytes of it that are mapped */
+    const unsigned char *area;            /**< NULL: not used yet */
     uint64_t area_size;
     uint64_t area_head;
     uint64_t area_place; /**< area_head modulo area_size */
@@ -167,10 +167,11 @@ typedef struct epshm_pipe_in_t {
 /** A message that has arrived. */
 typedef struct epshm_pipe_message_t {
     void *data; /**< in the pipe, or the caller's room */
-    const void *rest; /**< EPSHM_PIPE_REST bytes of its header, in the pipe; NULL: data has it all */
+    const void
+        *rest; /**< EPSHM_PIPE_REST bytes of its header, in the pipe; NULL: data has it all */
     uint32_t size;
     uint8_t tag;
-    uint64_t cells;     /**< that it takes */
+    uint64_t cells;                 /**< that it takes */
     uint64_t area_head, area_place; /**< of the pipe when it is through */
 } epshm_pipe_message_t;
 

@@ -71,8 +71,8 @@ static inline bool epshm_pipe_is_sound(const epshm_pipe_in_t *in)
     /* Acquire pairs with the release in epshm_pipe_close: whoever sees that sees all messages. */
     const uint64_t end = atomic_load_explicit(&in->pipe->end, memory_order_acquire);
     /* Relaxed: only the value matters. */
-    const uint64_t seq
-        = atomic_load_explicit(&in->cells[in->head & in->mask].seq, memory_order_relaxed);
+    const uint64_t seq = atomic_load_explicit(&in->cells[in->head & in->mask].seq,
+                                              memory_order_relaxed);
 
     if (EPSHM_PIPE_GIVEN_UP > end && in->head != end) {
         return in->head < end && in->head + 1 == seq;
@@ -131,8 +131,8 @@ static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cel
     }
     /* Whole, not further ahead than what may have been skipped at the area's end, and in order: one
      * that goes back is far ahead, too. */
-    if (position - in->area_head > in->area_size
-        || 0 != position % EPSHM_PIPE_LINE || message->size > in->area_size) {
+    if (position - in->area_head > in->area_size || 0 != position % EPSHM_PIPE_LINE
+        || message->size > in->area_size) {
         return EPSHM_PIPE_BROKEN;
     }
     place = in->area_place + (position - in->area_head);
@@ -140,9 +140,7 @@ static inline int epshm_pipe_peek_long(epshm_pipe_in_t *in, const epshm_pipe_cel
     if (place > in->area_size - message->size) {
         return EPSHM_PIPE_BROKEN;
     }
-    message->rest = is_apart ? cell->data + sizeof(epshm_pipe_envelope_t)
-                                   + sizeof(position)
-                             : NULL;
+    message->rest = is_apart ? cell->data + sizeof(epshm_pipe_envelope_t) + sizeof(position) : NULL;
     message->cells = 1;
     message->data = (void *) (in->area + place);
     message->area_head = position + epshm_pipe_area_for(message->size);

@@ -37,10 +37,8 @@ static inline void epshm_pipe_create(epshm_pipe_out_t *out, void *memory, uint64
     pipe->cells = cells;
     pipe->addressee = addressee;
     atomic_init(&pipe->end, EPSHM_PIPE_OPEN);
-    *out = (epshm_pipe_out_t){.pipe = pipe,
-                              .cells = (epshm_pipe_cell_t *) (pipe + 1),
-                              .mask = cells - 1,
-                              .limit = cells};
+    *out = (epshm_pipe_out_t){
+        .pipe = pipe, .cells = (epshm_pipe_cell_t *) (pipe + 1), .mask = cells - 1, .limit = cells};
 }
 
 /** Give the pipe an area of size bytes, a multiple of EPSHM_PIPE_LINE, at offset in the segment. */

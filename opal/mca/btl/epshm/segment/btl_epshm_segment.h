@@ -68,7 +68,7 @@ typedef struct epshm_block_t {
 typedef struct epshm_retired_t {
     struct epshm_retired_t *next;
     epshm_pipe_t *pipe;
-    epshm_neighbour_t *neighbour; /**< the consumer's */
+    epshm_neighbour_t *neighbour;         /**< the consumer's */
     epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
 } epshm_retired_t;
 

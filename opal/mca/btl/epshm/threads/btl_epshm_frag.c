@@ -61,8 +61,8 @@ OBJ_CLASS_INSTANCE(mca_btl_epshm_frag_t, mca_btl_base_descriptor_t, frag_constru
 
 struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void)
 {
-    struct mca_btl_epshm_pool_t *pool
-        = aligned_alloc(EPSHM_CACHE_LINE, sizeof(struct mca_btl_epshm_pool_t));
+    struct mca_btl_epshm_pool_t *pool = aligned_alloc(EPSHM_CACHE_LINE,
+                                                      sizeof(struct mca_btl_epshm_pool_t));
 
     if (NULL == pool) {
         return NULL;
@@ -97,8 +97,8 @@ static int64_t free_list(mca_btl_epshm_frag_t *frag)
 void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool)
 {
     /* Acquire pairs with the release in mca_btl_epshm_frag_return, as in collect_returned. */
-    int64_t out = -free_list(
-        atomic_exchange_explicit(&pool->returned, &owner_gone, memory_order_acq_rel));
+    int64_t out = -free_list(atomic_exchange_explicit(&pool->returned, &owner_gone,
+                                                      memory_order_acq_rel));
 
     for (int i = 0; i < EPSHM_FRAG_CLASSES; ++i) {
         out += (int64_t) pool->allocated[i] - free_list(pool->free[i]);
@@ -142,8 +142,8 @@ static void collect_returned(struct mca_btl_epshm_pool_t *pool)
 {
     /* Acquire pairs with the release in mca_btl_epshm_frag_return: the receiver's reads of the
      * buffer are ordered before our next writes to it. */
-    mca_btl_epshm_frag_t *frag
-        = atomic_exchange_explicit(&pool->returned, NULL, memory_order_acquire);
+    mca_btl_epshm_frag_t *frag = atomic_exchange_explicit(&pool->returned, NULL,
+                                                          memory_order_acquire);
 
     while (NULL != frag) {
         mca_btl_epshm_frag_t *next = frag->next;

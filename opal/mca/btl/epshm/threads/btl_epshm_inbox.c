@@ -93,8 +93,8 @@ static bool enter(struct mca_btl_base_endpoint_t *inbox)
 
 struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
 {
-    struct mca_btl_base_endpoint_t *inbox
-        = aligned_alloc(EPSHM_CACHE_LINE, sizeof(struct mca_btl_base_endpoint_t));
+    struct mca_btl_base_endpoint_t *inbox = aligned_alloc(EPSHM_CACHE_LINE,
+                                                          sizeof(struct mca_btl_base_endpoint_t));
 
     if (NULL == inbox) {
         return NULL;

@@ -143,7 +143,8 @@ bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
 {
     epshm_place_t *place = mca_btl_epshm_place(module, inbox);
 
-    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(module, place) && open_lane(place, inbox);
+    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(module, place)
+           && open_lane(place, inbox);
 }
 
 void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module)

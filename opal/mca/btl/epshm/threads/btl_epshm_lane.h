@@ -85,12 +85,13 @@ typedef struct epshm_lane_ring_t {
      * (btl_epshm_loan.h). */
     alignas(64) uint64_t mask; /**< number of cells - 1 */
     uint64_t tail;
-    _Atomic uint64_t recalled; /**< loans at positions below it are not to be begun any more */
-    _Atomic uint64_t replaced; /**< those below it have a copy in their place */
+    _Atomic uint64_t recalled;     /**< loans at positions below it are not to be begun any more */
+    _Atomic uint64_t replaced;     /**< those below it have a copy in their place */
     _Atomic(unsigned char *) area; /**< EPSHM_LANE_BESIDE bytes for each cell; NULL: none yet */
 
     /* Line 2: written by the consumer; read by the producer when it takes loans back. */
-    alignas(64) _Atomic uint64_t borrowed; /**< position + 1 of the loan that is being read, or was */
+    alignas(
+        64) _Atomic uint64_t borrowed; /**< position + 1 of the loan that is being read, or was */
 
     alignas(64) epshm_lane_cell_t cell[];
 } epshm_lane_ring_t;
@@ -101,8 +102,8 @@ _Static_assert(192 == offsetof(epshm_lane_ring_t, cell), "cells fill lines");
 typedef struct epshm_lane_writer_t {
     epshm_lane_ring_t *ring;
     uint64_t mask;
-    uint64_t tail;  /**< first position not yet written */
-    uint64_t limit; /**< positions below it may be written; lags behind head + cells */
+    uint64_t tail;       /**< first position not yet written */
+    uint64_t limit;      /**< positions below it may be written; lags behind head + cells */
     unsigned char *area; /**< the ring's; NULL: none yet */
 } epshm_lane_writer_t;
 
@@ -134,8 +135,7 @@ static inline uint64_t epshm_lane_cells_beside(uint64_t mask, uint64_t position,
 /** Number of cells that a message of size bytes takes. */
 static inline uint64_t epshm_lane_cells_for(size_t size)
 {
-    return size <= EPSHM_LANE_PAYLOAD ? 1
-                                      : (size + EPSHM_LANE_PAYLOAD - 1) / EPSHM_LANE_PAYLOAD;
+    return size <= EPSHM_LANE_PAYLOAD ? 1 : (size + EPSHM_LANE_PAYLOAD - 1) / EPSHM_LANE_PAYLOAD;
 }
 
 /**
@@ -342,7 +342,8 @@ static inline const epshm_lane_cell_t *epshm_lane_peek(const epshm_lane_ring_t *
     if ((uint32_t) (head + 1) != (uint32_t) word) {
         return NULL;
     }
-    *mark = (epshm_lane_mark_t){.kind = (uint8_t) (word >> 32), .tag = (uint8_t) (word >> 40),
+    *mark = (epshm_lane_mark_t){.kind = (uint8_t) (word >> 32),
+                                .tag = (uint8_t) (word >> 40),
                                 .size = (uint16_t) (word >> 48)};
     return cell;
 }

@@ -107,7 +107,8 @@ static int collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
 static bool replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     const struct epshm_loan_t *loan = loan_at(&place->loans, place->loans.first);
-    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get_more(module->pool, place->inbox, loan->size);
+    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get_more(module->pool, place->inbox,
+                                                             loan->size);
 
     if (NULL == frag) {
         return false;
@@ -240,10 +241,7 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     memcpy(cell.header, (const unsigned char *) header + sizeof(first), sizeof(cell.header));
     memcpy(epshm_lane_cell(&place->writer, 0)->data, &cell, sizeof(cell));
     *loan_at(loans, loans->last) = (struct epshm_loan_t){
-        .position = place->writer.tail,
-        .data = payload,
-        .size = payload_size,
-        .token = token};
+        .position = place->writer.tail, .data = payload, .size = payload_size, .token = token};
     ++loans->last;
     if (0 == (lending(module) & bit_of(module, place))) {
         set_lending(module, lending(module) | bit_of(module, place));

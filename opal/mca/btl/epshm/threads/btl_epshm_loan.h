@@ -81,9 +81,8 @@ typedef enum epshm_loan_state_t {
 static inline epshm_loan_state_t epshm_loan_recalled(const epshm_lane_ring_t *ring, uint64_t head)
 {
     /* Acquire pairs with the release in epshm_loan_replace: the copy and the cell before it. */
-    return head < atomic_load_explicit(&ring->replaced, memory_order_acquire)
-               ? EPSHM_LOAN_REPLACED
-               : EPSHM_LOAN_RECALLED;
+    return head < atomic_load_explicit(&ring->replaced, memory_order_acquire) ? EPSHM_LOAN_REPLACED
+                                                                              : EPSHM_LOAN_RECALLED;
 }
 
 /** The first message of the lane is a loan: whose are its bytes?  Consumer only. */

@@ -117,8 +117,8 @@ static int send_beside(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writ
                        size_t payload_size)
 {
     uint64_t first;
-    const uint64_t count
-        = epshm_lane_cells_beside(writer->mask, writer->tail, payload_size, &first);
+    const uint64_t count = epshm_lane_cells_beside(writer->mask, writer->tail, payload_size,
+                                                   &first);
 
     if (OPAL_UNLIKELY(NULL == writer->area) && !epshm_lane_make_area(writer)) {
         return OPAL_ERR_NOT_AVAILABLE;
@@ -141,10 +141,11 @@ static int send_beside(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writ
 }
 
 /** A message of any kind and size in the cells of a lane. */
-static __attribute__((noinline)) int
-send_cells(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer, bool bare,
-           const unsigned char *header, size_t header_size, const unsigned char *payload,
-           size_t payload_size, mca_btl_base_tag_t tag)
+static __attribute__((noinline)) int send_cells(mca_btl_epshm_module_t *module,
+                                                epshm_lane_writer_t *writer, bool bare,
+                                                const unsigned char *header, size_t header_size,
+                                                const unsigned char *payload, size_t payload_size,
+                                                mca_btl_base_tag_t tag)
 {
     const size_t size = header_size + payload_size - (bare ? sizeof(uint64_t) : 0);
     const uint64_t count = epshm_lane_cells_for(size);
@@ -208,8 +209,7 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
     mca_btl_epshm_frag_t *frag;
     int rc;
 
-    if (endpoint == place->inbox
-        && goes_beside(module, header, header_size, payload_size, tag)) {
+    if (endpoint == place->inbox && goes_beside(module, header, header_size, payload_size, tag)) {
         rc = send_beside(module, &place->writer, header, payload, payload_size);
         if (OPAL_LIKELY(OPAL_ERR_NOT_AVAILABLE != rc)) {
             return rc;
@@ -217,8 +217,8 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
     }
     if (endpoint == place->inbox && EPSHM_BURST >= module->burst
         && EPSHM_LANE_MAX >= header_size + payload_size) {
-        return send_cells(module, &place->writer, false, header, header_size, payload,
-                          payload_size, tag);
+        return send_cells(module, &place->writer, false, header, header_size, payload, payload_size,
+                          tag);
     }
     frag = mca_btl_epshm_frag_get(module->pool, endpoint, header_size + payload_size);
     if (OPAL_UNLIKELY(NULL == frag)) {

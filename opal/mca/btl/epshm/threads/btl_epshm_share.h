@@ -52,7 +52,8 @@
 #define EPSHM_SHARE_CLOSED UINT32_MAX
 
 typedef struct epshm_share_t {
-    alignas(64) _Atomic uint64_t ticket; /**< generation in the upper, next piece in the lower half */
+    alignas(
+        64) _Atomic uint64_t ticket; /**< generation in the upper, next piece in the lower half */
     _Atomic uint32_t pieces;
     _Atomic uint32_t done; /**< pieces copied */
     _Atomic uintptr_t source;
@@ -110,8 +111,7 @@ static inline int epshm_share_work(epshm_share_t *share, int most)
         }
         /* Acquire and release: the loads above stay before the claim, the copying behind it. */
         if (!atomic_compare_exchange_strong_explicit(&share->ticket, &ticket, ticket + 1,
-                                                     memory_order_acq_rel,
-                                                     memory_order_relaxed)) {
+                                                     memory_order_acq_rel, memory_order_relaxed)) {
             continue;
         }
         length = size - offset < EPSHM_SHARE_PIECE ? size - offset : EPSHM_SHARE_PIECE;

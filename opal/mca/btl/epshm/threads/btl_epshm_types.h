@@ -44,8 +44,8 @@ enum {
 
 /** First bytes of every message in the ring. */
 typedef struct epshm_envelope_t {
-    uint8_t kind; /**< EPSHM_KIND_* */
-    uint8_t tag;  /**< active message tag */
+    uint8_t kind;  /**< EPSHM_KIND_* */
+    uint8_t tag;   /**< active message tag */
     uint16_t size; /**< bytes that follow inline */
     uint32_t unused;
 } epshm_envelope_t;
@@ -110,7 +110,7 @@ typedef struct mca_btl_epshm_frag_t {
     struct mca_btl_epshm_pool_t *pool;
     struct mca_btl_epshm_frag_t *next; /**< in a free list */
     uint32_t class_index;              /**< which free list */
-    uint32_t account;                  /**< the inbox that it was drawn for, roughly; see the pool */
+    uint32_t account; /**< the inbox that it was drawn for, roughly; see the pool */
     alignas(EPSHM_CACHE_LINE) unsigned char data[];
 } mca_btl_epshm_frag_t;
 
@@ -154,7 +154,7 @@ typedef struct mca_btl_epshm_module_t {
     mca_btl_ep_module_t super;
     struct mca_btl_base_endpoint_t *inbox;
     struct mca_btl_epshm_pool_t *pool;
-    uint32_t burst; /**< messages sent since the endpoint was last progressed */
+    uint32_t burst;          /**< messages sent since the endpoint was last progressed */
     epshm_unusual_t unusual; /**< messages of lanes that were given up included */
     epshm_place_t place[EPSHM_LANE_PLACES];
     /** Long copies from an inbox's side: first way with its help, second alone. */
@@ -183,8 +183,7 @@ void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox);
 
 /** Find by address and take a reference; NULL if the address is of no live inbox of this process.
  * Any thread. */
-struct mca_btl_base_endpoint_t *
-mca_btl_epshm_inbox_find(const mca_btl_epshm_address_t *address);
+struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_find(const mca_btl_epshm_address_t *address);
 
 /** The published form of an inbox. */
 void mca_btl_epshm_inbox_address(const struct mca_btl_base_endpoint_t *inbox,

@@ -55,12 +55,12 @@ struct mca_btl_base_registration_handle_t;
 struct opal_convertor_t;
 
 /* Objects: constructed by their class's function, no more. */
-#define OBJ_CLASS_DECLARATION(type) typedef void (*type##_constructor_t)(type *object)
-#define OBJ_CLASS_INSTANCE(type, parent, constructor, destructor)                             \
-    static void type##_construct(type *object)                                                \
-    {                                                                                         \
-        constructor(object);                                                                  \
-    }                                                                                         \
+#define OBJ_CLASS_DECLARATION(type) typedef void (*type##_constructor_t)(type * object)
+#define OBJ_CLASS_INSTANCE(type, parent, constructor, destructor) \
+    static void type##_construct(type *object)                    \
+    {                                                             \
+        constructor(object);                                      \
+    }                                                             \
     struct type##_end_t
 #define OBJ_CONSTRUCT(object, type) type##_construct(object)
 #define OBJ_DESTRUCT(object) ((void) (object))

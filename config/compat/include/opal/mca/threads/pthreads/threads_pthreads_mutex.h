@@ -34,7 +34,7 @@ typedef pthread_mutex_t opal_thread_internal_mutex_t;
 typedef pthread_cond_t opal_thread_internal_cond_t;
 
 #define OPAL_THREAD_INTERNAL_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
-#define OPAL_THREAD_INTERNAL_COND_INITIALIZER  PTHREAD_COND_INITIALIZER
+#define OPAL_THREAD_INTERNAL_COND_INITIALIZER PTHREAD_COND_INITIALIZER
 #ifdef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #    define OPAL_THREAD_INTERNAL_RECURSIVE_MUTEX_INITIALIZER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #endif
@@ -46,8 +46,8 @@ static inline int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *
     int rc = pthread_mutexattr_init(&attr);
 
     if (0 == rc) {
-        pthread_mutexattr_settype(&attr, recursive ? PTHREAD_MUTEX_RECURSIVE
-                                                   : PTHREAD_MUTEX_DEFAULT);
+        pthread_mutexattr_settype(&attr,
+                                  recursive ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_DEFAULT);
         rc = pthread_mutex_init(mutex, &attr);
         pthread_mutexattr_destroy(&attr);
     }
