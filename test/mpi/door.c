@@ -59,40 +59,77 @@ void test_process_begin(void)
 
 /* ---- who is where ---------------------------------------------------------------------------- */
 
+typedef struct said_t {
+    int proc, node;
+    char host[MPI_MAX_PROCESSOR_NAME];
+} said_t;
+
+/** Members that share something with this one. */
+typedef struct sharing_t {
+    int count, before, first, processes;
+} sharing_t;
+
+static void share(sharing_t *with, const said_t *said, int rank, int own)
+{
+    bool is_new = true;
+
+    with->first = 0 == with->count++ ? rank : with->first;
+    with->before += rank < own;
+    for (int other = 0; other < rank; ++other) {
+        is_new = is_new && said[other].proc != said[rank].proc;
+    }
+    with->processes += is_new;
+}
+
+static void check_members(MPI_Comm comm, struct ept *t, mpix_endpoints_reach_t reach,
+                          const sharing_t *with)
+{
+    mpix_endpoints_members_t members;
+
+    EPT_OK(t, epdoor_door->members(comm, reach, &members));
+    EPT_EQ(t, with->count, members.count);
+    EPT_EQ(t, with->before, members.index);
+    EPT_EQ(t, with->first, members.first);
+    EPT_EQ(t, with->processes, members.processes);
+}
+
 /** Against what the members say of themselves. */
 static void who(MPI_Comm comm, struct ept *t)
 {
-    int *procs = malloc((size_t) t->size * sizeof(*procs)), here = 0, before = 0;
-    mpix_endpoints_members_t members;
-    mpix_endpoints_place_t place, own;
+    said_t *said = calloc((size_t) t->size, sizeof(*said)), own = {.proc = t->proc};
+    sharing_t process = {0}, node = {0};
+    mpix_endpoints_place_t place;
+    int length;
 
-    EPT_OK(t, MPI_Allgather(&t->proc, 1, MPI_INT, procs, 1, MPI_INT, comm));
-    EPT_CHECK(t, epdoor_door->place(comm, t->rank, &own), "no place of its own");
+    EPT_OK(t, MPI_Get_processor_name(own.host, &length));
+    EPT_CHECK(t, epdoor_door->place(comm, t->rank, &place), "no place of its own");
+    EPT_CHECK(t, MPIX_ENDPOINTS_NODE_UNKNOWN != place.node, "mpirun does not number its nodes");
+    own.node = (int) place.node;
+    EPT_OK(t, MPI_Allgather(&own, sizeof(own), MPI_BYTE, said, sizeof(own), MPI_BYTE, comm));
     for (int rank = 0; rank < t->size; ++rank) {
+        const bool near = 0 == strcmp(own.host, said[rank].host);
+
         EPT_CHECK(t, epdoor_door->place(comm, rank, &place), "no place of rank %d", rank);
-        EPT_EQ(t, procs[rank] == t->proc, place.in_process);
-        EPT_EQ(t, true, place.on_node); /* of this machine are all */
-        EPT_EQ(t, procs[rank], (int) place.process);
-        EPT_EQ(t, own.node, place.node);
+        EPT_EQ(t, said[rank].proc == t->proc, place.in_process);
+        EPT_EQ(t, near, place.on_node);
+        EPT_EQ(t, near, own.node == said[rank].node);
+        EPT_EQ(t, said[rank].proc, (int) place.process);
+        EPT_EQ(t, said[rank].node, (int) place.node);
         EPT_EQ(t, false, epdoor_door->is_lost(comm, rank));
-        here += procs[rank] == t->proc;
-        before += procs[rank] == t->proc && rank < t->rank;
+        if (said[rank].proc == t->proc) {
+            share(&process, said, rank, t->rank);
+        }
+        if (near) {
+            share(&node, said, rank, t->rank);
+        }
     }
     EPT_EQ(t, false, epdoor_door->is_lost(comm, MPIX_ENDPOINTS_ANYBODY));
     EPT_EQ(t, false, epdoor_door->place(comm, t->size, &place));
     EPT_EQ(t, false, epdoor_door->place(comm, -1, &place));
     EPT_EQ(t, false, epdoor_door->place(MPI_COMM_WORLD, 0, &place));
-    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_PROCESS, &members));
-    EPT_EQ(t, here, members.count);
-    EPT_EQ(t, before, members.index);
-    EPT_EQ(t, 1, members.processes);
-    EPT_EQ(t, t->proc, procs[members.first]);
-    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_NODE, &members));
-    EPT_EQ(t, t->size, members.count);
-    EPT_EQ(t, t->rank, members.index);
-    EPT_EQ(t, 0, members.first);
-    EPT_EQ(t, t->nprocs, members.processes);
-    free(procs);
+    check_members(comm, t, MPIX_ENDPOINTS_PROCESS, &process);
+    check_members(comm, t, MPIX_ENDPOINTS_NODE, &node);
+    free(said);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -190,9 +227,26 @@ static void freed(MPI_Comm comm, struct ept *t)
 
 /* ---- what hangs on handles ------------------------------------------------------------------- */
 
+/** Between the even ranks and the odd ones, and one of all of them. */
+static void bridge(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm half, inter, all;
+
+    EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, 0, &half));
+    EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 1 - t->rank % 2, 3, &inter));
+    EPT_CHECK(t, NULL == epdoor_door->object(inter, epdoor_number()), "something hangs on it");
+    EPT_OK(t, MPI_Intercomm_merge(inter, t->rank % 2, &all));
+    EPT_OK(t, epdoor_barrier(half));
+    EPT_OK(t, epdoor_barrier(all));
+    EPT_OK(t, MPI_Comm_free(&half));
+    EPT_OK(t, MPI_Comm_free(&inter));
+    EPT_OK(t, MPI_Comm_free(&all));
+}
+
 /** All kinds of communicators, each with an object, which goes with it. */
 static void derived(MPI_Comm comm, struct ept *t)
 {
+    MPI_Request request;
     MPI_Comm made;
 
     EPT_OK(t, MPI_Barrier(comm));
@@ -201,6 +255,13 @@ static void derived(MPI_Comm comm, struct ept *t)
         EPT_CHECK(t, NULL != epdoor_door->object(made, epdoor_number()), "nothing hangs on it");
         EPT_OK(t, epdoor_barrier(made));
         EPT_OK(t, MPI_Comm_free(&made));
+    }
+    EPT_OK(t, MPI_Comm_idup(comm, &made, &request));
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_OK(t, epdoor_barrier(made));
+    EPT_OK(t, MPI_Comm_free(&made));
+    if (1 < t->size) {
+        bridge(comm, t);
     }
     EPT_OK(t, MPI_Barrier(comm));
     if (0 == t->local) {
@@ -301,6 +362,7 @@ static void node_memory(MPI_Comm comm, struct ept *t)
 {
     const size_t size = 3 * sizeof(uint64_t);
     mpix_endpoints_memory_t *memory = NULL;
+    mpix_endpoints_members_t node;
     _Atomic uint64_t *words;
     int rc, whole = 0, all;
 
@@ -312,16 +374,18 @@ static void node_memory(MPI_Comm comm, struct ept *t)
         EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
     }
     EPT_OK(t, MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_SUM, comm));
-    EPT_CHECK(t, 0 == all || t->size == all, "%d of %d have it", all, t->size);
+    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_NODE, &node));
+    EPT_CHECK(t, 0 == all || t->size == all || node.count < t->size, "%d of %d have it", all,
+              t->size);
     if (0 < ept_option_long("whole", 0)) {
         EPT_EQ(t, 1, whole);
     }
     if (whole) {
         words = memory->base;
         (void) atomic_fetch_add(&words[0], 1);
-        EPT_OK(t,
-               epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0], (uint64_t) t->size));
-        EPT_EQ(t, t->size, words[0]);
+        EPT_OK(t, epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0],
+                                         (uint64_t) node.count));
+        EPT_EQ(t, node.count, words[0]);
         EPT_EQ(t, 0, words[2]);
         EPT_OK(t, MPI_Barrier(comm));
     }

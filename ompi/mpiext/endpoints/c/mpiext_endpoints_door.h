@@ -17,7 +17,8 @@
  *     const mpix_endpoints_door_t *door = mpix_endpoints_door(MPIX_ENDPOINTS_DOOR_ABI);
  *
  * Words: a *handle* is an MPI_Comm of endpoints, one per endpoint and communicator; a *guest* is a
- * component that uses the door.  Ranks are those of the handle's own group.
+ * component that uses the door.  Of an intercommunicator, place and members are about the own
+ * group, all else that has a rank about the other one, as MPI's calls are.
  *
  * What holds for all functions unless they say otherwise:
  *
@@ -62,9 +63,10 @@ typedef struct mpix_endpoints_guest_t {
 
     /**
      * A handle is being made: make what belongs to it.  Local: it must not wait for other members,
-     * nor send.  What fails here fails at all members of the communicator, as if an allocation of
-     * ours had.  Called by the thread that makes the handle, before anybody has it; several handles
-     * of a process may be made at once.
+     * nor send; what MPI says of the handle itself (rank, size, group) may be asked.  What fails
+     * here fails at all members of the communicator, as if an allocation of ours had.  Called by
+     * the thread that makes the handle, before anybody has it; several handles of a process may be
+     * made at once.
      *
      * @param[out] object_p  what object and arrived will give, and free; may be left NULL
      * @return MPI_SUCCESS or an error code
@@ -216,13 +218,13 @@ typedef struct mpix_endpoints_door_t {
     int (*wait_word)(const struct ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
                      uint64_t least);
 
-    /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle is
-     * held until it is done.  Never fails. */
+    /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle
+     * is held until it is done.  Never fails. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);
 
     /**
      * A request that MPI_Wait and its like turn the handle's endpoint for.  To the user it is that
-     * of a collective: errors go to the communicator's handler.  The handle is held while it is there.
+     * of a collective: errors go to the communicator's handler.  It holds the handle.
      *
      * @param[in]  persistent  it is inactive, and MPI_Start calls ops->start; else it is active
      * @param[out] request_p   becomes the user's
@@ -271,8 +273,8 @@ typedef struct mpix_endpoints_door_t {
                  struct ompi_request_t **request_p);
 
     /**
-     * A short message that no receive waits for: the guest's arrived takes it.  In order among those
-     * to that rank.  Copied, sent now or soon; turns nothing.
+     * A short message that no receive waits for: the guest's arrived takes it.  In order among
+     * those to that rank.  Copied, sent now or soon; turns nothing.
      *
      * @param[in] size  MPIX_ENDPOINTS_POST_MOST at most
      * @return MPI_SUCCESS; MPI_ERR_NO_MEM: not sent, to be tried again; MPI_ERR_PROC_FAILED;

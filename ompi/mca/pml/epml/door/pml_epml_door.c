@@ -80,7 +80,7 @@ static bool lost(const mca_pml_epml_comm_t *comm, int rank, bool asks)
     if (mca_pml_epml_lost_has_news(ep)) {
         mca_pml_epml_lost_look(ep);
     }
-    is = 0 > rank ? comm->loss.member : mca_pml_epml_lost_is(ep, comm->local->member[rank]);
+    is = 0 > rank ? comm->loss.member : mca_pml_epml_lost_is(ep, comm->peers->member[rank]);
     if (asks) {
         mca_pml_epml_lost_note_probe(comm, rank, MPI_ANY_TAG); /* no request says so */
     }
@@ -103,13 +103,13 @@ static int door_wait(const ompi_communicator_t *comm, int from, bool (*until)(vo
 {
     const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_ep_t *ep = epml_comm->ep;
-    const bool has_links = mca_pml_epml_ep_has_ways(ep); /* else nobody can be lost */
+    const bool has_ways = mca_pml_epml_ep_has_ways(ep); /* else nobody can be lost */
     mca_pml_epml_waiter_t waiter = {0};
     int rc = MPI_SUCCESS;
 
     while (!until(context)) {
         mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
-        if (OPAL_UNLIKELY(0 == waiter.idle % LOOK_LONG) && 0 != waiter.idle && has_links
+        if (OPAL_UNLIKELY(0 == waiter.idle % LOOK_LONG) && 0 != waiter.idle && has_ways
             && lost(epml_comm, from, true) && !until(context)) {
             rc = MPI_ERR_PROC_FAILED;
             break;

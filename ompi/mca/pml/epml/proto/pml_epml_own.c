@@ -40,7 +40,9 @@ int mca_pml_epml_own_send(mca_pml_epml_comm_t *comm, int number, int rank, const
                            .source = comm->rank,
                            .tag = number}};
 
-    memcpy(message.data, data, size);
+    if (0 < size) {
+        memcpy(message.data, data, size);
+    }
     return mca_pml_epml_send_control(comm->ep, comm->peers->member[rank], &message,
                                      sizeof(message.match) + size);
 }
