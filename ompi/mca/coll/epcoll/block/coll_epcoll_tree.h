@@ -1,0 +1,430 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Small operations on a block (coll_epcoll_block.h): barrier, all to all, one to all.
+ *
+ * Up to EPCOLL_FAN members read each other's lines: one transfer of a line on the way, which is the
+ * least there is.  More are in groups of that many, and groups in groups, up to a level with no more
+ * nodes than a group has members.  A group's first member, its leader, puts together what its members
+ * say and says it in the node's line; the leaders of the topmost nodes read each other; each passes
+ * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines.
+ *
+ * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
+ * own lines stay until all are through, so anyone can see whether all have come, and put together by
+ * itself what they say, in the same order (epcoll_alone).  The result is the same, bit by bit.
+ *
+ * Tests: unit/test_epcoll_block
+ */
+
+#ifndef COLL_EPCOLL_TREE_H
+#define COLL_EPCOLL_TREE_H
+
+#include "coll_epcoll_block.h"
+
+/** What an operation of all does with what they say. */
+typedef struct epcoll_all_t {
+    uint64_t call;    /**< what we have called; the same at all members, or it is an error */
+    const void *data; /**< what we say */
+    size_t size;      /**< of it, and of the result: the same at all; at most EPCOLL_INLINE */
+    /** into = from op into.  NULL: nothing to put together. */
+    void (*combine)(void *into, const void *from, void *context);
+    void *context;
+} epcoll_all_t;
+
+/** Members call different operations, or of different lengths. */
+#define EPCOLL_DIFFERENT (-1)
+
+/** All are in operation number of ours, which is none of few: has one come to a barrier? */
+static inline bool epcoll_is_at_barrier(epcoll_member_t *member, uint32_t index)
+{
+    return member->number == atomic_load_explicit(&member->place[index].here, memory_order_relaxed);
+}
+
+/** A barrier of up to EPCOLL_FAN: a word each.  Needs no slot, so nothing has to be over before. */
+static inline int epcoll_barrier_few(epcoll_member_t *member)
+{
+    const uint64_t number = ++member->number;
+
+    /* Release pairs with the acquire below: what was done before the barrier is done. */
+    atomic_store_explicit(&member->place[member->index].here, number, memory_order_release);
+    for (uint32_t i = 0; i < member->count; ++i) {
+        uint32_t looks = 0;
+
+        while (atomic_load_explicit(&member->place[i].here, memory_order_acquire) < number) {
+            const int rc = epcoll_look(member, &looks);
+
+            if (0 != rc) {
+                return rc;
+            }
+            if (EPCOLL_LOOKS_FIRST <= looks
+                && number
+                       == atomic_load_explicit(&epcoll_slot(member, i)->number,
+                                               memory_order_relaxed)) {
+                return EPCOLL_DIFFERENT;
+            }
+        }
+    }
+    epcoll_all_came(member);
+    return 0;
+}
+
+/** Wait until a member has said its part of this operation.  @return 0 or an error */
+static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t index, uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, index);
+    uint32_t looks = 0;
+
+    while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
+        const int rc = epcoll_look(member, &looks);
+
+        if (0 != rc) {
+            return rc;
+        }
+        if (EPCOLL_LOOKS_FIRST <= looks && epcoll_is_at_barrier(member, index)) {
+            return EPCOLL_DIFFERENT;
+        }
+    }
+    return call == slot->call ? 0 : EPCOLL_DIFFERENT;
+}
+
+static inline void epcoll_put_together(const epcoll_all_t *all, void *into, const void *from,
+                                       bool first)
+{
+    if (first) {
+        memcpy(into, from, all->size);
+    } else if (NULL != all->combine) {
+        all->combine(into, from, all->context);
+    }
+}
+
+/** All members' lines are here: what those of a node say together, or, of level -1, a member. */
+static inline int epcoll_value(epcoll_member_t *member, const epcoll_all_t *all, int level,
+                               uint32_t index, void *value)
+{
+    const uint32_t below = level < 1 ? member->count : member->nodes[level - 1];
+    const uint32_t from = index * member->fan;
+    const uint32_t to = from + member->fan < below ? from + member->fan : below;
+
+    if (level < 0) {
+        memcpy(value, epcoll_slot(member, index)->data, all->size);
+        return all->call == epcoll_slot(member, index)->call ? 0 : EPCOLL_DIFFERENT;
+    }
+    for (uint32_t i = to; i-- > from;) {
+        alignas(16) unsigned char one[EPCOLL_INLINE];
+        const int rc = epcoll_value(member, all, level - 1, i, one);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_put_together(all, value, one, to - 1 == i);
+    }
+    return 0;
+}
+
+/** What all say, by ourselves, once all members' lines are here.  In the tree's order. */
+static inline int epcoll_alone(epcoll_member_t *member, const epcoll_all_t *all, void *result)
+{
+    const int top = (int) member->levels - 1;
+
+    for (uint32_t i = member->nodes[top]; i-- > 0;) {
+        alignas(16) unsigned char one[EPCOLL_INLINE];
+        const int rc = epcoll_value(member, all, top, i, one);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_put_together(all, result, one, member->nodes[top] - 1 == i);
+    }
+    return 0;
+}
+
+/** How a wait in the tree ended. */
+enum { EPCOLL_CAME = 1, EPCOLL_ALL_CAME = 2 };
+
+/**
+ * Wait for a leader's line, or until all members' lines are here.
+ *
+ * @param seen  so many members have been seen here; goes on from there
+ *
+ * @return EPCOLL_CAME, EPCOLL_ALL_CAME, or an error
+ */
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t *seen)
+{
+    uint32_t looks = 0;
+
+    while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
+        const int rc = epcoll_look(member, &looks);
+
+        if (0 != rc) {
+            return rc;
+        }
+        if (looks < EPCOLL_LOOKS_FIRST || 0 != looks % EPCOLL_LOOKS) {
+            continue;
+        }
+        /* Acquire pairs with the release in epcoll_say. */
+        while (*seen < member->count
+               && member->number <= atomic_load_explicit(&epcoll_slot(member, *seen)->number,
+                                                         memory_order_acquire)) {
+            ++*seen;
+        }
+        if (*seen == member->count) {
+            return EPCOLL_ALL_CAME;
+        }
+        if (epcoll_is_at_barrier(member, *seen)) {
+            return EPCOLL_DIFFERENT;
+        }
+    }
+    return EPCOLL_CAME;
+}
+
+/** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
+static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *all, void *result)
+{
+    for (uint32_t i = member->count; i-- > 0;) {
+        const int rc = epcoll_wait_member(member, i, all->call);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_put_together(all, result, epcoll_slot(member, i)->data, member->count - 1 == i);
+    }
+    return 0;
+}
+
+static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
+                                         uint32_t index)
+{
+    return &member->node[member->first[level] + index];
+}
+
+/** Reads the lines of nodes of a level, from the last to the first.  @return as epcoll_wait_leader */
+static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t *all,
+                                    uint32_t level, uint32_t from, uint32_t to, void *value,
+                                    uint32_t *seen)
+{
+    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
+
+    for (uint32_t i = to; i-- > from;) {
+        epcoll_slot_t *up = &epcoll_node(member, level, i)->up[turn];
+        const int rc = epcoll_wait_leader(member, up, seen);
+
+        if (EPCOLL_CAME != rc) {
+            return rc;
+        }
+        if (all->call != up->call) {
+            return EPCOLL_DIFFERENT;
+        }
+        epcoll_put_together(all, value, up->data, to - 1 == i);
+    }
+    return EPCOLL_CAME;
+}
+
+/**
+ * Leads its nodes upwards.
+ *
+ * @param led  set to the number of levels on which it leads a node
+ *
+ * @return as epcoll_wait_leader; EPCOLL_CAME: its part is done, and the result is there if it leads on
+ *         all levels
+ */
+static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, void *result,
+                              uint32_t *led, uint32_t *seen)
+{
+    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
+    uint32_t index = member->index;
+
+    for (*led = 0; *led < member->levels && 0 == index % member->fan; ++*led) {
+        const uint32_t level = *led;
+        const uint32_t below = 0 == level ? member->count : member->nodes[level - 1];
+        const uint32_t to = index + member->fan < below ? index + member->fan : below;
+        int rc = EPCOLL_CAME;
+
+        if (0 < level) {
+            rc = epcoll_read_nodes(member, all, level - 1, index, to, result, seen);
+        }
+        for (uint32_t i = to; 0 == level && i-- > index;) {
+            rc = epcoll_wait_member(member, i, all->call);
+            if (0 != rc) {
+                return rc;
+            }
+            epcoll_put_together(all, result, epcoll_slot(member, i)->data, to - 1 == i);
+            rc = EPCOLL_CAME;
+        }
+        if (EPCOLL_CAME != rc) {
+            return rc;
+        }
+        index /= member->fan;
+        epcoll_say(&epcoll_node(member, level, index)->up[turn], member->number, all->call, result,
+                   all->size);
+    }
+    return *led < member->levels
+               ? EPCOLL_CAME
+               : epcoll_read_nodes(member, all, member->levels - 1, 0,
+                                   member->nodes[member->levels - 1], result, seen);
+}
+
+/** The index, on its level, of the node that a member belongs to. */
+static inline uint32_t epcoll_node_of(const epcoll_member_t *member, uint32_t level)
+{
+    uint32_t index = member->index;
+
+    for (uint32_t i = 0; i <= level; ++i) {
+        index /= member->fan;
+    }
+    return index;
+}
+
+/** More than EPCOLL_FAN members. */
+static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *all, void *result)
+{
+    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
+    uint32_t led, seen = 0;
+    int rc = epcoll_lead(member, all, result, &led, &seen);
+
+    if (EPCOLL_CAME == rc && led < member->levels) {
+        epcoll_slot_t *down = &epcoll_node(member, led, epcoll_node_of(member, led))->down[turn];
+
+        rc = epcoll_wait_leader(member, down, &seen);
+        if (EPCOLL_CAME == rc) {
+            if (all->call != down->call) {
+                return EPCOLL_DIFFERENT;
+            }
+            memcpy(result, down->data, all->size);
+        }
+    }
+    if (EPCOLL_ALL_CAME == rc) {
+        rc = epcoll_alone(member, all, result);
+        rc = 0 == rc ? EPCOLL_CAME : rc;
+    }
+    if (EPCOLL_CAME != rc) {
+        return rc;
+    }
+    /* Also on levels on which others lead the way up in our place: who waits there has this line. */
+    for (uint32_t level = 0, index = member->index;
+         level < member->levels && 0 == index % member->fan; ++level) {
+        index /= member->fan;
+        epcoll_say(&epcoll_node(member, level, index)->down[turn], member->number, all->call,
+                   result, all->size);
+    }
+    return 0;
+}
+
+/**
+ * All say something, and all learn what it is together, in one order of members for ever: associated
+ * from the last to the first in groups of EPCOLL_FAN.  Nobody returns before all have come.
+ *
+ * @param result  all->size bytes of room, at least one; may be all->data
+ *
+ * @return 0 or an error; the block is to be broken then
+ */
+static inline int epcoll_all(epcoll_member_t *member, const epcoll_all_t *all, void *result)
+{
+    int rc = epcoll_begin(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_say(epcoll_slot(member, member->index), member->number, all->call, all->data, all->size);
+    rc = 0 == member->levels ? epcoll_all_few(member, all, result)
+                             : epcoll_all_tree(member, all, result);
+    if (0 == rc) {
+        epcoll_all_came(member);
+        epcoll_end(member);
+    }
+    return rc;
+}
+
+/** @return 0 when all have come, or an error; the block is to be broken then */
+static inline int epcoll_barrier(epcoll_member_t *member)
+{
+    /* As no other call: the highest bit. */
+    const epcoll_all_t none = {.call = UINT64_C(1) << 63, .data = "", .size = 0};
+    unsigned char nothing[1];
+
+    return 0 == member->levels ? epcoll_barrier_few(member) : epcoll_all(member, &none, nothing);
+}
+
+/** Wait for what the root says; of many, by way of their leaders, or after a while by the root's. */
+static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, epcoll_slot_t **heard)
+{
+    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
+    epcoll_slot_t *const source = epcoll_slot(member, root);
+    epcoll_slot_t *nearer = source;
+    uint32_t level = 0, index = member->index, looks = 0;
+
+    while (level < member->levels && 0 == index % member->fan) {
+        index /= member->fan;
+        ++level;
+    }
+    if (level < member->levels) {
+        nearer = &epcoll_node(member, level, index / member->fan)->down[turn];
+    }
+    *heard = nearer;
+    while (atomic_load_explicit(&nearer->number, memory_order_acquire) < member->number) {
+        const int rc = epcoll_look(member, &looks);
+
+        if (0 != rc) {
+            return rc;
+        }
+        if (looks < EPCOLL_LOOKS_FIRST) {
+            continue;
+        }
+        if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {
+            *heard = source;
+            return 0;
+        }
+        if (epcoll_is_at_barrier(member, root)) {
+            return EPCOLL_DIFFERENT;
+        }
+    }
+    return 0;
+}
+
+/**
+ * One says something to all.  Its own call returns at once, unless it is EPCOLL_WINDOW ahead.
+ *
+ * @param data  what it says, or room for it
+ * @param size  at most EPCOLL_INLINE, the same at all
+ *
+ * @return 0 or an error; the block is to be broken then
+ */
+static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
+                              size_t size)
+{
+    const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
+    epcoll_slot_t *heard;
+    int rc = epcoll_begin(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    if (root == member->index) {
+        epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
+    } else {
+        rc = epcoll_hear(member, root, &heard);
+        if (0 != rc || call != heard->call) {
+            return 0 != rc ? rc : EPCOLL_DIFFERENT;
+        }
+        memcpy(data, heard->data, size);
+    }
+    for (uint32_t level = 0, index = member->index;
+         level < member->levels && 0 == index % member->fan; ++level) {
+        index /= member->fan;
+        epcoll_say(&epcoll_node(member, level, index)->down[turn], member->number, call, data,
+                   size);
+    }
+    epcoll_end(member);
+    return 0;
+}
+
+#endif /* COLL_EPCOLL_TREE_H */

@@ -1,0 +1,383 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The block that the members of a communicator share in a process (coll_epcoll_block.h): random
+ * operations of all threads with delays, groups of all sizes; leaders that have lost their core;
+ * members that call different things; the end when one breaks it.
+ *
+ * Guards: coll_epcoll_block.h, coll_epcoll_tree.h, coll_epcoll_work.h
+ */
+
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_tree.h"
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_work.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MEMBERS_MOST = 40, WORDS = 6, PIECE_MOST = 7 };
+
+/** Ends all if something has gone wrong. */
+static int yield(void *context)
+{
+    (void) context;
+    sched_yield();
+    return tap_case_failed() ? -99 : 0;
+}
+
+static void *new_block(uint32_t count, uint32_t fan)
+{
+    const size_t size = epcoll_block_size(count, fan);
+    void *block = aligned_alloc(64, size);
+
+    memset(block, 0, size);
+    return block;
+}
+
+/** Mostly nothing, sometimes a yield or a short sleep. */
+static void pause_randomly(uint64_t *state)
+{
+    switch (tap_below(state, 40)) {
+    case 0:
+        sched_yield();
+        break;
+    case 1: {
+        const struct timespec nap = {0, (long) tap_below(state, 20000)};
+
+        nanosleep(&nap, NULL);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static int64_t value(uint64_t number, uint32_t member, int word)
+{
+    return (int64_t) ((number * 1000003u + member * 7919u + (unsigned int) word * 17u) % 1000);
+}
+
+/** Neither commutative nor associative: order and association show. */
+static void mix(void *into, const void *from, void *context)
+{
+    int64_t *a = into;
+    const int64_t *b = from;
+
+    for (int i = 0; i < *(const int *) context; ++i) {
+        a[i] = b[i] * 3 - a[i] * 7 + 1;
+    }
+}
+
+/** What a tree of that shape must give, put together level by level. */
+static void serial(uint64_t number, uint32_t count, uint32_t fan, int words, int64_t *result)
+{
+    int64_t level[MEMBERS_MOST][WORDS];
+    uint32_t width = count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        for (int w = 0; w < words; ++w) {
+            level[i][w] = value(number, i, w);
+        }
+    }
+    while (1 < width) {
+        uint32_t groups = 0;
+
+        for (uint32_t from = 0; from < width; from += fan) {
+            const uint32_t to = from + fan < width ? from + fan : width;
+            int64_t one[WORDS];
+
+            memcpy(one, level[to - 1], sizeof(one));
+            for (uint32_t i = to - 1; i-- > from;) {
+                mix(one, level[i], &words);
+            }
+            memcpy(level[groups++], one, sizeof(one));
+        }
+        width = groups;
+    }
+    memcpy(result, level[0], sizeof(level[0]));
+}
+
+static struct {
+    void *block;
+    uint32_t count, fan;
+    int rounds;
+    _Atomic int64_t room[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
+    int64_t plain[MEMBERS_MOST * PIECE_MOST];        /**< who read it must be ordered: no atomics */
+    _Atomic uint64_t entered[MEMBERS_MOST];
+    _Atomic bool wake;
+    unsigned char *failed;
+} run;
+
+static void do_barrier(epcoll_member_t *member)
+{
+    const uint64_t number = member->number + 1;
+
+    atomic_store_explicit(&run.entered[member->index], number, memory_order_relaxed);
+    TAP_EQ(0, epcoll_barrier(member));
+    for (uint32_t i = 0; i < run.count; ++i) {
+        TAP_CHECK(number <= atomic_load_explicit(&run.entered[i], memory_order_relaxed),
+                  "barrier %llu left before %u of %u came", (unsigned long long) number, i,
+                  run.count);
+    }
+}
+
+static void do_all(epcoll_member_t *member, int words)
+{
+    const uint64_t number = member->number + 1;
+    int64_t mine[WORDS], got[WORDS], expected[WORDS];
+    const epcoll_all_t all = {.call = number * 8 + (unsigned int) words,
+                              .data = mine,
+                              .size = (size_t) words * sizeof(int64_t),
+                              .combine = mix,
+                              .context = &words};
+
+    for (int w = 0; w < words; ++w) {
+        mine[w] = value(number, member->index, w);
+    }
+    TAP_EQ(0, epcoll_all(member, &all, got));
+    serial(number, run.count, run.fan, words, expected);
+    for (int w = 0; w < words; ++w) {
+        TAP_CHECK(expected[w] == got[w],
+                  "all %llu at %u of %u by %u, word %d: expected %lld, got %lld",
+                  (unsigned long long) number, member->index, run.count, run.fan, w,
+                  (long long) expected[w], (long long) got[w]);
+    }
+}
+
+static void do_tell(epcoll_member_t *member, uint32_t root, int words)
+{
+    const uint64_t number = member->number + 1;
+    int64_t data[WORDS];
+
+    for (int w = 0; w < words; ++w) {
+        data[w] = member->index == root ? value(number, root, w) : -1;
+    }
+    TAP_EQ(0, epcoll_tell(member, root, number, data, (size_t) words * sizeof(int64_t)));
+    for (int w = 0; w < words; ++w) {
+        TAP_CHECK(value(number, root, w) == data[w],
+                  "told %llu by %u at %u of %u, word %d: expected %lld, got %lld",
+                  (unsigned long long) number, root, member->index, run.count, w,
+                  (long long) value(number, root, w), (long long) data[w]);
+    }
+}
+
+static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
+{
+    const uint64_t number = member->number + 1;
+    const epcoll_all_t come = {.call = shares, .data = "", .size = 0};
+    unsigned char nothing[1];
+    uint32_t share;
+
+    TAP_EQ(0, epcoll_all(member, &come, nothing));
+    for (uint32_t i = 0; i < run.count; ++i) {
+        const uint32_t owner = (member->index + i) % run.count;
+
+        while (epcoll_claim(member, owner, shares, &share)) {
+            pause_randomly(state);
+            run.plain[owner * PIECE_MOST + share] = (int64_t) number;
+            atomic_fetch_add_explicit(&run.room[owner * PIECE_MOST + share], 1,
+                                      memory_order_relaxed);
+            epcoll_share_done(member, owner);
+        }
+    }
+    for (uint32_t i = 0; i < run.count; ++i) {
+        TAP_EQ(0, epcoll_work_over(member, i, shares));
+        for (uint32_t s = 0; s < shares; ++s) {
+            TAP_CHECK((int64_t) number == run.plain[i * PIECE_MOST + s],
+                      "work %llu: share %u of %u is of %lld", (unsigned long long) number, s, i,
+                      (long long) run.plain[i * PIECE_MOST + s]);
+        }
+    }
+    do_barrier(member);
+}
+
+/** Random operations, the same at all. */
+static void *work_randomly(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    uint64_t common = tap_stream(run.count * 64 + run.fan), own = tap_stream(1000 + me);
+    epcoll_member_t member;
+
+    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    member.turn = yield;
+    for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
+        const uint64_t kind = tap_below(&common, 16);
+        const uint32_t root = (uint32_t) tap_below(&common, run.count);
+        const int words = 1 + (int) tap_below(&common, WORDS);
+        const uint32_t shares = (uint32_t) tap_below(&common, PIECE_MOST + 1);
+
+        pause_randomly(&own);
+        if (kind < 4) {
+            do_barrier(&member);
+        } else if (kind < 7) {
+            do_all(&member, words);
+        } else if (kind < 14) {
+            do_tell(&member, root, words);
+        } else {
+            do_work(&member, shares, &own);
+        }
+    }
+    return NULL;
+}
+
+static void run_threads(uint32_t count, uint32_t fan, void *(*body)(void *) )
+{
+    pthread_t thread[MEMBERS_MOST];
+
+    run.block = new_block(count, fan);
+    run.count = count;
+    run.fan = fan;
+    for (uint32_t i = 0; i < MEMBERS_MOST; ++i) {
+        atomic_init(&run.entered[i], 0);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        pthread_create(&thread[i], NULL, body, (void *) (uintptr_t) i);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        pthread_join(thread[i], NULL);
+    }
+    free(run.block);
+}
+
+static void case_random(void)
+{
+    static const struct {
+        uint32_t count, fan;
+    } shapes[] = {{1, 8}, {2, 8}, {2, 8},  {3, 8},  {8, 8},  {9, 8}, {17, 8},
+                  {3, 2}, {7, 2}, {16, 2}, {10, 3}, {28, 3}, {40, 6}};
+
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
+        const uint32_t count = shapes[i].count;
+
+        run.rounds = (TAP_SANITIZED ? 20000 : 120000) / (int) (count * (4 < count ? 4 : 1));
+        tap_case("%u members in groups of %u, %d random operations", count, shapes[i].fan,
+                 run.rounds);
+        run_threads(count, shapes[i].fan, work_randomly);
+        tap_case_done();
+    }
+}
+
+/** One after the other says its part and does nothing more, until another one has the result. */
+static void *lose_core(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    epcoll_member_t member;
+
+    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    member.turn = yield;
+    for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
+        const uint32_t sleeper = (uint32_t) i % run.count;
+
+        if (me == sleeper) {
+            const uint64_t number = member.number + 1;
+            int64_t mine = value(number, me, 0);
+
+            /* What epcoll_all does, up to where its thread loses its core. */
+            TAP_EQ(0, epcoll_begin(&member));
+            epcoll_say(epcoll_slot(&member, me), number, number * 8 + 1, &mine, sizeof(mine));
+            while (!atomic_exchange(&run.wake, false)) {
+                sched_yield();
+            }
+            epcoll_end(&member);
+        } else {
+            do_all(&member, 1);
+            if (me == (sleeper + 1) % run.count) {
+                atomic_store(&run.wake, true);
+            }
+        }
+        do_barrier(&member);
+    }
+    return NULL;
+}
+
+static void case_lost_core(void)
+{
+    static const uint32_t counts[] = {3, 5, 9, 14};
+
+    run.rounds = TAP_SANITIZED ? 100 : 500;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+        tap_case("%u members in groups of 2: leaders that have come are not waited for", counts[i]);
+        run_threads(counts[i], 2, lose_core);
+        tap_case_done();
+    }
+}
+
+/** One member calls something else: whoever sees it says so, and breaks the block. */
+static void *differ(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    const bool odd = run.count - 1 == me;
+    epcoll_member_t member;
+    int64_t data[2] = {1, 2}, got[2];
+    int words = 1, rc;
+    const epcoll_all_t all = {
+        .call = 5, .data = data, .size = 8, .combine = mix, .context = &words};
+
+    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    member.turn = yield;
+    TAP_EQ(0, epcoll_barrier(&member));
+    switch (run.rounds) {
+    case 0:
+        rc = odd ? epcoll_barrier(&member) : epcoll_all(&member, &all, got);
+        break;
+    case 1:
+        rc = odd ? epcoll_all(&member, &all, got) : epcoll_barrier(&member);
+        break;
+    default:
+        rc = odd ? epcoll_tell(&member, 0, 6, data, 16) : epcoll_all(&member, &all, got);
+        break;
+    }
+    if (0 != rc) {
+        epcoll_break(&member, rc);
+        run.failed[me] = 1;
+    }
+    return NULL;
+}
+
+static void case_different(void)
+{
+    static const char *names[] = {"a barrier among words of all", "words of all among a barrier",
+                                  "a word of one among words of all"};
+    static const uint32_t counts[] = {2, 3, 8, 11};
+    unsigned char failed[MEMBERS_MOST];
+
+    run.failed = failed;
+    for (run.rounds = 0; run.rounds < 3; ++run.rounds) {
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+            uint32_t told = 0;
+
+            memset(failed, 0, sizeof(failed));
+            tap_case("%s, %u members", names[run.rounds], counts[i]);
+            run_threads(counts[i], 8, differ);
+            for (uint32_t m = 0; m < counts[i]; ++m) {
+                told += failed[m];
+            }
+            TAP_CHECK(counts[i] - 1 <= told, "%u of %u learn of it", told, counts[i]);
+            tap_case_done();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epcoll_block", TAP_SANITIZED ? 240 : 120);
+    TAP_CHECK(384 == sizeof(epcoll_place_t), "a place has %zu bytes", sizeof(epcoll_place_t));
+    case_random();
+    case_lost_core();
+    case_different();
+    return tap_end();
+}
