@@ -51,6 +51,7 @@ static uint32_t ask_node(opal_vpid_t process)
 
 static uint32_t node_of(opal_vpid_t process)
 {
+    MCA_BTL_EP_HOLD_CANCEL(); /* it may wait for PMIx, with a lock */
     uint32_t number;
 
     opal_mutex_lock(&nodes.lock);

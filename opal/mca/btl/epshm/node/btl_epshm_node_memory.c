@@ -94,6 +94,7 @@ static void forget_file(memory_t *memory)
     const int fd = atomic_exchange_explicit(&memory->fd, -1, memory_order_relaxed);
 
     if (0 <= fd) {
+        MCA_BTL_EP_HOLD_CANCEL(); /* who puts it back may have locks of the owner's */
         close(fd);
     }
 }
