@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * Memory for guests.  That of a process is in a list of its own (pml_epml_memory.h).  Of a node
