@@ -85,7 +85,8 @@ typedef struct mpix_endpoints_guest_t {
      * @param[in] object  of the handle that it is for; not NULL (else it is dropped)
      * @param[in] rank    of the sender
      * @param[in] size    bytes at data, MPIX_ENDPOINTS_POST_MOST at most
-     * @return false: it makes no sense, and is counted as dropped
+     * @return false: nobody sound can have sent it.  It is counted as dropped, and said; and a
+     *         process of this node that it came from is lost, as with any other nonsense
      */
     bool (*arrived)(void *object, int rank, const void *data, size_t size);
 } mpix_endpoints_guest_t;
