@@ -85,21 +85,6 @@ void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep)
     }
 }
 
-mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
-                                                   mca_pml_epml_request_t *second)
-{
-    mca_pml_epml_request_t *last = first;
-
-    if (NULL == first) {
-        return second;
-    }
-    while (NULL != last->next) {
-        last = last->next;
-    }
-    last->next = second;
-    return first;
-}
-
 bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)
 {
     ompi_datatype_t *datatype = request->datatype;

@@ -237,10 +237,6 @@ void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep);
 /** An error below the engine as MPI knows it. */
 int mca_pml_epml_mpi_error(int rc);
 
-/** Append one deferred list to another.  @return the joined list */
-mca_pml_epml_request_t *mca_pml_epml_deferred_join(mca_pml_epml_request_t *first,
-                                                   mca_pml_epml_request_t *second);
-
 /** Give the request a number that can travel.  @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
 int mca_pml_epml_number_assign(mca_pml_epml_request_t *request);
 void mca_pml_epml_number_drop(mca_pml_epml_request_t *request);
