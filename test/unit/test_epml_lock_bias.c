@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: how often a bias may end. 
+ * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: how often a bias may end.
  * Each ending is a system call that interrupts all cores of the process, so they are counted: of
  * threads that take turns in streaks of all lengths, of one lock and of many, and of visitors.
  *

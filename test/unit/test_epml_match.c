@@ -15,7 +15,7 @@
  * out, and scale.  What must not grow is asserted as counts of queues, buckets and allocations, not
  * as times.  Random programs: test_epml_match_random.c; promises: test_epml_promise.c.
  *
- * Guards: pml_epml_match.h
+ * Guards: pml_epml_match.h, pml_epml_match_unexpected.h
  */
 
 #include <sys/mman.h>

@@ -15,7 +15,7 @@
  * every answer is compared with a model that scans plain lists by MPI's rules, and in which the
  * table's inside is audited now and then.  Single cases and scale: test_epml_match.c.
  *
- * Guards: pml_epml_match.h, pml_epml_match_table.h
+ * Guards: pml_epml_match.h, pml_epml_match_table.h, pml_epml_match_unexpected.h
  */
 
 /* A table that comes to what follows its first buckets, and to where it grows no more. */

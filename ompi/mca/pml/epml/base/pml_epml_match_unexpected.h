@@ -13,7 +13,9 @@
  *
  * The matching table's messages that wait for a receive, in the queues of their exact keys, and, by
  * entries, in those of wildcards that receives have asked for.  pml_epml_match.h has the rules, and
- * is what others include.  Tests: test/unit/test_epml_match.c.
+ * is what others include.
+ *
+ * Tests: unit/test_epml_match, unit/test_epml_match_random
  */
 
 #ifndef MCA_PML_EPML_MATCH_UNEXPECTED_H

@@ -25,7 +25,7 @@
  * alive meanwhile is the number of its visitors, which like the list is read and written under that
  * lock: who gives up the last reference takes an endpoint without visitors out of the list and owns
  * it; one with visitors he only declares gone, and it stays in the list, so that they find the way
- * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then. 
+ * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then.
  * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
  * that has a visitor.
  *

@@ -21,9 +21,8 @@
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
  * keep the init answers that with a FIN that has an error.  docs/partitioned.md has the reasons.
  *
- * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides. 
- * All functions are called under the endpoint's lock unless they say otherwise.  Tests:
- * test/mpi/part*.c.
+ * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides.
+ * All functions are called under the endpoint's lock unless they say otherwise.
  */
 
 #ifndef MCA_PML_EPML_PART_H
