@@ -12,7 +12,8 @@
  * @file
  *
  * Messages between the processes of a node: a door for each module, by which it learns of the pipes
- * that others have made for it; connections, and those that are given up.
+ * that others have made for it; connections, and those that are given up.  And memory of the node
+ * for the owner of modules.
  *
  * Called by the component, and through its modules' tables.  Does not know of inboxes and lanes.
  *
