@@ -9,8 +9,9 @@
 # $HEADER$
 #
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
-# help texts name of docs/, and what pages name of ours; every page is in the tarball, is found from
-# the first ones, and is no longer than one sitting; README.md's example is the one that is tested.
+# help texts name of docs/, and what pages name of ours; every page is in the tarball, and what else
+# is easily left out there; a page is found from the first ones, and no longer than one sitting;
+# README.md's example is the one that is tested.
 #
 # Guards: docs, README.md
 
@@ -193,6 +194,16 @@ for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
 
     $list =~ /(?<![\w-])\Q$_\E(?![\w-])/ or fail("$folder/Makefile.am lacks $_")
         for map { s{.*/}{}r } @{ $of{$folder} };
+}
+# Likewise headers beside components, folders of tests, and unit tests.
+for (['', 'opal/mca/btl/', glob "$top/opal/mca/btl/*.h"],
+     ['test/', '', grep { -d } glob "$top/test/*"],
+     ['test/', 'unit/', map { s/\.c$//r } glob "$top/test/unit/test_*.c"]) {
+    my ($folder, $prefix, @names) = @$_;
+    my $list = Ept::Build::read_file("$top/${folder}Makefile.am");
+
+    is(join(' ', grep { $list !~ m{^\t\Q$prefix$_\E(?![\w-])}m } map { s{.*/}{}r } @names), '',
+       "${folder}Makefile.am has all of $prefix");
 }
 
 # A page can be read in one sitting, and is found.  A heading stands once in it, so that a link
