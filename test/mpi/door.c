@@ -230,11 +230,15 @@ static void freed(MPI_Comm comm, struct ept *t)
 /** Between the even ranks and the odd ones, and one of all of them. */
 static void bridge(MPI_Comm comm, struct ept *t)
 {
+    mpix_endpoints_memory_t *memory;
     MPI_Comm half, inter, all;
 
     EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, 0, &half));
     EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 1 - t->rank % 2, 3, &inter));
     EPT_CHECK(t, NULL == epdoor_door->object(inter, epdoor_number()), "something hangs on it");
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              epdoor_door->memory_get(inter, MPIX_ENDPOINTS_PROCESS, epdoor_number(), 1, 64,
+                                      &memory));
     EPT_OK(t, MPI_Intercomm_merge(inter, t->rank % 2, &all));
     EPT_OK(t, epdoor_barrier(half));
     EPT_OK(t, epdoor_barrier(all));

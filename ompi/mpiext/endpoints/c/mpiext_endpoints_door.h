@@ -241,13 +241,16 @@ typedef struct mpix_endpoints_door_t {
     /**
      * Memory that the members of a communicator within reach share, by its context and the guest's
      * key: who asks first makes it, cleared.  All ask with the same size.  It goes with the last
-     * one that puts it back; nothing stays behind of a process that dies.
+     * one that puts it back, also where processes have died.  (A file of a node's memory that is
+     * not whole yet when all are killed stays until the user's next job there.)
      *
      * To be called in make, or where all members do.  Of a process it is there at once.  Of a node
-     * there is memory_is_whole to ask.
+     * there is memory_is_whole to ask.  Who has put a node's memory back must not ask for the same
+     * again while others have it: it would get another that is never whole.
      *
      * @return MPI_SUCCESS; MPI_ERR_NO_MEM; MPI_ERR_ARG: another size, or 0;
-     *         MPI_ERR_UNSUPPORTED_OPERATION: the members of this node cannot share memory
+     *         MPI_ERR_UNSUPPORTED_OPERATION: the members of this node cannot share memory, or
+     *         comm is an intercommunicator
      */
     int (*memory_get)(const struct ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
                       int number, uint32_t key, size_t size, mpix_endpoints_memory_t **memory_p);

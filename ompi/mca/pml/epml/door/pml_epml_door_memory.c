@@ -98,6 +98,10 @@ int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints
                                       .key = key};
     asked_t asked = {.comm = comm};
 
+    /* Both sides have its context, and may be in one process. */
+    if (comm->is_inter) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     if (MPIX_ENDPOINTS_NODE == reach) {
         mpix_endpoints_members_t members;
         const int rc = mca_pml_epml_who_members(comm, reach, &members);
