@@ -18,7 +18,8 @@
  * list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
  *
  * One inbox may have three quarters of them, so that a receiver who keeps what it was sent does not
- * keep its senders from sending to others.
+ * keep its senders from sending to others.  What stands in for loans is not counted among them: it
+ * may be any number, and all at one inbox.
  *
  * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
  * stack; who finds the mark frees the fragment, and the last one the pool.
@@ -32,7 +33,7 @@
 
 #include "btl_epshm_types.h"
 
-/** What inboxes hold is counted by a hash of their address; some may share an account. */
+/** What inboxes hold is counted by their ids; of more than that some share an account. */
 #define EPSHM_FRAG_ACCOUNTS 256
 
 struct mca_btl_epshm_pool_t {
@@ -40,6 +41,7 @@ struct mca_btl_epshm_pool_t {
     mca_btl_epshm_frag_t *free[EPSHM_FRAG_CLASSES];
     unsigned int allocated[EPSHM_FRAG_CLASSES];
     uint32_t held[EPSHM_FRAG_CLASSES][EPSHM_FRAG_ACCOUNTS]; /**< fragments that inboxes have */
+    unsigned int more; /**< eager fragments that are out beyond those that there may be */
 
     /* Receivers' line. */
     alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
@@ -120,19 +122,18 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
     }
 }
 
-/** An inbox's place among the counts: inboxes are some cache lines apart. */
+/** An inbox's place among the counts.  By its id, which follow each other: a hash of the address let
+ * inboxes at some distances of each other share one, over and over. */
 static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *inbox)
 {
-    return (unsigned int) (((uint64_t) (uintptr_t) inbox / EPSHM_CACHE_LINE
-                            * UINT64_C(0x9e3779b97f4a7c15))
-                           >> 56);
+    return (unsigned int) (inbox->id % EPSHM_FRAG_ACCOUNTS);
 }
-
-_Static_assert(1 << 8 == EPSHM_FRAG_ACCOUNTS, "the bits that account_of leaves");
 
 static inline void put_back(struct mca_btl_epshm_pool_t *pool, mca_btl_epshm_frag_t *frag)
 {
     --pool->held[frag->class_index][frag->account];
+    pool->more -= frag->more;
+    frag->more = false;
     frag->next = pool->free[frag->class_index];
     pool->free[frag->class_index] = frag;
 }
@@ -173,6 +174,7 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
     OBJ_CONSTRUCT(frag, mca_btl_epshm_frag_t);
     frag->pool = pool;
     frag->class_index = index;
+    frag->more = false;
     ++pool->allocated[index];
     return frag;
 }
@@ -216,7 +218,8 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
     const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
                                                                            : EPSHM_FRAG_MAX;
 
-    return draw(pool, inbox, index, size, frags_max(index),
+    return draw(pool, inbox, index, size,
+                frags_max(index) + (EPSHM_FRAG_EAGER == index ? pool->more : 0),
                 frags_max(index) - frags_max(index) / 4);
 }
 
@@ -224,7 +227,13 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *p
                                                   const struct mca_btl_base_endpoint_t *inbox,
                                                   size_t size)
 {
-    return draw(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
+    mca_btl_epshm_frag_t *frag = draw(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
+
+    if (NULL != frag) {
+        frag->more = true;
+        ++pool->more;
+    }
+    return frag;
 }
 
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag)

@@ -111,6 +111,7 @@ typedef struct mca_btl_epshm_frag_t {
     struct mca_btl_epshm_frag_t *next; /**< in a free list */
     uint32_t class_index;              /**< which free list */
     uint32_t account; /**< the inbox that it was drawn for, roughly; see the pool */
+    bool more;        /**< beyond those that there may be, for a loan that was taken back */
     alignas(EPSHM_CACHE_LINE) unsigned char data[];
 } mca_btl_epshm_frag_t;
 
