@@ -80,10 +80,10 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_6,
      .help = "Milliseconds that MPI_Finalize waits for the other processes where this one has lost "
              "an endpoint of another process"},
-    {.name = "coll", STORAGE(coll_components), .preset_text = "tuned,basic,libnbc,inter,self",
+    {.name = "coll", STORAGE(coll_components), .preset_text = "epcoll,tuned,basic,libnbc,inter,self",
      FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Comma separated list of the collective components that may serve endpoint "
-             "communicators (those that use nothing but point-to-point messages)"},
+             "communicators (ours, and those that use nothing but point-to-point messages)"},
     {.name = "verbose", STORAGE(verbose), .preset = 0, SETTABLE, .level = OPAL_INFO_LVL_3,
      .help = "Say, when the first endpoints have been created, what was chosen and why (0: no; 1: "
              "one process of each node; 2: every process)"},

@@ -28,6 +28,8 @@
 #ifndef COLL_EPCOLL_WORK_H
 #define COLL_EPCOLL_WORK_H
 
+#include <sched.h>
+
 #include "coll_epcoll_block.h"
 
 /** Bits of a count: a piece has fewer shares than that. */
@@ -74,34 +76,84 @@ static inline bool epcoll_claim(epcoll_member_t *member, uint32_t owner, uint32_
     return true;
 }
 
-/** A share that we took is done. */
-static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
+/** Count shares of a piece as done. */
+static inline void epcoll_count_done(epcoll_member_t *member, uint32_t owner, uint32_t shares)
 {
     const uint64_t number = member->number;
     _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].done;
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
-    /* Release pairs with the acquire in epcoll_work_over. */
+    /* Release pairs with the acquire in epcoll_done. */
     while (!atomic_compare_exchange_weak_explicit(word, &old,
                                                   epcoll_counted(number,
-                                                                 epcoll_count_in(old, number) + 1),
+                                                                 epcoll_count_in(old, number)
+                                                                     + shares),
                                                   memory_order_release, memory_order_relaxed)) {
     }
+}
+
+/** A share that we took is done. */
+static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
+{
+    epcoll_count_done(member, owner, 1);
+}
+
+/** How many shares of a member's piece are done?  What was done for them is seen. */
+static inline uint64_t epcoll_done(epcoll_member_t *member, uint32_t owner)
+{
+    const uint64_t number = member->number;
+
+    /* Acquire pairs with the releases in epcoll_count_done. */
+    return epcoll_count_in(atomic_load_explicit(
+                               &member->place[owner].work[number % EPCOLL_WINDOW].done,
+                               memory_order_acquire),
+                           number);
+}
+
+/** Are all shares of a member's piece done? */
+static inline bool epcoll_is_work_over(epcoll_member_t *member, uint32_t owner, uint32_t shares)
+{
+    return 0 == shares || epcoll_done(member, owner) >= shares;
 }
 
 /** Wait until all shares of a member's piece are done.  @return 0 or an error */
 static inline int epcoll_work_over(epcoll_member_t *member, uint32_t owner, uint32_t shares)
 {
-    const uint64_t number = member->number;
-    _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].done;
     uint32_t looks = 0;
     int rc = 0;
 
-    while (0 != shares && 0 == rc
-           && epcoll_count_in(atomic_load_explicit(word, memory_order_acquire), number) < shares) {
+    while (0 == rc && !epcoll_is_work_over(member, owner, shares)) {
         rc = epcoll_look(member, &looks);
     }
     return rc;
+}
+
+/**
+ * The operation has failed, and the block is broken: nobody takes a share of a piece any more, and
+ * those that were taken are done when this returns.  Any number of members may do so.
+ *
+ * Who closes first takes all that are left, and counts them as done without doing them; so the piece
+ * is over, for all who close it, when as many are done as there can be.
+ */
+static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
+{
+    const uint64_t number = member->number;
+    _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].claimed;
+    /* Relaxed: as in epcoll_claim. */
+    const uint64_t old = atomic_exchange_explicit(word,
+                                                  epcoll_counted(number, EPCOLL_SHARES_MOST),
+                                                  memory_order_relaxed);
+    const uint32_t taken = (uint32_t) epcoll_count_in(old, number);
+
+    if (EPCOLL_SHARES_MOST != taken) {
+        epcoll_count_done(member, owner, EPCOLL_SHARES_MOST - taken);
+    }
+    for (uint32_t looks = 1; EPCOLL_SHARES_MOST != epcoll_done(member, owner); ++looks) {
+        if (0 == looks % EPCOLL_LOOKS_FIRST) {
+            (void) sched_yield(); /* who has one may have lost its core */
+        }
+        epcoll_relax();
+    }
 }
 
 #endif /* COLL_EPCOLL_WORK_H */

@@ -1,0 +1,25 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The layer base: what all of coll/epcoll knows.
+ */
+
+#ifndef MCA_COLL_EPCOLL_BASE_BASE_H
+#define MCA_COLL_EPCOLL_BASE_BASE_H
+
+#include "coll_epcoll.h"
+#include "coll_epcoll_call.h"
+#include "coll_epcoll_compat.h"
+#include "coll_epcoll_wait.h"
+
+#endif /* MCA_COLL_EPCOLL_BASE_BASE_H */

@@ -1,0 +1,83 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * coll/epcoll: collectives among endpoints that share an address space.  What hangs where:
+ *
+ *     component  parameters, and the door to the engine
+ *     handle     the engine's object for each communicator of endpoints: the view of the block
+ *     module     libmpi's object for it, which lives a little shorter
+ */
+
+#ifndef MCA_COLL_EPCOLL_H
+#define MCA_COLL_EPCOLL_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../block/block.h"
+#include "coll_epcoll_call.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+
+BEGIN_C_DECLS
+
+typedef struct mca_coll_epcoll_component_t {
+    mca_coll_base_component_t super;
+    const mpix_endpoints_door_t *door; /**< NULL: pml/epml is not there */
+    int guest;                         /**< our number behind it */
+
+    /* parameters */
+    int priority;
+    bool serves[EPCOLL_KINDS];
+    size_t inline_limit;
+    size_t share_size;
+    unsigned int fan;
+} mca_coll_epcoll_component_t;
+
+/** Of a communicator, one per member; used by the member's thread alone. */
+typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
+struct mca_coll_epcoll_handle_t {
+    epcoll_member_t member; /**< of blocking calls */
+    ompi_communicator_t *comm;
+    /** How a call is run.  @return MPI_SUCCESS or an error code */
+    int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+    bool is_local;                   /**< all members are in this process */
+    int rank;                        /**< ours */
+    uint32_t size;                   /**< of the communicator */
+    mpix_endpoints_members_t here;   /**< in this process */
+    mpix_endpoints_memory_t *memory; /**< the block's */
+    uint32_t turns;                  /**< of the engine, in this wait */
+};
+
+typedef struct mca_coll_epcoll_module_t {
+    mca_coll_base_module_t super;
+    mca_coll_epcoll_handle_t *handle;
+} mca_coll_epcoll_module_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
+
+/** The component, in coll_epcoll_component.c. */
+extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
+
+static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
+{
+    return ((mca_coll_epcoll_module_t *) module)->handle;
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_H */

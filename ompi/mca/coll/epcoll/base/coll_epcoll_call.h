@@ -1,0 +1,86 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A collective call: what the user has asked for, the same for blocking, nonblocking and persistent
+ * ones.
+ */
+
+#ifndef MCA_COLL_EPCOLL_CALL_H
+#define MCA_COLL_EPCOLL_CALL_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_epcoll_compat.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/op/op.h"
+
+BEGIN_C_DECLS
+
+/** The kinds; the order is that of the names in coll_epcoll_component.c. */
+typedef enum mca_coll_epcoll_kind_t {
+    EPCOLL_ALLGATHER,
+    EPCOLL_ALLGATHERV,
+    EPCOLL_ALLREDUCE,
+    EPCOLL_ALLTOALL,
+    EPCOLL_ALLTOALLV,
+    EPCOLL_ALLTOALLW,
+    EPCOLL_BARRIER,
+    EPCOLL_BCAST,
+    EPCOLL_EXSCAN,
+    EPCOLL_GATHER,
+    EPCOLL_GATHERV,
+    EPCOLL_REDUCE,
+    EPCOLL_REDUCE_SCATTER,
+    EPCOLL_REDUCE_SCATTER_BLOCK,
+    EPCOLL_SCAN,
+    EPCOLL_SCATTER,
+    EPCOLL_SCATTERV,
+    EPCOLL_KINDS
+} mca_coll_epcoll_kind_t;
+
+/**
+ * What a member calls.  Fields that a kind does not have are 0.  One buffer (bcast): the root's is
+ * send, the others' is recv.
+ */
+typedef struct mca_coll_epcoll_call_t {
+    mca_coll_epcoll_kind_t kind;
+    int root;
+    bool in_place; /**< send stands for a part of recv (at a root that scatters, the other way round) */
+    const void *send;
+    void *recv;
+    size_t send_count, recv_count; /**< of reductions, recv_count: elements of the whole vector */
+    ompi_datatype_t *send_type, *recv_type; /**< of reductions, recv_type */
+    mca_coll_epcoll_counts_t send_counts, recv_counts;
+    mca_coll_epcoll_disps_t send_disps, recv_disps;
+    ompi_datatype_t *const *send_types, *const *recv_types; /**< of alltoallw; displacements in bytes */
+    ompi_op_t *op;
+    size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
+                   * members; 0 where blocks may differ (v, w) */
+} mca_coll_epcoll_call_t;
+
+/** A call as a word, to be compared: kind, root, in place (of alltoalls) and length. */
+static inline uint64_t mca_coll_epcoll_word(mca_coll_epcoll_kind_t kind, int root, bool in_place,
+                                            size_t bytes)
+{
+    return (uint64_t) (kind + 1) << 57 | (uint64_t) in_place << 56
+           | (uint64_t) ((unsigned int) root & 0xffffff) << 32 | (bytes & UINT32_MAX);
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_CALL_H */

@@ -1,0 +1,48 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Where the series of Open MPI that we build against differ for coll/epcoll: 5.0 (coll 2.4), and
+ * from 6.0 on (coll 3.0).
+ */
+
+#ifndef MCA_COLL_EPCOLL_COMPAT_H
+#define MCA_COLL_EPCOLL_COMPAT_H
+
+#include "ompi_config.h"
+
+#include <stddef.h>
+
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/coll.h"
+#if OMPI_MAJOR_VERSION >= 6
+#    include "ompi/util/count_disp_array.h"
+#endif
+
+/** A count, and arrays of counts and of displacements, as libmpi hands them over. */
+#if OMPI_MAJOR_VERSION >= 6
+typedef size_t mca_coll_epcoll_count_t;
+typedef ompi_count_array_t mca_coll_epcoll_counts_t;
+typedef ompi_disp_array_t mca_coll_epcoll_disps_t;
+#    define EPCOLL_COUNT(counts, index) ompi_count_array_get(counts, index)
+#    define EPCOLL_DISP(disps, index) ompi_disp_array_get(disps, index)
+#    define EPCOLL_BASE_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#else
+typedef int mca_coll_epcoll_count_t;
+typedef const int *mca_coll_epcoll_counts_t;
+typedef const int *mca_coll_epcoll_disps_t;
+#    define EPCOLL_COUNT(counts, index) ((size_t) (counts)[index])
+#    define EPCOLL_DISP(disps, index) ((ptrdiff_t) (disps)[index])
+#    define EPCOLL_BASE_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#endif
+
+#endif /* MCA_COLL_EPCOLL_COMPAT_H */

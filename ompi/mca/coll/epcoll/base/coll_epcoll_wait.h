@@ -1,0 +1,44 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * How an operation of the block waits, and ends.
+ */
+
+#ifndef MCA_COLL_EPCOLL_WAIT_H
+#define MCA_COLL_EPCOLL_WAIT_H
+
+#include "ompi_config.h"
+
+#include "coll_epcoll.h"
+
+#include "mpi.h"
+
+BEGIN_C_DECLS
+
+/** What epcoll_member_t's turn is; context: the handle.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_turn(void *context);
+
+/** Not the short way of mca_coll_epcoll_ended. */
+int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
+
+/** An operation of the handle's block has ended: with 0, EPCOLL_DIFFERENT, or an MPI error code.  The
+ * block is broken if it was an error.  @return MPI_SUCCESS or an error code */
+static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
+{
+    return OPAL_LIKELY(0 == rc && 0 == handle->turns) ? MPI_SUCCESS
+                                                      : mca_coll_epcoll_ended_slow(handle, rc);
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_WAIT_H */

@@ -1,0 +1,24 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The layer block: what members of a process share, and the protocols on it.  Standalone.
+ */
+
+#ifndef COLL_EPCOLL_BLOCK_BLOCK_H
+#define COLL_EPCOLL_BLOCK_BLOCK_H
+
+#include "coll_epcoll_block.h"
+#include "coll_epcoll_tree.h"
+#include "coll_epcoll_work.h"
+
+#endif /* COLL_EPCOLL_BLOCK_BLOCK_H */

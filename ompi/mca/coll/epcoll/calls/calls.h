@@ -1,0 +1,22 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The layer calls: the functions that libmpi calls.
+ */
+
+#ifndef MCA_COLL_EPCOLL_CALLS_CALLS_H
+#define MCA_COLL_EPCOLL_CALLS_CALLS_H
+
+#include "coll_epcoll_calls.h"
+
+#endif /* MCA_COLL_EPCOLL_CALLS_CALLS_H */

@@ -1,0 +1,134 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Barrier and the kinds that reduce.
+ *
+ * Called by libmpi.
+ *
+ * Tests: coll_reduce, coll_late
+ */
+
+#include "ompi_config.h"
+
+#include "../local/local.h"
+#include "coll_epcoll_forms.h"
+
+int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+
+    (void) comm;
+    if (OPAL_LIKELY(handle->is_local)) {
+        return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
+    }
+    return handle->run(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER});
+}
+
+/** What those that reduce have in common.  @param count  elements of the whole vector */
+static bool fill(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
+                 void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)
+{
+    *call = (mca_coll_epcoll_call_t){.kind = kind,
+                                     .in_place = EPCOLL_IN_PLACE(send),
+                                     .send = send,
+                                     .recv = recv,
+                                     .recv_count = count,
+                                     .recv_type = type,
+                                     .op = op,
+                                     .bytes = mca_coll_epcoll_packed(count, type)};
+    return 0 != call->bytes;
+}
+
+static bool fill_exscan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                        const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                        ompi_op_t *op)
+{
+    (void) handle;
+    return fill(call, EPCOLL_EXSCAN, send, recv, count, type, op);
+}
+
+static bool fill_scan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                      const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                      ompi_op_t *op)
+{
+    (void) handle;
+    return fill(call, EPCOLL_SCAN, send, recv, count, type, op);
+}
+
+static bool fill_reduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                        const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                        ompi_op_t *op, int root)
+{
+    const bool something = fill(call, EPCOLL_REDUCE, send, recv, count, type, op);
+
+    call->root = root;
+    if (!mca_coll_epcoll_is_root(handle, root)) {
+        call->recv = NULL;
+        call->in_place = false;
+    }
+    return something;
+}
+
+static bool fill_reduce_scatter(mca_coll_epcoll_call_t *call,
+                                const mca_coll_epcoll_handle_t *handle, const void *send,
+                                void *recv, mca_coll_epcoll_counts_t counts, ompi_datatype_t *type,
+                                ompi_op_t *op)
+{
+    size_t count = 0;
+    bool something;
+
+    for (uint32_t i = 0; i < handle->size; ++i) {
+        count += EPCOLL_COUNT(counts, i);
+    }
+    something = fill(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
+    call->recv_counts = counts;
+    return something;
+}
+
+static bool fill_reduce_scatter_block(mca_coll_epcoll_call_t *call,
+                                      const mca_coll_epcoll_handle_t *handle, const void *send,
+                                      void *recv, size_t count, ompi_datatype_t *type,
+                                      ompi_op_t *op)
+{
+    const bool something = fill(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
+                                count * handle->size, type, op);
+
+    call->send_count = count;
+    return something;
+}
+
+static bool fill_allreduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                           const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                           ompi_op_t *op)
+{
+    (void) handle;
+    return fill(call, EPCOLL_ALLREDUCE, send, recv, count, type, op);
+}
+
+#define PARAMETERS                                                                             \
+    (const void *send, void *recv, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type, \
+     struct ompi_op_t *op)
+#define ARGUMENTS (send, recv, (size_t) count, type, op)
+
+EPCOLL_FORMS(allreduce, PARAMETERS, ARGUMENTS)
+EPCOLL_FORMS(exscan, PARAMETERS, ARGUMENTS)
+EPCOLL_FORMS(reduce,
+             (const void *send, void *recv, mca_coll_epcoll_count_t count,
+              struct ompi_datatype_t *type, struct ompi_op_t *op, int root),
+             (send, recv, (size_t) count, type, op, root))
+EPCOLL_FORMS(reduce_scatter,
+             (const void *send, void *recv, mca_coll_epcoll_counts_t counts,
+              struct ompi_datatype_t *type, struct ompi_op_t *op),
+             (send, recv, counts, type, op))
+EPCOLL_FORMS(reduce_scatter_block, PARAMETERS, ARGUMENTS)
+EPCOLL_FORMS(scan, PARAMETERS, ARGUMENTS)

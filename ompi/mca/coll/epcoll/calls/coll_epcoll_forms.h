@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The forms of a collective: what differs from kind to kind is how libmpi's arguments become a call.
+ */
+
+#ifndef MCA_COLL_EPCOLL_FORMS_H
+#define MCA_COLL_EPCOLL_FORMS_H
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_calls.h"
+
+#include "mpi.h"
+
+#define EPCOLL_LIST(...) __VA_ARGS__
+
+/**
+ * Defines the functions of a kind.
+ *
+ * @param name        as in coll_epcoll_calls.h
+ * @param parameters  of its functions, up to the communicator, in parentheses
+ * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them; false:
+ *                    there is nothing to do, at any member
+ */
+#define EPCOLL_FORMS(name, parameters, arguments)                                              \
+    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
+                               mca_coll_base_module_t *module)                                 \
+    {                                                                                          \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
+        mca_coll_epcoll_call_t call;                                                           \
+                                                                                               \
+        (void) comm;                                                                           \
+        return fill_##name(&call, handle, EPCOLL_LIST arguments) ? handle->run(handle, &call)  \
+                                                                 : MPI_SUCCESS;                \
+    }
+
+/** Does a member's own contribution lie where its result goes? */
+#define EPCOLL_IN_PLACE(buffer) (MPI_IN_PLACE == (buffer))
+
+static inline size_t mca_coll_epcoll_packed(size_t count, const ompi_datatype_t *type)
+{
+    return count * type->super.size;
+}
+
+static inline bool mca_coll_epcoll_is_root(const mca_coll_epcoll_handle_t *handle, int root)
+{
+    return handle->rank == root;
+}
+
+#endif /* MCA_COLL_EPCOLL_FORMS_H */

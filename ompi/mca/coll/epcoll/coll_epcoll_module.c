@@ -1,0 +1,101 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Modules: which functions libmpi calls for a communicator.
+ *
+ * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into the
+ * communicator's table when it is enabled, and puts back what was there when it is disabled.
+ *
+ * Tests: coll_move, coll_reduce, coll_life
+ */
+
+#include "ompi_config.h"
+
+#include "calls/calls.h"
+#include "coll_epcoll_module.h"
+
+#include "ompi/constants.h"
+
+static void module_construct(mca_coll_epcoll_module_t *module)
+{
+    module->handle = NULL;
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct, NULL);
+
+#if OMPI_MAJOR_VERSION >= 6
+
+#    define INSTALL(name, kind)                                                          \
+        if (mca_coll_epcoll_component.serves[kind]) {                                    \
+            MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
+                              "epcoll");                                                 \
+            MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");    \
+        }
+#    define RESTORE(name, kind)                                                          \
+        if (base == comm->c_coll->coll_##name##_module) {                                \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
+                                 "epcoll");                                              \
+        }
+
+static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
+
+    EPCOLL_FOR_ALL_KINDS(INSTALL)
+    return OMPI_SUCCESS;
+}
+
+static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
+
+    EPCOLL_FOR_ALL_KINDS(RESTORE)
+    return OMPI_SUCCESS;
+}
+
+#else
+
+static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    (void) base;
+    (void) comm;
+    return OMPI_SUCCESS;
+}
+
+static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    (void) base;
+    (void) comm;
+    return OMPI_SUCCESS;
+}
+
+#endif
+
+#define SET(name, kind)                                     \
+    if (mca_coll_epcoll_component.serves[kind]) {           \
+        module->super.coll_##name = mca_coll_epcoll_##name; \
+    }
+
+mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_module_t *module = OBJ_NEW(mca_coll_epcoll_module_t);
+
+    if (NULL == module) {
+        return NULL;
+    }
+    module->handle = handle;
+    module->super.coll_module_enable = enable;
+    module->super.coll_module_disable = disable;
+    EPCOLL_FOR_ALL_KINDS(SET)
+    return &module->super;
+}

@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * libmpi's object for a communicator that we serve.
+ */
+
+#ifndef MCA_COLL_EPCOLL_MODULE_H
+#define MCA_COLL_EPCOLL_MODULE_H
+
+#include "ompi_config.h"
+
+#include "base/base.h"
+
+BEGIN_C_DECLS
+
+/** A module with the functions that we serve.  @return NULL: no memory */
+mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_MODULE_H */

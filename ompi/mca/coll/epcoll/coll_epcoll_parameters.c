@@ -1,0 +1,93 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The table of coll/epcoll's MCA parameters, which docs/parameters.md is made from.
+ *
+ * Tests: install/files
+ */
+
+#include "ompi_config.h"
+
+#include "base/base.h"
+#include "coll_epcoll_parameters.h"
+
+#include "opal/mca/btl/btl_ep_parameters.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
+
+#define STORAGE(member) EP_PARAMETER_STORAGE(mca_coll_epcoll_component.member)
+
+/* All processes, and all members of a process, must go the same way. */
+#define FIXED .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
+
+#define SERVE(kind, function)                                                         \
+    {                                                                                 \
+        .name = #kind, STORAGE(serves[EPCOLL_##function]), .preset = true, FIXED,     \
+        .level = OPAL_INFO_LVL_6,                                                     \
+        .help = "Serve MPI_" #function " in all its forms, where that is possible?  " \
+                "If not, the components below do"                                     \
+    }
+
+/* clang-format off */
+static const ep_parameter_t parameters[] = {
+    {.name = "priority", STORAGE(priority), .preset = 90, .high = 100, FIXED,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Priority among the collective components of a communicator of endpoints"},
+    {.name = "inline_limit", STORAGE(inline_limit), .preset = EPCOLL_INLINE, .high = EPCOLL_INLINE,
+     .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
+     .help = "Bytes of a member's data up to which they travel in the cache line that says that "
+             "they are there (0: never)"},
+    {.name = "share_size", STORAGE(share_size), .preset = 32768, .low = 64, .high = 1 << 30,
+     .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
+     .help = "Bytes of the shares that members cut long data into: a thread that has lost its core "
+             "holds up the others by one of them"},
+    {.name = "fan", STORAGE(fan), .preset = EPCOLL_FAN, .low = 2, .high = EPCOLL_FAN,
+     .unit = "members", FIXED, .level = OPAL_INFO_LVL_7,
+     .help = "Members of a process that read each other's lines; of more, groups of that many are "
+             "made, and groups of groups"},
+    SERVE(allgather, ALLGATHER),
+    SERVE(allgatherv, ALLGATHERV),
+    SERVE(allreduce, ALLREDUCE),
+    SERVE(alltoall, ALLTOALL),
+    SERVE(alltoallv, ALLTOALLV),
+    SERVE(alltoallw, ALLTOALLW),
+    SERVE(barrier, BARRIER),
+    SERVE(bcast, BCAST),
+    SERVE(exscan, EXSCAN),
+    SERVE(gather, GATHER),
+    SERVE(gatherv, GATHERV),
+    SERVE(reduce, REDUCE),
+    SERVE(reduce_scatter, REDUCE_SCATTER),
+    SERVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK),
+    SERVE(scan, SCAN),
+    SERVE(scatter, SCATTER),
+    SERVE(scatterv, SCATTERV),
+    {.name = NULL}};
+/* clang-format on */
+
+void mca_coll_epcoll_parameters_register(void)
+{
+    /* What Open MPI cannot read it has reported; the default stays. */
+    (void) ep_parameters_register(&mca_coll_epcoll_component.super.collm_version, parameters);
+}
+
+bool mca_coll_epcoll_parameters_right(void)
+{
+    ep_parameter_fault_t fault;
+
+    if (ep_parameters_right(parameters, &fault)) {
+        return true;
+    }
+    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "out of range", true, fault.name, fault.value,
+                                fault.low, fault.high);
+    return false;
+}

@@ -1,0 +1,34 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The MCA parameters of coll/epcoll; their variables are in mca_coll_epcoll_component.
+ */
+
+#ifndef MCA_COLL_EPCOLL_PARAMETERS_H
+#define MCA_COLL_EPCOLL_PARAMETERS_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+
+BEGIN_C_DECLS
+
+/** Set the defaults, and register all with Open MPI. */
+void mca_coll_epcoll_parameters_register(void);
+
+/** Has each a value that it may have?  The user is told of the first that has not. */
+bool mca_coll_epcoll_parameters_right(void);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_PARAMETERS_H */

@@ -1,0 +1,35 @@
+dnl -*- autoconf -*-
+dnl
+dnl Copyright (c) 2026      The Open MPI Endpoints project contributors.
+dnl                         All rights reserved.
+dnl $COPYRIGHT$
+dnl
+dnl Additional copyrights may follow
+dnl
+dnl $HEADER$
+dnl
+
+# For Open MPI's own configure: docs/tree.md.
+
+# MCA_ompi_coll_epcoll_CONFIG([action-if-can-compile], [action-if-cant-compile])
+# ---------------------------------------------------------------------------
+# Needs the extension, which is in libmpi, and C11's atomics.
+AC_DEFUN([MCA_ompi_coll_epcoll_CONFIG], [
+    AC_CONFIG_FILES([ompi/mca/coll/epcoll/Makefile])
+
+    coll_epcoll_happy=no
+    AS_CASE([,$enable_mpi_ext,],
+        [,,|,yes,|,all,|*,endpoints,*],
+            [AC_COMPILE_IFELSE(
+                 [AC_LANG_PROGRAM([[
+                      #if defined(__STDC_NO_ATOMICS__)
+                      #error no atomics
+                      #endif
+                      #include <stdatomic.h>
+                  ]], [[
+                      _Atomic int i = 0;
+                      return atomic_fetch_add_explicit(&i, 1, memory_order_acq_rel);
+                  ]])],
+                 [coll_epcoll_happy=yes])])
+    AS_IF([test $coll_epcoll_happy = yes], [$1], [$2])
+])

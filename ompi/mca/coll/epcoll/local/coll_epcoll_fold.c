@@ -1,0 +1,220 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Kinds that reduce: a share is a range of elements, which one thread puts together from all members'
+ * buffers, always in the same order, and writes to all who want it.  So each element is computed once,
+ * whoever does it, and is the same at all members, bit by bit.
+ *
+ * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a member's
+ * block.
+ *
+ * Tests: coll_reduce
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_pieces.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/** Members whose buffers are listed on the stack. */
+#define MEMBERS_FEW 64
+
+/** Bytes of a share, at least: a line or more for each who writes. */
+#define SHARE_LEAST 512
+
+/** A part of the vector. */
+typedef struct range_t {
+    size_t first, count; /**< elements */
+} range_t;
+
+static bool is_scattered(mca_coll_epcoll_kind_t kind)
+{
+    return EPCOLL_REDUCE_SCATTER == kind || EPCOLL_REDUCE_SCATTER_BLOCK == kind;
+}
+
+/** Elements of a share: the same for all of a vector. */
+static size_t share_elements(const mca_coll_epcoll_running_t *running, size_t elements)
+{
+    const size_t size = running->call->recv_type->super.size;
+    const size_t each = (elements * size + running->member->count - 1) / running->member->count;
+    size_t bytes = each < running->least_share ? each : running->least_share;
+
+    bytes = bytes < SHARE_LEAST ? SHARE_LEAST : bytes;
+    while (elements / (EPCOLL_SHARES_MOST / 2) >= bytes / size + 1) {
+        bytes *= 2;
+    }
+    return bytes < size ? 1 : bytes / size;
+}
+
+/** A member's block of a vector that is scattered. */
+static range_t block_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
+{
+    const mca_coll_epcoll_call_t *call = running->call;
+    range_t block = {0, call->send_count};
+
+    if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
+        block.first = piece * block.count;
+        return block;
+    }
+    for (uint32_t i = 0; i < piece; ++i) {
+        block.first += EPCOLL_COUNT(call->recv_counts, i);
+    }
+    block.count = EPCOLL_COUNT(call->recv_counts, piece);
+    return block;
+}
+
+/** The shares of a piece, of all members' together: numbers of the first, and of the one behind. */
+static void shares_of(const mca_coll_epcoll_running_t *running, uint32_t piece, size_t each,
+                      size_t *first, size_t *end)
+{
+    const size_t all = (running->call->recv_count + each - 1) / each;
+    const size_t members = running->member->count;
+
+    *first = all * piece / members;
+    *end = all * (piece + 1) / members;
+}
+
+static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+{
+    const mca_coll_epcoll_call_t *call = running->call;
+    const size_t each = share_elements(running, call->recv_count);
+    size_t first, end;
+
+    if (is_scattered(call->kind)) {
+        return (uint32_t) ((block_of(running, piece).count + each - 1) / each);
+    }
+    shares_of(running, piece, each, &first, &end);
+    return (uint32_t) (end - first);
+}
+
+static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+{
+    const size_t each = share_elements(running, running->call->recv_count);
+    size_t first, end;
+    range_t range = {.first = 0, .count = running->call->recv_count};
+
+    if (is_scattered(running->call->kind)) {
+        range = block_of(running, piece);
+        first = 0;
+    } else {
+        shares_of(running, piece, each, &first, &end);
+    }
+    end = range.first + range.count;
+    range.first += (first + share) * each;
+    range.count = end - range.first < each ? end - range.first : each;
+    return range;
+}
+
+/** Where a member's result goes, as if the whole vector were there; NULL: it wants none. */
+static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index, uint32_t piece,
+                       const mca_coll_epcoll_call_t *call)
+{
+    const ptrdiff_t extent = call->recv_type->super.ub - call->recv_type->super.lb;
+
+    switch (call->kind) {
+    case EPCOLL_REDUCE:
+        return index == (uint32_t) call->root ? call->recv : NULL;
+    case EPCOLL_REDUCE_SCATTER:
+    case EPCOLL_REDUCE_SCATTER_BLOCK:
+        if (index != piece) {
+            return NULL;
+        }
+        /* In place, what others still have to read begins where the block is to go: finish. */
+        return call->in_place ? call->recv
+                              : (char *) call->recv
+                                    - (ptrdiff_t) block_of(running, piece).first * extent;
+    default:
+        return call->recv;
+    }
+}
+
+static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
+                      const void **sent, void **results)
+{
+    const mca_coll_epcoll_call_t *own = running->call;
+    const bool is_scan = EPCOLL_SCAN == own->kind || EPCOLL_EXSCAN == own->kind;
+    const range_t range = range_of(running, piece, share);
+    const mca_coll_epcoll_reduction_t reduction = {.op = own->op,
+                                                   .type = own->recv_type,
+                                                   .count = running->member->count,
+                                                   .send = sent};
+    uint32_t receivers = 0;
+
+    for (uint32_t i = 0; i < running->member->count; ++i) {
+        const mca_coll_epcoll_call_t *call = mca_coll_epcoll_call_of(running, i);
+        void *result = result_of(running, i, piece, call);
+
+        sent[i] = call->in_place ? call->recv : call->send;
+        if (is_scan) {
+            results[i] = call->recv;
+        } else if (NULL != result) {
+            results[receivers++] = result;
+        }
+    }
+    return is_scan ? mca_coll_epcoll_scan_part(&reduction, range.first, range.count, results,
+                                               EPCOLL_EXSCAN == own->kind)
+                   : mca_coll_epcoll_reduce_part(&reduction, range.first, range.count, results,
+                                                 receivers);
+}
+
+static int fold(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+{
+    const uint32_t members = running->member->count;
+    const void *few_sent[MEMBERS_FEW], **sent;
+    void *few_results[MEMBERS_FEW];
+    int rc;
+
+    if (OPAL_LIKELY(members <= MEMBERS_FEW)) {
+        return fold_range(running, piece, share, few_sent, few_results);
+    }
+    sent = malloc(2 * members * sizeof(*sent));
+    if (NULL == sent) {
+        return MPI_ERR_NO_MEM;
+    }
+    rc = fold_range(running, piece, share, sent, (void **) (uintptr_t) (sent + members));
+    free(sent);
+    return rc;
+}
+
+/** In place, and all are through: our block to where it belongs. */
+static int finish(const mca_coll_epcoll_running_t *running)
+{
+    const mca_coll_epcoll_call_t *call = running->call;
+    ompi_datatype_t *type = call->recv_type;
+    range_t block;
+
+    if (!call->in_place || !is_scattered(call->kind)) {
+        return MPI_SUCCESS;
+    }
+    block = block_of(running, running->member->index);
+    if (0 == block.first || 0 == block.count) {
+        return MPI_SUCCESS;
+    }
+    /* Which takes care that the two may overlap. */
+    return OMPI_SUCCESS
+                   == ompi_datatype_copy_content_same_ddt(type, block.count, call->recv,
+                                                          (char *) call->recv
+                                                              + (ptrdiff_t) block.first
+                                                                    * (type->super.ub
+                                                                       - type->super.lb))
+               ? MPI_SUCCESS
+               : MPI_ERR_INTERN;
+}
+
+const mca_coll_epcoll_family_t mca_coll_epcoll_fold = {.shares = shares,
+                                                       .work = fold,
+                                                       .finish = finish};

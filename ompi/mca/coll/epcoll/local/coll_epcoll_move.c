@@ -1,0 +1,245 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Kinds that move data: each block is copied once, from the buffer of who sends it to that of who
+ * receives it, by whoever has claimed it.
+ *
+ * A piece is what a member receives, or, of those that gather, what a member sends.  Its shares are
+ * the blocks, those of other members in turn so that not all read the same one first, each in parts
+ * of a share's size.
+ *
+ * Tests: coll_move
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_pieces.h"
+
+#include "mpi.h"
+
+/** Shares of one block; for how long a block is, and of how many there are in a piece. */
+typedef struct parts_t {
+    uint64_t size; /**< of a part, in bytes */
+    uint32_t count;
+} parts_t;
+
+static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest, uint32_t blocks)
+{
+    const uint64_t most = EPCOLL_SHARES_MOST / 2 / blocks; /* there must be one: 2^19 members */
+    parts_t parts = {.size = running->least_share};
+
+    while (longest > most * parts.size) {
+        parts.size *= 2;
+    }
+    parts.count = longest <= parts.size ? 1 : (uint32_t) ((longest + parts.size - 1) / parts.size);
+    return parts;
+}
+
+static bool is_gather(mca_coll_epcoll_kind_t kind)
+{
+    return EPCOLL_GATHER == kind || EPCOLL_GATHERV == kind;
+}
+
+/** The longest of blocks that may differ. */
+static uint64_t longest_of_counts(const mca_coll_epcoll_call_t *call, uint32_t members)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < members; ++i) {
+        const ompi_datatype_t *type = NULL != call->recv_types ? call->recv_types[i]
+                                                               : call->recv_type;
+        const uint64_t bytes = (uint64_t) EPCOLL_COUNT(call->recv_counts, i) * type->super.size;
+
+        longest = bytes > longest ? bytes : longest;
+    }
+    return longest;
+}
+
+uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32_t members)
+{
+    switch (call->kind) {
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_ALLTOALLW:
+        return longest_of_counts(call, members);
+    case EPCOLL_GATHERV:
+        return NULL == call->send_type ? 0
+                                       : (uint64_t) call->send_count * call->send_type->super.size;
+    case EPCOLL_SCATTERV:
+        return NULL == call->recv_type ? 0
+                                       : (uint64_t) call->recv_count * call->recv_type->super.size;
+    default:
+        return call->bytes;
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static mca_coll_epcoll_buffer_t buffer(const void *base, ptrdiff_t bytes, size_t count,
+                                       ompi_datatype_t *type)
+{
+    return (mca_coll_epcoll_buffer_t){.address = (char *) (uintptr_t) base + bytes,
+                                      .count = count,
+                                      .type = type};
+}
+
+static ptrdiff_t extent_of(const ompi_datatype_t *type)
+{
+    return type->super.ub - type->super.lb;
+}
+
+/** Where a member receives what another sends to it. */
+static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
+{
+    ompi_datatype_t *type = call->recv_type;
+
+    switch (call->kind) {
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_GATHERV:
+        return buffer(call->recv, EPCOLL_DISP(call->recv_disps, from) * extent_of(type),
+                      EPCOLL_COUNT(call->recv_counts, from), type);
+    case EPCOLL_ALLTOALLW:
+        return buffer(call->recv, EPCOLL_DISP(call->recv_disps, from),
+                      EPCOLL_COUNT(call->recv_counts, from), call->recv_types[from]);
+    case EPCOLL_BCAST:
+    case EPCOLL_SCATTER:
+    case EPCOLL_SCATTERV:
+        return buffer(call->recv, 0, call->recv_count, type);
+    default:
+        return buffer(call->recv, (ptrdiff_t) (from * call->recv_count) * extent_of(type),
+                      call->recv_count, type);
+    }
+}
+
+/** Where what a member sends to another one is.  @param own  its own index */
+static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_t own, uint32_t to)
+{
+    ompi_datatype_t *type = call->send_type;
+
+    switch (call->kind) {
+    case EPCOLL_ALLTOALL:
+    case EPCOLL_SCATTER:
+        return buffer(call->send, (ptrdiff_t) (to * call->send_count) * extent_of(type),
+                      call->send_count, type);
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_SCATTERV:
+        return buffer(call->send, EPCOLL_DISP(call->send_disps, to) * extent_of(type),
+                      EPCOLL_COUNT(call->send_counts, to), type);
+    case EPCOLL_ALLTOALLW:
+        return buffer(call->send, EPCOLL_DISP(call->send_disps, to),
+                      EPCOLL_COUNT(call->send_counts, to), call->send_types[to]);
+    default:
+        return call->in_place ? received(call, own)
+                              : buffer(call->send, 0, call->send_count, type);
+    }
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/** In place, two members exchange blocks; which of the two pieces that is in. */
+static bool is_exchanged_by(uint32_t piece, uint32_t other)
+{
+    return piece != other && (0 != (piece + other) % 2) == (piece < other);
+}
+
+static bool is_exchange(const mca_coll_epcoll_call_t *call)
+{
+    return call->in_place && EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind;
+}
+
+static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other)
+{
+    const mca_coll_epcoll_buffer_t one = received(mca_coll_epcoll_call_of(running, piece), other);
+    const mca_coll_epcoll_buffer_t two = received(mca_coll_epcoll_call_of(running, other), piece);
+
+    if (mca_coll_epcoll_bytes(&one) != mca_coll_epcoll_bytes(&two)) {
+        return MPI_ERR_TRUNCATE;
+    }
+    return mca_coll_epcoll_swap(&one, &two);
+}
+
+/** A part of what a member sends to another one. */
+static int copy(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_t to,
+                const parts_t *parts, uint32_t part)
+{
+    const mca_coll_epcoll_call_t *sender = mca_coll_epcoll_call_of(running, from);
+    const mca_coll_epcoll_call_t *receiver = mca_coll_epcoll_call_of(running, to);
+    const uint64_t offset = part * parts->size;
+    mca_coll_epcoll_buffer_t source, target;
+    size_t bytes;
+
+    if (from == to && sender->in_place) {
+        return MPI_SUCCESS; /* it is there */
+    }
+    source = sent(sender, from, to);
+    target = received(receiver, from);
+    bytes = mca_coll_epcoll_bytes(&source);
+    if (bytes > mca_coll_epcoll_bytes(&target)) {
+        return MPI_ERR_TRUNCATE;
+    }
+    if (offset >= bytes) {
+        return MPI_SUCCESS; /* its receiver could take more */
+    }
+    return mca_coll_epcoll_copy_part(&target, &source, offset,
+                                     bytes - offset < parts->size ? bytes - offset : parts->size);
+}
+
+static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+{
+    const uint32_t count = running->member->count;
+
+    if (is_exchange(running->call)) {
+        return count;
+    }
+    return count * parts_of(running, mca_coll_epcoll_longest_of(running, piece), count).count;
+}
+
+static int move(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+{
+    const uint32_t count = running->member->count;
+    parts_t parts;
+    uint32_t block;
+
+    if (is_exchange(running->call)) {
+        return is_exchanged_by(piece, share) ? exchange(running, piece, share) : MPI_SUCCESS;
+    }
+    parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
+    block = piece + share / parts.count;
+    return copy(running, block < count ? block : block - count, piece, &parts,
+                share % parts.count);
+}
+
+const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = shares, .work = move};
+
+static uint32_t rooted_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+{
+    if (EPCOLL_BCAST == running->call->kind && piece == (uint32_t) running->call->root) {
+        return 0;
+    }
+    return parts_of(running, mca_coll_epcoll_longest_of(running, piece), 1).count;
+}
+
+static int move_rooted(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+{
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), 1);
+    const uint32_t root = (uint32_t) running->call->root;
+
+    return is_gather(running->call->kind) ? copy(running, piece, root, &parts, share)
+                                          : copy(running, root, piece, &parts, share);
+}
+
+const mca_coll_epcoll_family_t mca_coll_epcoll_move_rooted = {.is_rooted = true,
+                                                              .shares = rooted_shares,
+                                                              .work = move_rooted};

@@ -1,0 +1,110 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What does not travel in a slot: members show each other their calls, and work on pieces of what is
+ * to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no matter:
+ * blocking, nonblocking and persistent ones run the same steps.
+ *
+ * A call of another member, and the buffers in it, may be read by who has claimed a share that is
+ * about them, until the share is done: nobody returns before.
+ */
+
+#ifndef MCA_COLL_EPCOLL_PIECES_H
+#define MCA_COLL_EPCOLL_PIECES_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** An operation under way, as a member sees it. */
+typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
+
+/** What a family of kinds does. */
+typedef struct mca_coll_epcoll_family_t {
+    /** Piece i is about the root and member i alone: it can be worked on once both are there, and who
+     * is not the root is through when its own one is over. */
+    bool is_rooted;
+    /** How many shares has a piece? */
+    uint32_t (*shares)(const mca_coll_epcoll_running_t *running, uint32_t piece);
+    /** Do one.  @return MPI_SUCCESS or an error code */
+    int (*work)(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share);
+    /** All is over: what is left for oneself.  NULL: nothing */
+    int (*finish)(const mca_coll_epcoll_running_t *running);
+} mca_coll_epcoll_family_t;
+
+struct mca_coll_epcoll_running_t {
+    epcoll_member_t *member; /**< its number is that of the operation */
+    const mca_coll_epcoll_call_t *call; /**< our own one */
+    const mca_coll_epcoll_family_t *family;
+    uint64_t word;        /**< of the call */
+    uint32_t seen;        /**< members that have come: that many, from the first on */
+    uint32_t over;        /**< likewise pieces that are over */
+    uint32_t least_share; /**< bytes, a parameter's */
+};
+
+/** What a step has brought; errors are MPI error codes, which are greater. */
+enum { EPCOLL_NOTHING = -3, EPCOLL_SOME = -2 };
+
+/** Shows our call.  The slot must be ours: after epcoll_begin.  @param call  there until it is over */
+void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                 const mca_coll_epcoll_call_t *call);
+
+/**
+ * Go on.
+ *
+ * @param most  shares to do at most
+ *
+ * @return EPCOLL_NOTHING: others must come, or finish; EPCOLL_SOME: go on; MPI_SUCCESS: we are through:
+ *         epcoll_end; an error: mca_coll_epcoll_pieces_close
+ */
+int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t most);
+
+/** The operation fails: break the block, and wait until nobody works for us any more. */
+void mca_coll_epcoll_pieces_close(mca_coll_epcoll_running_t *running, int why);
+
+/** All of it, by the thread of the member.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
+                               const mca_coll_epcoll_call_t *call);
+
+/** The call of a member that has come. */
+static inline const mca_coll_epcoll_call_t *
+mca_coll_epcoll_call_of(const mca_coll_epcoll_running_t *running, uint32_t index)
+{
+    const mca_coll_epcoll_call_t *call;
+
+    memcpy(&call, epcoll_slot(running->member, index)->data, sizeof(call));
+    return call;
+}
+
+/** The bytes of the longest block of a member that has come. */
+static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_t *running,
+                                                  uint32_t index)
+{
+    uint64_t longest;
+
+    memcpy(&longest, epcoll_slot(running->member, index)->data + sizeof(void *), sizeof(longest));
+    return longest;
+}
+
+/** Families, in coll_epcoll_move.c and coll_epcoll_fold.c; by kind.  NULL: none (barrier) */
+extern const mca_coll_epcoll_family_t mca_coll_epcoll_move, mca_coll_epcoll_move_rooted,
+    mca_coll_epcoll_fold;
+
+/** The longest block of what a member calls, as far as it says how many shares its piece has. */
+uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32_t members);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_PIECES_H */

@@ -1,0 +1,264 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives whose data travel in slots.  Members read what they need, and no more: who only gives
+ * (of those that gather and reduce, a low rank of a scan) does not wait.
+ *
+ * Tests: coll_move, coll_reduce, coll_late
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_small.h"
+
+#include "mpi.h"
+
+/** What a reduction of a slot's data needs. */
+typedef struct fold_t {
+    ompi_op_t *op;
+    ompi_datatype_t *type;
+    mca_coll_epcoll_count_t count;
+} fold_t;
+
+static void combine(void *into, const void *from, void *context)
+{
+    const fold_t *fold = context;
+
+    ompi_op_reduce(fold->op, (void *) (uintptr_t) from, into, fold->count, fold->type);
+}
+
+bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
+                              const mca_coll_epcoll_call_t *call)
+{
+    switch (call->kind) {
+    case EPCOLL_ALLREDUCE:
+    case EPCOLL_REDUCE:
+        return call->bytes <= limit && mca_coll_epcoll_is_dense(call->recv_type);
+    case EPCOLL_EXSCAN:
+    case EPCOLL_SCAN:
+    case EPCOLL_REDUCE_SCATTER:
+    case EPCOLL_REDUCE_SCATTER_BLOCK:
+        return 0 == member->levels && call->bytes <= limit
+               && mca_coll_epcoll_is_dense(call->recv_type);
+    case EPCOLL_BCAST:
+    case EPCOLL_GATHER:
+        return call->bytes <= limit;
+    case EPCOLL_ALLGATHER:
+        return 0 == member->levels && call->bytes <= limit;
+    case EPCOLL_ALLTOALL:
+        return 0 == member->levels && call->bytes * member->count <= limit;
+    case EPCOLL_SCATTER:
+        return call->bytes * member->count <= limit;
+    default:
+        return false;
+    }
+}
+
+int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+                                    size_t count, ompi_datatype_t *type, ompi_op_t *op)
+{
+    fold_t fold = {.op = op, .type = type, .count = (mca_coll_epcoll_count_t) count};
+    const size_t bytes = count * type->super.size;
+    const epcoll_all_t all = {.call = mca_coll_epcoll_word(EPCOLL_ALLREDUCE, 0, false, bytes),
+                              .data = send,
+                              .size = bytes,
+                              .combine = combine,
+                              .context = &fold};
+
+    return mca_coll_epcoll_ended(handle, epcoll_all(&handle->member, &all, recv));
+}
+
+/* ---- what a member says ---------------------------------------------------------------------- */
+
+/** A member's data as they are in its slot. */
+static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    unsigned char packed[EPCOLL_INLINE];
+    mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
+                                     .count = call->send_count,
+                                     .type = call->send_type};
+    size_t size = call->bytes;
+    int rc;
+
+    if (EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind) {
+        sent.count *= member->count;
+        size *= member->count;
+    } else if (NULL != call->op) {
+        sent.count = call->recv_count;
+        sent.type = call->recv_type;
+    }
+    if (call->in_place && EPCOLL_SCATTER != call->kind) {
+        sent.address = call->recv;
+        sent.type = call->recv_type;
+        if (NULL == call->op) {
+            sent.count = call->recv_count * (EPCOLL_ALLTOALL == call->kind ? member->count : 1);
+        }
+        if (EPCOLL_ALLGATHER == call->kind || EPCOLL_GATHER == call->kind) {
+            sent.address = (char *) call->recv
+                           + (ptrdiff_t) (member->index * call->recv_count)
+                                 * (call->recv_type->super.ub - call->recv_type->super.lb);
+        }
+    }
+    rc = mca_coll_epcoll_pack(packed, &sent);
+    epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
+    return rc;
+}
+
+/** What a member has said goes to a place in our buffer. */
+static int take(const mca_coll_epcoll_call_t *call, const void *packed, size_t block)
+{
+    const ompi_datatype_t *type = call->recv_type;
+    const mca_coll_epcoll_buffer_t received = {.address = (char *) call->recv
+                                                          + (ptrdiff_t) (block * call->recv_count)
+                                                                * (type->super.ub - type->super.lb),
+                                               .count = call->recv_count,
+                                               .type = call->recv_type};
+
+    return mca_coll_epcoll_unpack(&received, packed);
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+/** Those that gather: everybody's block, in order. */
+static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    const size_t offset = EPCOLL_ALLTOALL == call->kind ? member->index * call->bytes : 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < member->count && 0 == rc; ++i) {
+        if (i != member->index || !call->in_place) {
+            rc = epcoll_wait_member(member, i, word);
+            rc = 0 == rc ? take(call, epcoll_slot(member, i)->data + offset, i) : rc;
+        }
+    }
+    return rc;
+}
+
+/** Put together what members first to last say. */
+static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
+                uint32_t first, uint32_t last, void *result)
+{
+    const fold_t what = {.op = call->op,
+                         .type = call->recv_type,
+                         .count = (mca_coll_epcoll_count_t) call->recv_count};
+    int rc = 0;
+
+    for (uint32_t i = last + 1; i-- > first && 0 == rc;) {
+        rc = epcoll_wait_member(member, i, word);
+        if (0 == rc && i == last) {
+            memcpy(result, epcoll_slot(member, i)->data, call->bytes);
+        } else if (0 == rc) {
+            combine(result, epcoll_slot(member, i)->data, (void *) (uintptr_t) &what);
+        }
+    }
+    return rc;
+}
+
+/** Our block of what all say together. */
+static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    alignas(16) unsigned char all[EPCOLL_INLINE];
+    const size_t size = call->recv_type->super.size;
+    size_t first = member->index * call->send_count, count = call->send_count;
+    const int rc = fold(member, call, word, 0, member->count - 1, all);
+
+    if (EPCOLL_REDUCE_SCATTER == call->kind) {
+        first = 0;
+        for (uint32_t i = 0; i < member->index; ++i) {
+            first += EPCOLL_COUNT(call->recv_counts, i);
+        }
+        count = EPCOLL_COUNT(call->recv_counts, member->index);
+    }
+    if (0 == rc) {
+        memcpy(call->recv, all + first * size, count * size);
+    }
+    return rc;
+}
+
+/** One has blocks for all. */
+static int scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    unsigned char blocks[EPCOLL_INLINE];
+    const mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
+                                           .count = call->send_count
+                                                    * (EPCOLL_SCATTER == call->kind ? member->count
+                                                                                    : 1),
+                                           .type = call->send_type};
+    const bool is_scatter = EPCOLL_SCATTER == call->kind;
+    const bool is_root = member->index == (uint32_t) call->root;
+    int rc = is_root ? mca_coll_epcoll_pack(blocks, &sent) : 0;
+
+    if (0 == rc) {
+        rc = epcoll_tell(member, (uint32_t) call->root, word, blocks,
+                         call->bytes * (is_scatter ? member->count : 1));
+    }
+    if (0 != rc || (is_root && (call->in_place || !is_scatter))) {
+        return rc;
+    }
+    return take(call, blocks + (is_scatter ? member->index * call->bytes : 0), 0);
+}
+
+/** The kinds in which each says something of its own.  Our slot is said. */
+static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    const uint32_t last = member->count - 1, index = member->index;
+
+    switch (call->kind) {
+    case EPCOLL_GATHER:
+        return index == (uint32_t) call->root ? gather(member, call, word) : 0;
+    case EPCOLL_REDUCE:
+        return index == (uint32_t) call->root ? fold(member, call, word, 0, last, call->recv) : 0;
+    case EPCOLL_SCAN:
+        return fold(member, call, word, 0, index, call->recv);
+    case EPCOLL_EXSCAN:
+        return 0 == index ? 0 : fold(member, call, word, 0, index - 1, call->recv);
+    default:
+        break;
+    }
+    return NULL == call->op ? gather(member, call, word) : fold_block(member, call, word);
+}
+
+static bool all_come(mca_coll_epcoll_kind_t kind)
+{
+    return EPCOLL_ALLGATHER == kind || EPCOLL_ALLTOALL == kind || EPCOLL_REDUCE_SCATTER == kind
+           || EPCOLL_REDUCE_SCATTER_BLOCK == kind;
+}
+
+int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    epcoll_member_t *member = &handle->member;
+    const uint64_t word = mca_coll_epcoll_word(call->kind, call->root,
+                                               call->in_place && EPCOLL_ALLTOALL == call->kind,
+                                               call->bytes);
+    int rc;
+
+    if (EPCOLL_ALLREDUCE == call->kind) {
+        return mca_coll_epcoll_small_allreduce(handle, call->in_place ? call->recv : call->send,
+                                               call->recv, call->recv_count, call->recv_type,
+                                               call->op);
+    }
+    if (EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind) {
+        return mca_coll_epcoll_ended(handle, scatter(member, call, word));
+    }
+    rc = epcoll_begin(member);
+    rc = 0 == rc ? say(member, call, word) : rc;
+    rc = 0 == rc ? hear(member, call, word) : rc;
+    if (0 == rc) {
+        if (all_come(call->kind)) {
+            epcoll_all_came(member);
+        }
+        epcoll_end(member);
+    }
+    return mca_coll_epcoll_ended(handle, rc);
+}

@@ -1,0 +1,51 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What travels in a slot: up to EPCOLL_INLINE bytes, with the number that says that they are there.
+ */
+
+#ifndef MCA_COLL_EPCOLL_SMALL_H
+#define MCA_COLL_EPCOLL_SMALL_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** Is it small?  The same answer at all members. */
+bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
+                              const mca_coll_epcoll_call_t *call);
+
+/** Does a type's memory hold its elements one behind the other, and nothing else? */
+static inline bool mca_coll_epcoll_is_dense(const ompi_datatype_t *type)
+{
+    return 0 != (type->super.flags & OPAL_DATATYPE_FLAG_CONTIGUOUS) && 0 == type->super.true_lb
+           && (ptrdiff_t) type->super.size == type->super.ub - type->super.lb
+           && 0 == type->super.lb;
+}
+
+/** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle,
+                              const mca_coll_epcoll_call_t *call);
+
+/** An allreduce of few bytes of a dense type: the shortest way. */
+int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+                                    size_t count, ompi_datatype_t *type, ompi_op_t *op);
+
+/** All of any call but a barrier, small or not (coll_epcoll_local.c). */
+int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_SMALL_H */

@@ -1,0 +1,23 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The layer local: collectives whose members are all in this process.
+ */
+
+#ifndef MCA_COLL_EPCOLL_LOCAL_LOCAL_H
+#define MCA_COLL_EPCOLL_LOCAL_LOCAL_H
+
+#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_small.h"
+
+#endif /* MCA_COLL_EPCOLL_LOCAL_LOCAL_H */
