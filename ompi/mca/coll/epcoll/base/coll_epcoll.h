@@ -71,7 +71,7 @@ typedef struct mca_coll_epcoll_module_t {
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
 
 /** The component, in coll_epcoll_component.c. */
-extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
+OMPI_DECLSPEC extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
 
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
 {
