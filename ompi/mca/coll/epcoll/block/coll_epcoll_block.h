@@ -68,9 +68,7 @@ typedef struct epcoll_slot_t {
 /** A member's place: six lines. */
 typedef struct epcoll_place_t {
     epcoll_slot_t slot[EPCOLL_WINDOW];
-    alignas(64) _Atomic uint64_t here; /**< the last barrier of few that it has come to */
-    _Atomic uint64_t through;          /**< the last operation that it is through with, barriers of
-                                        * few left out */
+    alignas(64) _Atomic uint64_t through; /**< the last operation that it is through with */
     /** Shares of work, by any member: see coll_epcoll_work.h. */
     alignas(64) struct {
         _Atomic uint64_t claimed;
@@ -158,6 +156,12 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &member->place[index].slot[member->number % EPCOLL_WINDOW];
 }
 
+/** Our own slot of the next operation. */
+static inline epcoll_slot_t *epcoll_next_slot(const epcoll_member_t *member)
+{
+    return &member->place[member->index].slot[(member->number + 1) % EPCOLL_WINDOW];
+}
+
 /** No operation of the block ends well any more; those who wait learn of it.  Any thread. */
 static inline void epcoll_break(epcoll_member_t *member, int why)
 {
@@ -204,17 +208,6 @@ static inline int epcoll_wait(epcoll_member_t *member, _Atomic uint64_t *word, u
     return rc;
 }
 
-/** The last operation that a member is through with, as far as it has said. */
-static inline uint64_t epcoll_through(epcoll_place_t *place)
-{
-    /* Acquire pairs with the releases in epcoll_end and epcoll_barrier: what it has read of our
-     * slots is read.  A barrier of few reads none. */
-    const uint64_t here = atomic_load_explicit(&place->here, memory_order_acquire);
-    const uint64_t through = atomic_load_explicit(&place->through, memory_order_acquire);
-
-    return here > through ? here : through;
-}
-
 /** Reads who is through with what, until nobody is in the operation that had our slot before. */
 static inline int epcoll_find_safe(epcoll_member_t *member)
 {
@@ -226,8 +219,10 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
         uint32_t looks = 0;
         int rc = 0;
 
+        /* Acquire pairs with the release in epcoll_end: what it has read of our slots is read. */
         while (i != member->index && 0 == rc
-               && (through = epcoll_through(&member->place[i])) < wanted) {
+               && (through = atomic_load_explicit(&member->place[i].through, memory_order_acquire))
+                      < wanted) {
             rc = epcoll_look(member, &looks);
         }
         if (0 != rc) {
@@ -261,6 +256,16 @@ static inline void epcoll_end(epcoll_member_t *member)
     /* Release pairs with the acquire in epcoll_find_safe. */
     atomic_store_explicit(&member->place[member->index].through, member->number,
                           memory_order_release);
+}
+
+/** A line that we shall write soon: have it, and nobody else. */
+static inline void epcoll_expect(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *) line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */

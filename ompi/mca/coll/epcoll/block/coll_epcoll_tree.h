@@ -44,55 +44,14 @@ typedef struct epcoll_all_t {
 /** Members call different operations, or of different lengths. */
 #define EPCOLL_DIFFERENT (-1)
 
-/** All are in operation number of ours, which is none of few: has one come to a barrier? */
-static inline bool epcoll_is_at_barrier(epcoll_member_t *member, uint32_t index)
-{
-    return member->number == atomic_load_explicit(&member->place[index].here, memory_order_relaxed);
-}
-
-/** A barrier of up to EPCOLL_FAN: a word each.  Needs no slot, so nothing has to be over before. */
-static inline int epcoll_barrier_few(epcoll_member_t *member)
-{
-    const uint64_t number = ++member->number;
-
-    /* Release pairs with the acquire below: what was done before the barrier is done. */
-    atomic_store_explicit(&member->place[member->index].here, number, memory_order_release);
-    for (uint32_t i = 0; i < member->count; ++i) {
-        uint32_t looks = 0;
-
-        while (atomic_load_explicit(&member->place[i].here, memory_order_acquire) < number) {
-            const int rc = epcoll_look(member, &looks);
-
-            if (0 != rc) {
-                return rc;
-            }
-            if (EPCOLL_LOOKS_FIRST <= looks
-                && number
-                       == atomic_load_explicit(&epcoll_slot(member, i)->number,
-                                               memory_order_relaxed)) {
-                return EPCOLL_DIFFERENT;
-            }
-        }
-    }
-    epcoll_all_came(member);
-    return 0;
-}
-
 /** Wait until a member has said its part of this operation.  @return 0 or an error */
 static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t index, uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
-    uint32_t looks = 0;
+    const int rc = epcoll_wait(member, &slot->number, member->number);
 
-    while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
-        const int rc = epcoll_look(member, &looks);
-
-        if (0 != rc) {
-            return rc;
-        }
-        if (EPCOLL_LOOKS_FIRST <= looks && epcoll_is_at_barrier(member, index)) {
-            return EPCOLL_DIFFERENT;
-        }
+    if (0 != rc) {
+        return rc;
     }
     return call == slot->call ? 0 : EPCOLL_DIFFERENT;
 }
@@ -179,9 +138,6 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         }
         if (*seen == member->count) {
             return EPCOLL_ALL_CAME;
-        }
-        if (epcoll_is_at_barrier(member, *seen)) {
-            return EPCOLL_DIFFERENT;
         }
     }
     return EPCOLL_CAME;
@@ -335,6 +291,7 @@ static inline int epcoll_all(epcoll_member_t *member, const epcoll_all_t *all, v
         return rc;
     }
     epcoll_say(epcoll_slot(member, member->index), member->number, all->call, all->data, all->size);
+    epcoll_expect(epcoll_next_slot(member));
     rc = 0 == member->levels ? epcoll_all_few(member, all, result)
                              : epcoll_all_tree(member, all, result);
     if (0 == rc) {
@@ -351,7 +308,7 @@ static inline int epcoll_barrier(epcoll_member_t *member)
     const epcoll_all_t none = {.call = UINT64_C(1) << 63, .data = "", .size = 0};
     unsigned char nothing[1];
 
-    return 0 == member->levels ? epcoll_barrier_few(member) : epcoll_all(member, &none, nothing);
+    return epcoll_all(member, &none, nothing);
 }
 
 /** Wait for what the root says; of many, by way of their leaders, or after a while by the root's. */
@@ -382,9 +339,6 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, epcoll_slo
         if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {
             *heard = source;
             return 0;
-        }
-        if (epcoll_is_at_barrier(member, root)) {
-            return EPCOLL_DIFFERENT;
         }
     }
     return 0;

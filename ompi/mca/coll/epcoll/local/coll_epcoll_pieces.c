@@ -199,10 +199,6 @@ int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_pieces_step(&running, UINT32_MAX))
            || EPCOLL_SOME == rc) {
         rc = EPCOLL_SOME == rc ? 0 : epcoll_look(member, &looks);
-        if (0 == rc && EPCOLL_LOOKS_FIRST <= looks && running.seen < member->count
-            && epcoll_is_at_barrier(member, running.seen)) {
-            rc = EPCOLL_DIFFERENT;
-        }
         if (0 != rc) {
             break;
         }
