@@ -156,12 +156,6 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &member->place[index].slot[member->number % EPCOLL_WINDOW];
 }
 
-/** Our own slot of the next operation. */
-static inline epcoll_slot_t *epcoll_next_slot(const epcoll_member_t *member)
-{
-    return &member->place[member->index].slot[(member->number + 1) % EPCOLL_WINDOW];
-}
-
 /** No operation of the block ends well any more; those who wait learn of it.  Any thread. */
 static inline void epcoll_break(epcoll_member_t *member, int why)
 {
@@ -256,16 +250,6 @@ static inline void epcoll_end(epcoll_member_t *member)
     /* Release pairs with the acquire in epcoll_find_safe. */
     atomic_store_explicit(&member->place[member->index].through, member->number,
                           memory_order_release);
-}
-
-/** A line that we shall write soon: have it, and nobody else. */
-static inline void epcoll_expect(const void *line)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *) line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */

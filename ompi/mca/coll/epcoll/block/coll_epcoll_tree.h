@@ -291,7 +291,6 @@ static inline int epcoll_all(epcoll_member_t *member, const epcoll_all_t *all, v
         return rc;
     }
     epcoll_say(epcoll_slot(member, member->index), member->number, all->call, all->data, all->size);
-    epcoll_expect(epcoll_next_slot(member));
     rc = 0 == member->levels ? epcoll_all_few(member, all, result)
                              : epcoll_all_tree(member, all, result);
     if (0 == rc) {
