@@ -371,13 +371,33 @@ static void begin(barrier_t *barrier)
     raise_word(&handle->process.lines[handle->process.index].word, 2 * barrier->round);
 }
 
+/** As the door's wait does. */
+static int wait_in_pieces(barrier_t *barrier)
+{
+    mpix_endpoints_wait_t wait = {{0}};
+    int rc = MPI_SUCCESS;
+
+    while (!advance(barrier)) {
+        rc = epdoor_door->wait_turn(barrier->handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait);
+        if (MPI_SUCCESS != rc) {
+            rc = advance(barrier) ? MPI_SUCCESS : rc;
+            break;
+        }
+    }
+    if (0 != wait.words[0]) {
+        epdoor_door->wait_end(&wait);
+    }
+    return rc;
+}
+
 int epdoor_barrier(MPI_Comm comm)
 {
     barrier_t barrier = {.handle = handle_of(comm), .request = MPI_REQUEST_NULL};
     int rc;
 
     begin(&barrier);
-    rc = epdoor_door->wait(comm, MPIX_ENDPOINTS_ANYBODY, advance, &barrier);
+    rc = 0 == barrier.round % 2 ? epdoor_door->wait(comm, MPIX_ENDPOINTS_ANYBODY, advance, &barrier)
+                                : wait_in_pieces(&barrier);
     if (MPI_SUCCESS != rc && 0 == barrier.handle->process.index) {
         barrier.error = rc;
         release(&barrier, &barrier.handle->process); /* those who wait for this one */

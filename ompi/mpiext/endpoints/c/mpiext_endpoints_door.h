@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 1
+#define MPIX_ENDPOINTS_DOOR_ABI 2
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -120,6 +120,13 @@ typedef struct mpix_endpoints_members_t {
 
 /** For from: whoever it is. */
 #define MPIX_ENDPOINTS_ANYBODY (-1)
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/** A wait of one thread in pieces; all 0 at first, then pml/epml's own. */
+typedef struct mpix_endpoints_wait_t {
+    uint32_t words[4];
+} mpix_endpoints_wait_t;
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
@@ -218,6 +225,19 @@ typedef struct mpix_endpoints_door_t {
     /** Likewise until a word in memory, which only grows, is least or more; an acquire. */
     int (*wait_word)(const struct ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
                      uint64_t least);
+
+    /**
+     * The same in pieces, for a guest that looks for itself: what wait does after a look in vain.
+     * Once for each such look; it may last for a while (a yield, another endpoint's work).
+     *
+     * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: from is lost.  Then the guest looks once more
+     *         before it believes that nothing comes
+     */
+    int (*wait_turn)(const struct ompi_communicator_t *comm, int from, mpix_endpoints_wait_t *wait);
+
+    /** After the last wait_turn, in the same thread; nothing to do, and not to be called, where
+     * words[0] is 0.  Then the wait may be used for another one if it is all 0 again. */
+    void (*wait_end)(mpix_endpoints_wait_t *wait);
 
     /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle
      * is held until it is done.  Never fails. */
