@@ -71,6 +71,7 @@ typedef struct barrier_t {
     int step; /**< of the messages: how many leaders further on; 0: none yet */
     MPI_Request message[2];
     int error;
+    MPI_Datatype types[]; /**< a copy of the user's, if there are any */
 } barrier_t;
 
 const mpix_endpoints_door_t *epdoor_door;
@@ -433,13 +434,24 @@ static int start(void *context)
 
 static const mpix_endpoints_request_ops_t request_ops = {.start = start, .free = free};
 
-static int request_of(MPI_Comm comm, bool persistent, MPI_Request *request)
+/** @param[in] types  of which a copy is kept, or NULL */
+static int request_of(MPI_Comm comm, bool persistent, const MPI_Datatype *types,
+                      MPI_Request *request)
 {
-    barrier_t *barrier = calloc(1, sizeof(*barrier));
-    int rc;
+    size_t size = 0;
+    barrier_t *barrier;
+    int rc, ranks;
 
+    if (NULL != types) {
+        (void) MPI_Comm_size(comm, &ranks);
+        size = (size_t) ranks * sizeof(*types);
+    }
+    barrier = calloc(1, sizeof(*barrier) + size);
     if (NULL == barrier) {
         return MPI_ERR_NO_MEM;
+    }
+    if (NULL != types) {
+        memcpy(barrier->types, types, size);
     }
     barrier->work.step = step;
     barrier->handle = handle_of(comm);
@@ -448,18 +460,26 @@ static int request_of(MPI_Comm comm, bool persistent, MPI_Request *request)
         free(barrier);
         return rc;
     }
+    if (NULL != types) {
+        epdoor_door->request_types(barrier->request, barrier->types, NULL);
+    }
     *request = barrier->request;
     return persistent ? MPI_SUCCESS : start(barrier);
 }
 
 int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    return request_of(comm, false, request);
+    return request_of(comm, false, NULL, request);
+}
+
+int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request)
+{
+    return request_of(comm, false, types, request);
 }
 
 int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request)
 {
-    return request_of(comm, true, request);
+    return request_of(comm, true, NULL, request);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

@@ -245,7 +245,9 @@ typedef struct mpix_endpoints_door_t {
 
     /**
      * A request that MPI_Wait and its like turn the handle's endpoint for.  To the user it is that
-     * of a collective: errors go to the communicator's handler.  It holds the handle.
+     * of a collective: errors go to the communicator's handler.  It holds the handle.  To libmpi it
+     * is an ompi_coll_base_nbc_request_t: a component's nonblocking functions may return it, and
+     * libmpi keeps the datatype and the operation for it.  Of a persistent one the guest has to.
      *
      * @param[in]  persistent  it is inactive, and MPI_Start calls ops->start; else it is active
      * @param[out] request_p   becomes the user's
@@ -254,7 +256,18 @@ typedef struct mpix_endpoints_door_t {
     int (*request_new)(struct ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
                        void *context, bool persistent, struct ompi_request_t **request_p);
 
-    /** What an active request stands for is over.  The request may be gone when this returns.
+    /**
+     * Before a request is given to libmpi, of an operation with a datatype for each member
+     * (MPI_Ialltoallw): the guest's copies of both arrays, there until ops->free.  libmpi looks at
+     * the arrays once more when the request goes, and the user's may be gone by then.
+     *
+     * @param[in] send, receive  NULL: nothing that libmpi knows of (MPI_IN_PLACE)
+     */
+    void (*request_types)(struct ompi_request_t *request, struct ompi_datatype_t *const *send,
+                          struct ompi_datatype_t *const *receive);
+
+    /** What an active request stands for is over: the guest touches no buffer, datatype or operation
+     * of it any more.  The request may be gone when this returns.
      * @param[in] error  MPI_SUCCESS or an error code */
     void (*request_done)(struct ompi_request_t *request, int error);
 

@@ -254,6 +254,7 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .wait_end = door_wait_end,
     .work_begin = door_work_begin,
     .request_new = door_request_new,
+    .request_types = mca_pml_epml_guest_request_types,
     .request_done = mca_pml_epml_guest_request_done,
     .memory_get = door_memory_get,
     .memory_is_whole = mca_pml_epml_memory_is_whole,
