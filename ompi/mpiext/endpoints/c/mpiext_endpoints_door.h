@@ -256,6 +256,10 @@ typedef struct mpix_endpoints_door_t {
     int (*request_new)(struct ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
                        void *context, bool persistent, struct ompi_request_t **request_p);
 
+    /** Work for an active request: as work_begin for its handle, which the request holds already.
+     * It is not to be ended before the work's last step, but may be in that. */
+    void (*request_begin)(struct ompi_request_t *request, mpix_endpoints_work_t *work);
+
     /**
      * Before a request is given to libmpi, of an operation with a datatype for each member
      * (MPI_Ialltoallw): the guest's copies of both arrays, there until ops->free.  libmpi looks at

@@ -172,7 +172,12 @@ static int door_wait_word(const ompi_communicator_t *comm, int from, const _Atom
 
 static void door_work_begin(ompi_communicator_t *comm, mpix_endpoints_work_t *work)
 {
-    mca_pml_epml_work_begin(mca_pml_epml_comm(comm), work);
+    mca_pml_epml_work_begin(mca_pml_epml_comm(comm)->ep, comm, work);
+}
+
+static void door_request_begin(ompi_request_t *request, mpix_endpoints_work_t *work)
+{
+    mca_pml_epml_work_begin(((mca_pml_epml_guest_request_t *) request)->ep, NULL, work);
 }
 
 static int door_request_new(ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
@@ -254,6 +259,7 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .wait_end = door_wait_end,
     .work_begin = door_work_begin,
     .request_new = door_request_new,
+    .request_begin = door_request_begin,
     .request_types = mca_pml_epml_guest_request_types,
     .request_done = mca_pml_epml_guest_request_done,
     .memory_get = door_memory_get,

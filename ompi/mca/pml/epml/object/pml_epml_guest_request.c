@@ -78,8 +78,41 @@ static void give_up(mca_pml_epml_guest_request_t *request)
         request->ops->free(request->context);
     }
     OMPI_REQUEST_FINI(&request->req_nbc.super);
-    OBJ_RELEASE(request);
-    OBJ_RELEASE(comm);
+    mca_pml_epml_lock(request->ep);
+    request->next = request->ep->guests_unused;
+    request->ep->guests_unused = request;
+    mca_pml_epml_unlock(request->ep);
+    OBJ_RELEASE(comm); /* the endpoint may go with it, and the request then */
+}
+
+void mca_pml_epml_guest_requests_trim(mca_pml_epml_ep_t *ep)
+{
+    while (NULL != ep->guests_unused) {
+        mca_pml_epml_guest_request_t *request = ep->guests_unused;
+
+        ep->guests_unused = request->next;
+        OBJ_RELEASE(request);
+    }
+}
+
+/** One that nothing hangs on.  @return NULL without memory */
+static mca_pml_epml_guest_request_t *draw(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_guest_request_t *request;
+
+    mca_pml_epml_lock(ep);
+    request = ep->guests_unused;
+    if (OPAL_LIKELY(NULL != request)) {
+        ep->guests_unused = request->next;
+    }
+    mca_pml_epml_unlock(ep);
+    if (OPAL_UNLIKELY(NULL == request)) {
+        return OBJ_NEW(mca_pml_epml_guest_request_t);
+    }
+    request->req_nbc.data.refcounted.objs.objs[0] = NULL;
+    request->req_nbc.data.refcounted.objs.objs[1] = NULL;
+    request->req_nbc.data.release_arrays[0] = NULL;
+    return request;
 }
 
 static int guest_request_free(ompi_request_t **ompi_request)
@@ -150,7 +183,7 @@ int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
                                    const mpix_endpoints_request_ops_t *ops, void *context,
                                    bool persistent, ompi_request_t **request_p)
 {
-    mca_pml_epml_guest_request_t *request = OBJ_NEW(mca_pml_epml_guest_request_t);
+    mca_pml_epml_guest_request_t *request = draw(comm->ep);
 
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;

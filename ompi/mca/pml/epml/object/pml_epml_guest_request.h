@@ -32,6 +32,7 @@ typedef struct mca_pml_epml_guest_request_t {
     mca_pml_epml_ep_t *ep;                /**< that is turned for it; the communicator's */
     const mpix_endpoints_request_ops_t *ops;
     void *context;
+    struct mca_pml_epml_guest_request_t *next; /**< of those that are kept for later */
     ompi_datatype_t *const *types[2]; /**< the guest's copies of arrays that libmpi has noted where
                                        * they lie, the user's or Fortran's; or NULL */
 } mca_pml_epml_guest_request_t;
@@ -55,6 +56,9 @@ int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
 void mca_pml_epml_guest_request_types(ompi_request_t *request, ompi_datatype_t *const *send,
                                       ompi_datatype_t *const *receive);
 void mca_pml_epml_guest_request_done(ompi_request_t *request, int error);
+
+/** Free those that are kept for later.  Under the lock. */
+void mca_pml_epml_guest_requests_trim(mca_pml_epml_ep_t *ep);
 
 END_C_DECLS
 
