@@ -60,7 +60,7 @@ struct mca_coll_epcoll_handle_t {
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
     mpix_endpoints_memory_t *memory; /**< the block's */
-    uint32_t turns;                  /**< of the engine, in this wait */
+    mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
 };
 
 typedef struct mca_coll_epcoll_module_t {
