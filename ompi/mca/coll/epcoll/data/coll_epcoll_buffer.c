@@ -1,0 +1,335 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Copies between buffers of which one at least is not flat: both are walked through as runs of
+ * memory, and bytes go from run to run, once, with no packed copy between them.
+ *
+ * A walk begins at any packed byte, so a part is exactly its bytes.  libmpi's own way to fill a part,
+ * to unpack from a position, is not for several threads: of a number of which it has only some bytes
+ * it writes all, and puts back what it found in the others, over what another thread has just put
+ * there.  opal_convertor_raw, which should say where the memory is, names other memory with some of
+ * the test's types, or never ends (Open MPI 5.0.7).  So the walk is ours, over the description that
+ * libmpi makes of each type (opal_datatype_internal.h): blocks of numbers with a stride, and loops
+ * around them.
+ *
+ * Called by coll_epcoll_buffer.h.
+ *
+ * Tests: unit/test_epcoll_buffer
+ */
+
+#include "coll_epcoll_buffer.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "opal/datatype/opal_datatype_internal.h"
+
+enum {
+    LEVELS = 8, /**< of loops in loops, before memory is asked for */
+    SWAP_BYTES
+    = 4096 /**< that are swapped at a time: they and their copies stay in a core's cache */
+};
+
+/** A loop that the walk is in. */
+typedef struct level_t {
+    uint32_t loop; /**< its place in the description */
+    uint32_t left; /**< iterations, the present one among them */
+} level_t;
+
+/** A walk through a buffer. */
+typedef struct walk_t {
+    char *at;    /**< what is left of the present run; not empty, but at the end of the buffer */
+    size_t left; /**< of it, in bytes */
+    const opal_datatype_t *type;
+    const dt_elem_desc_t *list; /**< the type's description; NULL: each element is a run */
+    uint32_t used;              /**< of it */
+    char *element;              /**< the element that we are in */
+    /* In a description only: */
+    uint32_t place;  /**< of the blocks that the run is of */
+    uint32_t blocks; /**< that follow there */
+    uint32_t depth;  /**< loops that we are in */
+    ptrdiff_t shift; /**< of the present iterations */
+    level_t *level;  /**< by depth */
+    level_t few[LEVELS];
+} walk_t;
+
+static inline size_t block_bytes(const ddt_elem_desc_t *blocks)
+{
+    return blocks->blocklen * opal_datatype_basicDatatypes[blocks->common.type]->size;
+}
+
+/** From place on, of which nothing has been walked through, to the run in which packed byte skip lies,
+ * seen from there.  @return skip, less the bytes of what has been passed: SIZE_MAX at the end of the
+ * element or of a loop, with the place of that end */
+static inline size_t walk_down(walk_t *walk, size_t skip)
+{
+    while (walk->place < walk->used) {
+        const dt_elem_desc_t *here = &walk->list[walk->place];
+
+        if (0 != (here->elem.common.flags & OPAL_DATATYPE_FLAG_DATA)) {
+            const size_t bytes = block_bytes(&here->elem);
+
+            if (skip < bytes * here->elem.count) {
+                const size_t block = skip / bytes;
+
+                walk->blocks = here->elem.count - 1 - (uint32_t) block;
+                walk->at = walk->element + walk->shift + here->elem.disp
+                           + (ptrdiff_t) block * here->elem.extent;
+                walk->left = bytes;
+                return skip % bytes;
+            }
+            skip -= bytes * here->elem.count;
+            ++walk->place;
+        } else if (OPAL_DATATYPE_LOOP == here->elem.common.type) {
+            const size_t bytes = walk->list[walk->place + here->loop.items].end_loop.size;
+
+            if (skip < bytes * here->loop.loops) {
+                const size_t iteration = skip / bytes;
+
+                walk->level[walk->depth++] = (level_t){walk->place,
+                                                       here->loop.loops - (uint32_t) iteration};
+                walk->shift += (ptrdiff_t) iteration * here->loop.extent;
+                skip %= bytes;
+                ++walk->place;
+            } else {
+                skip -= bytes * here->loop.loops;
+                walk->place += here->loop.items + 1;
+            }
+        } else {
+            break;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/** Go to the next run, by the description. */
+static void walk_up(walk_t *walk)
+{
+    ++walk->place;
+    while (SIZE_MAX == walk_down(walk, 0)) {
+        if (0 == walk->depth) {
+            walk->element += walk->type->ub - walk->type->lb;
+            walk->place = 0;
+            continue;
+        }
+        level_t *level = &walk->level[walk->depth - 1];
+        const ddt_loop_desc_t *loop = &walk->list[level->loop].loop;
+
+        if (0 < --level->left) {
+            walk->shift += loop->extent;
+            walk->place = level->loop + 1;
+        } else {
+            walk->shift -= (ptrdiff_t) (loop->loops - 1) * loop->extent;
+            --walk->depth;
+            ++walk->place;
+        }
+    }
+}
+
+/** So many bytes of the run are done, and there are more in the buffer. */
+static inline void walk_pass(walk_t *walk, size_t size)
+{
+    walk->at += size;
+    walk->left -= size;
+    if (0 != walk->left) {
+        return;
+    }
+    if (NULL == walk->list) {
+        walk->element += walk->type->ub - walk->type->lb;
+        walk->at = walk->element + walk->type->true_lb;
+        walk->left = walk->type->size;
+    } else if (0 < walk->blocks) {
+        const ddt_elem_desc_t *blocks = &walk->list[walk->place].elem;
+
+        walk->left = block_bytes(blocks);
+        walk->at += blocks->extent - (ptrdiff_t) walk->left;
+        --walk->blocks;
+    } else {
+        walk_up(walk);
+    }
+}
+
+/** Begin in the middle of an element that is no run.  @return 0 or an error */
+static int walk_into(walk_t *walk, size_t skip)
+{
+    const opal_datatype_t *type = walk->type;
+    const dt_type_desc_t *description = NULL != type->opt_desc.desc ? &type->opt_desc : &type->desc;
+
+    walk->list = description->desc;
+    walk->used = (uint32_t) description->used;
+    walk->place = walk->depth = 0;
+    walk->shift = 0;
+    if (LEVELS < type->loops) { /* no more are in each other than there are */
+        walk->level = malloc(type->loops * sizeof(*walk->level));
+        if (NULL == walk->level) {
+            return MPI_ERR_NO_MEM;
+        }
+    }
+    skip = walk_down(walk, skip);
+    if (walk->left <= skip) {
+        return OMPI_ERROR; /* a size that is not that of the description */
+    }
+    walk->at += skip;
+    walk->left -= skip;
+    return OMPI_SUCCESS;
+}
+
+/** Begin at packed byte offset of a buffer that has more.  walk_end follows, whatever is returned.
+ * @return 0 or an error */
+static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size_t offset)
+{
+    const opal_datatype_t *type = &buffer->type->super;
+    char *flat = mca_coll_epcoll_flat(buffer);
+    const size_t skip = offset % type->size;
+
+    walk->type = type;
+    walk->list = NULL;
+    walk->level = walk->few;
+    walk->left = 0;
+    if (NULL != flat) {
+        walk->at = flat + offset;
+        walk->left = mca_coll_epcoll_bytes(buffer) - offset;
+        return OMPI_SUCCESS;
+    }
+    walk->element = (char *) buffer->address
+                    + (ptrdiff_t) (offset / type->size) * (type->ub - type->lb);
+    if (0 == (type->flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) {
+        return walk_into(walk, skip);
+    }
+    walk->at = walk->element + type->true_lb + skip;
+    walk->left = type->size - skip;
+    return OMPI_SUCCESS;
+}
+
+static void walk_end(walk_t *walk)
+{
+    if (walk->few != walk->level) {
+        free(walk->level);
+    }
+}
+
+/** Runs are short as a rule, a number or two. */
+static inline void copy_run(char *to, const char *from, size_t size)
+{
+    switch (size) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    default:
+        memcpy(to, from, size);
+        break;
+    }
+}
+
+static void swap_run(char *a, char *b, size_t size)
+{
+    char kept[SWAP_BYTES];
+
+    while (0 < size) {
+        const size_t now = size < sizeof(kept) ? size : sizeof(kept);
+
+        memcpy(kept, a, now);
+        memcpy(a, b, now);
+        memcpy(b, kept, now);
+        a += now;
+        b += now;
+        size -= now;
+    }
+}
+
+/** Walk through the same part of two buffers that have it, and copy or swap each piece that is one run
+ * in both. */
+static inline __attribute__((always_inline)) int both(const mca_coll_epcoll_buffer_t *to,
+                                                      const mca_coll_epcoll_buffer_t *from,
+                                                      size_t offset, size_t size, bool swap)
+{
+    walk_t into, out_of;
+    int rc, rc_from;
+
+    if (0 == size) {
+        return OMPI_SUCCESS;
+    }
+    rc = walk_begin(&into, to, offset);
+    rc_from = walk_begin(&out_of, from, offset);
+    rc = OMPI_SUCCESS == rc ? rc_from : rc;
+    while (OMPI_SUCCESS == rc) {
+        size_t now = into.left < out_of.left ? into.left : out_of.left;
+
+        now = now < size ? now : size;
+        if (swap) {
+            swap_run(into.at, out_of.at, now);
+        } else if (into.at != out_of.at) {
+            copy_run(into.at, out_of.at, now);
+        }
+        size -= now;
+        if (0 == size) {
+            break;
+        }
+        walk_pass(&into, now);
+        walk_pass(&out_of, now);
+    }
+    walk_end(&into);
+    walk_end(&out_of);
+    return rc;
+}
+
+int mca_coll_epcoll_copy_runs(const mca_coll_epcoll_buffer_t *to,
+                              const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size)
+{
+    return both(to, from, offset, size, false);
+}
+
+int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b,
+                              size_t offset, size_t size)
+{
+    if (mca_coll_epcoll_bytes(a) < offset + size || mca_coll_epcoll_bytes(b) < offset + size) {
+        return MPI_ERR_TRUNCATE;
+    }
+    return both(a, b, offset, size, true);
+}
+
+int mca_coll_epcoll_swap(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b)
+{
+    const size_t size = mca_coll_epcoll_bytes(a);
+
+    return mca_coll_epcoll_bytes(b) != size ? MPI_ERR_TRUNCATE
+                                            : mca_coll_epcoll_swap_part(a, b, 0, size);
+}
+
+/** Packed bytes as a buffer. */
+static mca_coll_epcoll_buffer_t packed_buffer(const void *packed, size_t size)
+{
+    return (mca_coll_epcoll_buffer_t){(void *) packed, size, &ompi_mpi_byte.dt};
+}
+
+int mca_coll_epcoll_pack_runs(void *packed, const mca_coll_epcoll_buffer_t *buffer)
+{
+    const size_t size = mca_coll_epcoll_bytes(buffer);
+    const mca_coll_epcoll_buffer_t to = packed_buffer(packed, size);
+
+    return both(&to, buffer, 0, size, false);
+}
+
+int mca_coll_epcoll_unpack_runs(const mca_coll_epcoll_buffer_t *buffer, const void *packed)
+{
+    const size_t size = mca_coll_epcoll_bytes(buffer);
+    const mca_coll_epcoll_buffer_t from = packed_buffer(packed, size);
+
+    return both(buffer, &from, 0, size, false);
+}
