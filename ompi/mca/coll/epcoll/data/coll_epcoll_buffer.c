@@ -20,7 +20,8 @@
  * there.  opal_convertor_raw, which should say where the memory is, names other memory with some of
  * the test's types, or never ends (Open MPI 5.0.7).  So the walk is ours, over the description that
  * libmpi makes of each type (opal_datatype_internal.h): blocks of numbers with a stride, and loops
- * around them.
+ * around them.  Where blocks of one size go to ones of the same size, or to flat memory, they are
+ * copied many at a time, in a loop that knows the size if it is that of a number.
  *
  * Called by coll_epcoll_buffer.h.
  *
@@ -48,18 +49,20 @@ typedef struct level_t {
 
 /** A walk through a buffer. */
 typedef struct walk_t {
-    char *at;    /**< what is left of the present run; not empty, but at the end of the buffer */
-    size_t left; /**< of it, in bytes */
+    char *at;     /**< what is left of the present run; not empty, but at the end of the buffer */
+    size_t left;  /**< of it, in bytes */
+    size_t bytes; /**< of all of it, and of each of the runs that follow it ... */
+    ptrdiff_t stride; /**< ... at this distance from each other, seen from their beginnings */
+    size_t blocks;    /**< so many */
     const opal_datatype_t *type;
-    const dt_elem_desc_t *list; /**< the type's description; NULL: each element is a run */
+    /* Of an element that is no run only: */
+    const dt_elem_desc_t *list; /**< the type's description */
     uint32_t used;              /**< of it */
+    uint32_t place;             /**< of the runs */
+    uint32_t depth;             /**< loops that we are in */
     char *element;              /**< the element that we are in */
-    /* In a description only: */
-    uint32_t place;  /**< of the blocks that the run is of */
-    uint32_t blocks; /**< that follow there */
-    uint32_t depth;  /**< loops that we are in */
-    ptrdiff_t shift; /**< of the present iterations */
-    level_t *level;  /**< by depth */
+    ptrdiff_t shift;            /**< of the present iterations */
+    level_t *level;             /**< by depth */
     level_t few[LEVELS];
 } walk_t;
 
@@ -82,10 +85,11 @@ static inline size_t walk_down(walk_t *walk, size_t skip)
             if (skip < bytes * here->elem.count) {
                 const size_t block = skip / bytes;
 
-                walk->blocks = here->elem.count - 1 - (uint32_t) block;
+                walk->blocks = here->elem.count - 1 - block;
+                walk->stride = here->elem.extent;
                 walk->at = walk->element + walk->shift + here->elem.disp
                            + (ptrdiff_t) block * here->elem.extent;
-                walk->left = bytes;
+                walk->left = walk->bytes = bytes;
                 return skip % bytes;
             }
             skip -= bytes * here->elem.count;
@@ -112,7 +116,7 @@ static inline size_t walk_down(walk_t *walk, size_t skip)
     return SIZE_MAX;
 }
 
-/** Go to the next run, by the description. */
+/** All of the runs are done: go to the next ones, by the description. */
 static void walk_up(walk_t *walk)
 {
     ++walk->place;
@@ -136,24 +140,35 @@ static void walk_up(walk_t *walk)
     }
 }
 
-/** So many bytes of the run are done, and there are more in the buffer. */
-static inline void walk_pass(walk_t *walk, size_t size)
+/** How many pieces of a size are there, at one distance from each other, from where we are on?  No run
+ * is larger than what is left of the present one, nor is the size. */
+static inline size_t walk_pieces(const walk_t *walk, size_t size, ptrdiff_t *stride)
 {
-    walk->at += size;
-    walk->left -= size;
-    if (0 != walk->left) {
-        return;
+    if (size < walk->left) {
+        *stride = (ptrdiff_t) size;
+        return walk->left / size;
     }
-    if (NULL == walk->list) {
-        walk->element += walk->type->ub - walk->type->lb;
-        walk->at = walk->element + walk->type->true_lb;
-        walk->left = walk->type->size;
-    } else if (0 < walk->blocks) {
-        const ddt_elem_desc_t *blocks = &walk->list[walk->place].elem;
+    *stride = walk->stride;
+    return walk->bytes == size ? 1 + walk->blocks : 1;
+}
 
-        walk->left = block_bytes(blocks);
-        walk->at += blocks->extent - (ptrdiff_t) walk->left;
-        --walk->blocks;
+/** So many of those pieces are done, and there is more in the buffer. */
+static inline void walk_pass(walk_t *walk, size_t size, size_t pieces)
+{
+    if (size < walk->left) {
+        walk->at += pieces * size;
+        walk->left -= pieces * size;
+        if (0 != walk->left) {
+            return;
+        }
+        pieces = 1; /* of runs */
+    } else {
+        walk->at += size; /* which may be the rest of a run */
+    }
+    if (pieces <= walk->blocks) {
+        walk->at += (ptrdiff_t) pieces * walk->stride - (ptrdiff_t) walk->bytes;
+        walk->left = walk->bytes;
+        walk->blocks -= pieces;
     } else {
         walk_up(walk);
     }
@@ -190,24 +205,25 @@ static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size
 {
     const opal_datatype_t *type = &buffer->type->super;
     char *flat = mca_coll_epcoll_flat(buffer);
-    const size_t skip = offset % type->size;
+    const size_t element = offset / type->size, skip = offset % type->size;
 
     walk->type = type;
-    walk->list = NULL;
     walk->level = walk->few;
-    walk->left = 0;
+    walk->left = walk->blocks = 0;
+    walk->stride = type->ub - type->lb;
     if (NULL != flat) {
         walk->at = flat + offset;
-        walk->left = mca_coll_epcoll_bytes(buffer) - offset;
+        walk->left = walk->bytes = mca_coll_epcoll_bytes(buffer) - offset;
         return OMPI_SUCCESS;
     }
-    walk->element = (char *) buffer->address
-                    + (ptrdiff_t) (offset / type->size) * (type->ub - type->lb);
+    walk->element = (char *) buffer->address + (ptrdiff_t) element * walk->stride;
     if (0 == (type->flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) {
         return walk_into(walk, skip);
     }
     walk->at = walk->element + type->true_lb + skip;
+    walk->bytes = type->size;
     walk->left = type->size - skip;
+    walk->blocks = buffer->count - 1 - element;
     return OMPI_SUCCESS;
 }
 
@@ -218,46 +234,73 @@ static void walk_end(walk_t *walk)
     }
 }
 
-/** Runs are short as a rule, a number or two. */
-static inline void copy_run(char *to, const char *from, size_t size)
+/** Pieces of memory: what is done with them, and where they are on both sides. */
+typedef struct pieces_t {
+    char *to, *from;
+    ptrdiff_t to_stride, from_stride;
+    size_t size, count;
+} pieces_t;
+
+/** Always inline: with a size that is known it is a load and a store. */
+static inline __attribute__((always_inline)) void copy_of_size(const pieces_t *pieces, size_t size)
 {
-    switch (size) {
-    case 8:
-        memcpy(to, from, 8);
-        break;
+    char *to = pieces->to;
+    const char *from = pieces->from;
+
+    for (size_t i = 0; i < pieces->count; ++i) {
+        memcpy(to, from, size);
+        to += pieces->to_stride;
+        from += pieces->from_stride;
+    }
+}
+
+static void copy_pieces(const pieces_t *pieces)
+{
+    switch (pieces->size) {
     case 4:
-        memcpy(to, from, 4);
+        copy_of_size(pieces, 4);
+        break;
+    case 8:
+        copy_of_size(pieces, 8);
         break;
     case 16:
-        memcpy(to, from, 16);
+        copy_of_size(pieces, 16);
         break;
     default:
-        memcpy(to, from, size);
+        copy_of_size(pieces, pieces->size);
         break;
     }
 }
 
-static void swap_run(char *a, char *b, size_t size)
+static void swap_pieces(const pieces_t *pieces)
 {
     char kept[SWAP_BYTES];
+    char *to = pieces->to, *from = pieces->from;
 
-    while (0 < size) {
-        const size_t now = size < sizeof(kept) ? size : sizeof(kept);
+    for (size_t i = 0; i < pieces->count; ++i) {
+        for (size_t done = 0; done < pieces->size;) {
+            const size_t left = pieces->size - done;
+            const size_t now = left < sizeof(kept) ? left : sizeof(kept);
 
-        memcpy(kept, a, now);
-        memcpy(a, b, now);
-        memcpy(b, kept, now);
-        a += now;
-        b += now;
-        size -= now;
+            memcpy(kept, to + done, now);
+            memcpy(to + done, from + done, now);
+            memcpy(from + done, kept, now);
+            done += now;
+        }
+        to += pieces->to_stride;
+        from += pieces->from_stride;
     }
 }
 
-/** Walk through the same part of two buffers that have it, and copy or swap each piece that is one run
- * in both. */
-static inline __attribute__((always_inline)) int both(const mca_coll_epcoll_buffer_t *to,
-                                                      const mca_coll_epcoll_buffer_t *from,
-                                                      size_t offset, size_t size, bool swap)
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Walk through the same part of two buffers that have it, and copy or swap what is one run in both,
+ * with all that follows in the same way. */
+static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer_t *from,
+                size_t offset, size_t size, bool swap)
 {
     walk_t into, out_of;
     int rc, rc_from;
@@ -269,20 +312,21 @@ static inline __attribute__((always_inline)) int both(const mca_coll_epcoll_buff
     rc_from = walk_begin(&out_of, from, offset);
     rc = OMPI_SUCCESS == rc ? rc_from : rc;
     while (OMPI_SUCCESS == rc) {
-        size_t now = into.left < out_of.left ? into.left : out_of.left;
+        pieces_t pieces = {.to = into.at, .from = out_of.at};
 
-        now = now < size ? now : size;
-        if (swap) {
-            swap_run(into.at, out_of.at, now);
-        } else if (into.at != out_of.at) {
-            copy_run(into.at, out_of.at, now);
+        pieces.size = least(size, least(into.left, out_of.left));
+        pieces.count = least(walk_pieces(&into, pieces.size, &pieces.to_stride),
+                             walk_pieces(&out_of, pieces.size, &pieces.from_stride));
+        pieces.count = least(pieces.count, size / pieces.size);
+        if (pieces.to != pieces.from) { /* else all is there */
+            (swap ? swap_pieces : copy_pieces)(&pieces);
         }
-        size -= now;
+        size -= pieces.count * pieces.size;
         if (0 == size) {
             break;
         }
-        walk_pass(&into, now);
-        walk_pass(&out_of, now);
+        walk_pass(&into, pieces.size, pieces.count);
+        walk_pass(&out_of, pieces.size, pieces.count);
     }
     walk_end(&into);
     walk_end(&out_of);
