@@ -8,8 +8,8 @@
 #
 # $HEADER$
 #
-# lines.t BUILD-FOLDER: the model of bench/lines counts what is known of simple ways, and its costs are
-# those that it was told.
+# lines.t BUILD-FOLDER: the model of bench/lines counts what is known of simple ways, and what it says of
+# coll/epcoll's block is what the project has promised.
 #
 # Guards: bench/lines
 
@@ -65,5 +65,24 @@ for my $threads (2, 4, 8, 16, 32, 64) {
            'counter: one after the other');
 }
 is_deeply(tables('--threads', 64), $first, 'and the same again');
+
+# ---- what is promised ----------------------------------------------------------------------------
+
+# Issue 13: at most twice the lower bound of 8 groups of 8, and never more lines per member as threads
+# grow.  Also where a store waits half a transfer for the end of others' copies, which the bound has.
+my @KINDS = qw(barrier allreduce);
+my $all = tables();
+my $slow = tables(qw(--threads 64 --invalidate 50));
+for my $kind (@KINDS) {
+    cmp_ok($all->{$kind}{64}[$BLOCK][$TIMES], '<=', 2, "$kind, 8 groups of 8");
+    cmp_ok($slow->{$kind}{64}[$BLOCK][$TIMES], '<=', 2, "$kind, stores that wait");
+    for my $threads (16, 32, 64, 128, 256) {
+        my $got = $all->{$kind}{$threads}[$BLOCK];
+
+        cmp_ok($got->[$LINES], '<=', $all->{$kind}{8}[$BLOCK][$LINES],
+               "$kind, $threads threads: lines per member");
+        cmp_ok($got->[$MOST], '<=', $threads <= 64 ? 14 : 21, 'seven at each level for a leader');
+    }
+}
 
 done_testing;

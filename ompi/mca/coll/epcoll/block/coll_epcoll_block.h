@@ -177,6 +177,20 @@ static inline void epcoll_relax(void)
 #endif
 }
 
+/**
+ * Asks for lines that we are about to look at one after the other: they come at the same time.
+ * Nothing depends on it; loads that acquire may each wait for the one before, and would where a
+ * processor has not foretold that the number is there.
+ *
+ * @param stride  bytes from one to the next
+ */
+static inline void epcoll_ask(const void *line, size_t stride, uint32_t count)
+{
+    for (const char *next = line; 0 < count; --count, next += stride) {
+        __builtin_prefetch(next);
+    }
+}
+
 /** One look in vain.  @return 0, or the error with which to end */
 static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
 {
@@ -226,6 +240,10 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
         uint32_t looks = 0;
         int rc = 0;
 
+        if (0 == i % EPCOLL_FAN) {
+            epcoll_ask(&member->place[i].here, sizeof(epcoll_place_t),
+                       member->count - i < EPCOLL_FAN ? member->count - i : EPCOLL_FAN);
+        }
         while (i != member->index && 0 == rc
                && (through = epcoll_through(&member->place[i])) < wanted) {
             rc = epcoll_look(member, &looks);

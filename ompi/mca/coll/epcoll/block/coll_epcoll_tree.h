@@ -57,6 +57,7 @@ static inline int epcoll_barrier_few(epcoll_member_t *member)
 
     /* Release pairs with the acquire below: what was done before the barrier is done. */
     atomic_store_explicit(&member->place[member->index].here, number, memory_order_release);
+    epcoll_ask(&member->place->here, sizeof(epcoll_place_t), member->count);
     for (uint32_t i = 0; i < member->count; ++i) {
         uint32_t looks = 0;
 
@@ -66,6 +67,7 @@ static inline int epcoll_barrier_few(epcoll_member_t *member)
             if (0 != rc) {
                 return rc;
             }
+            epcoll_ask(&member->place[i + 1].here, sizeof(epcoll_place_t), member->count - i - 1);
             if (EPCOLL_LOOKS_FIRST <= looks
                 && number
                        == atomic_load_explicit(&epcoll_slot(member, i)->number,
@@ -78,8 +80,21 @@ static inline int epcoll_barrier_few(epcoll_member_t *member)
     return 0;
 }
 
-/** Wait until a member has said its part of this operation.  @return 0 or an error */
-static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t index, uint64_t call)
+/** Asks for what some members say in this operation. */
+static inline void epcoll_ask_members(const epcoll_member_t *member, uint32_t from, uint32_t to)
+{
+    epcoll_ask(epcoll_slot(member, from), sizeof(epcoll_place_t), to - from);
+}
+
+/**
+ * Wait until a member has said its part of this operation.
+ *
+ * @param from  the first of those before it that are looked at next
+ *
+ * @return 0 or an error
+ */
+static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
+                                     uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
     uint32_t looks = 0;
@@ -90,6 +105,7 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t index, ui
         if (0 != rc) {
             return rc;
         }
+        epcoll_ask_members(member, from, index);
         if (EPCOLL_LOOKS_FIRST <= looks && epcoll_is_at_barrier(member, index)) {
             return EPCOLL_DIFFERENT;
         }
@@ -154,11 +170,13 @@ enum { EPCOLL_CAME = 1, EPCOLL_ALL_CAME = 2 };
 /**
  * Wait for a leader's line, or until all members' lines are here.
  *
- * @param seen  so many members have been seen here; goes on from there
+ * @param others  of so many nodes before it the lines are looked at next
+ * @param seen    so many members have been seen here; goes on from there
  *
  * @return EPCOLL_CAME, EPCOLL_ALL_CAME, or an error
  */
-static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t *seen)
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t others,
+                                     uint32_t *seen)
 {
     uint32_t looks = 0;
 
@@ -168,6 +186,8 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (0 != rc) {
             return rc;
         }
+        epcoll_ask((const char *) slot - others * sizeof(epcoll_node_t), sizeof(epcoll_node_t),
+                   others);
         if (looks < EPCOLL_LOOKS_FIRST || 0 != looks % EPCOLL_LOOKS) {
             continue;
         }
@@ -190,8 +210,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
 /** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
 static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *all, void *result)
 {
+    epcoll_ask_members(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0;) {
-        const int rc = epcoll_wait_member(member, i, all->call);
+        const int rc = epcoll_wait_member(member, 0, i, all->call);
 
         if (0 != rc) {
             return rc;
@@ -214,9 +235,10 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
 {
     const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
 
+    epcoll_ask(&epcoll_node(member, level, from)->up[turn], sizeof(epcoll_node_t), to - from);
     for (uint32_t i = to; i-- > from;) {
         epcoll_slot_t *up = &epcoll_node(member, level, i)->up[turn];
-        const int rc = epcoll_wait_leader(member, up, seen);
+        const int rc = epcoll_wait_leader(member, up, i - from, seen);
 
         if (EPCOLL_CAME != rc) {
             return rc;
@@ -252,8 +274,11 @@ static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, 
         if (0 < level) {
             rc = epcoll_read_nodes(member, all, level - 1, index, to, result, seen);
         }
+        if (0 == level) {
+            epcoll_ask_members(member, index, to);
+        }
         for (uint32_t i = to; 0 == level && i-- > index;) {
-            rc = epcoll_wait_member(member, i, all->call);
+            rc = epcoll_wait_member(member, index, i, all->call);
             if (0 != rc) {
                 return rc;
             }
@@ -294,7 +319,7 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
     if (EPCOLL_CAME == rc && led < member->levels) {
         epcoll_slot_t *down = &epcoll_node(member, led, epcoll_node_of(member, led))->down[turn];
 
-        rc = epcoll_wait_leader(member, down, &seen);
+        rc = epcoll_wait_leader(member, down, 0, &seen);
         if (EPCOLL_CAME == rc) {
             if (all->call != down->call) {
                 return EPCOLL_DIFFERENT;
