@@ -72,6 +72,8 @@ is_deeply(tables('--threads', 64), $first, 'and the same again');
 # grow.  Also where a store waits half a transfer for the end of others' copies, which the bound has.
 my @KINDS = qw(barrier allreduce);
 my $all = tables();
+cmp_ok($all->{bcast}{$_}[$BLOCK][$LINES], '<=', $all->{bcast}{8}[$BLOCK][$LINES],
+       "bcast, $_ threads: lines per member") for 16, 32, 64, 128, 256;
 my $slow = tables(qw(--threads 64 --invalidate 50));
 for my $kind (@KINDS) {
     cmp_ok($all->{$kind}{64}[$BLOCK][$TIMES], '<=', 2, "$kind, 8 groups of 8");

@@ -17,7 +17,8 @@
  * least there is.  More are in groups of that many, and groups in groups, up to a level with no more
  * nodes than a group has members.  A group's first member, its leader, puts together what its members
  * say and says it in the node's line; the leaders of the topmost nodes read each other; each passes
- * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines.
+ * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines on
+ * a level, all at once (epcoll_ask).  bench/lines counts them.
  *
  * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
  * own lines stay until all are through, so anyone can see whether all have come, and put together by
@@ -222,12 +223,6 @@ static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *al
     return 0;
 }
 
-static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
-                                         uint32_t index)
-{
-    return &member->node[member->first[level] + index];
-}
-
 /** Reads the lines of nodes of a level, from the last to the first.  @return as epcoll_wait_leader */
 static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t *all,
                                     uint32_t level, uint32_t from, uint32_t to, void *value,
@@ -428,7 +423,9 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
 {
     const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
     epcoll_slot_t *heard;
-    int rc = epcoll_begin(member);
+    /* Few look at each other's words at the same time, and not before each is root. */
+    int rc = root == member->index || 0 == member->levels ? epcoll_begin(member)
+                                                          : epcoll_begin_leader(member);
 
     if (0 != rc) {
         return rc;
@@ -449,7 +446,7 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
                    size);
     }
     epcoll_end(member);
-    return 0;
+    return epcoll_end_leader(member);
 }
 
 #endif /* COLL_EPCOLL_TREE_H */
