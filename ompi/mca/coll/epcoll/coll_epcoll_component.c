@@ -73,6 +73,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->run = mca_coll_epcoll_local_run;
     epcoll_member_init(&handle->member, handle->memory->base, (uint32_t) here.count,
                        (uint32_t) here.index, fan);
+    epcoll_set_crowded(&handle->member, door->is_crowded());
     handle->member.turn = mca_coll_epcoll_turn;
     handle->member.context = handle;
     *object_p = handle;
