@@ -31,6 +31,12 @@ my %SHOWN = (
     barrier    => [0],
     allreduce  => [8, 4096, 65536],
     bcast      => [8, 4096, 65536],
+    (map { $_ => [8, 4096, 65536, 1048576] } qw(reduce allgather alltoall rsblock rscatter gather
+                                                scatter scan)),
+    iallreduce => [8],
+    pallreduce => [8],
+    ibarrier   => [0],
+    pbarrier   => [0],
     dup        => [0],
     split      => [0],
     create     => [0],

@@ -114,7 +114,8 @@ sub build {
     my $stamp = "$binary.command";
     my $last  = '';
     if (open(my $file, '<', $stamp)) { local $/; $last = <$file>; close($file); }
-    if ($last ne "@command" || !newer($binary, @sources, "$source/epbench.h", $tool->{compiler})) {
+    if ($last ne "@command"
+        || !newer($binary, @sources, glob("$source/epbench*.h"), $tool->{compiler})) {
         my $failed = EpBench::Job::run(command => \@command, timeout => 120,
                                        out => "$binary.log", err => "$binary.err");
         if ($failed) {
