@@ -56,13 +56,6 @@ sub line {
                    $word);
 }
 
-sub name_of {
-    my ($measure, $size) = @_;
-    my $entry = $EpBench::Data::MEASURE{$measure};
-    return ($entry->{short} || $entry->{title}) . ' '
-        . ($entry->{count} ? $size : EpBench::Data::bytes($size));
-}
-
 sub ratio_line {
     my ($data, $scenario, $measure, $size, $peers, $wanted) = @_;
     my $mine = $data->figure($scenario, 1, $measure, $size, 'ep');
@@ -72,7 +65,7 @@ sub ratio_line {
         my $ratio = EpBench::Data::advantage($measure, $mine->{median}, $other->{median});
         $seen = $ratio if defined $ratio && (!defined $seen || $ratio < $seen);
     }
-    return line('in' eq $scenario ? 'inside' : $scenario, name_of($measure, $size),
+    return line('in' eq $scenario ? 'inside' : $scenario, EpBench::Data::title($measure, $size),
                 $SHORT{$peers}, $wanted, $seen, 1);
 }
 
@@ -107,12 +100,12 @@ sub table {
                       kept($data, $measure, [1, 0], [1, 4096]), 1);
     }
     for my $measure ('lat', 'rate') {
-        $text .= line('inside', name_of($measure, 8), 'funneled saves ns', $LEVEL_NS,
+        $text .= line('inside', EpBench::Data::title($measure, 8), 'funneled saves ns', $LEVEL_NS,
                       saved_ns($data, $measure), 0);
     }
     for my $point (@ORDINARY) {
         my $ratio = $data->paired_advantage('in', 1, @$point, 'proc-epml', 'proc');
-        $text .= line('epml', name_of(@$point), 'plain ob1', 1 - $EpBench::Table::SAME,
+        $text .= line('epml', EpBench::Data::title(@$point), 'plain ob1', 1 - $EpBench::Table::SAME,
                       $ratio ? $ratio->{median} : undef, 1);
     }
     return $text;

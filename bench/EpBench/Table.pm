@@ -29,10 +29,8 @@ my %SHOWN = (
     bw         => [4096, 65536, 1048576, 4194304],
     bibw       => [65536, 1048576],
     barrier    => [0],
-    allreduce  => [8, 4096, 65536],
-    bcast      => [8, 4096, 65536],
-    (map { $_ => [8, 4096, 65536, 1048576] } qw(reduce allgather alltoall rsblock rscatter gather
-                                                scatter scan)),
+    (map { $_ => [8, 4096, 65536, 1048576] } qw(allreduce bcast reduce allgather alltoall rsblock
+                                                rscatter gather scatter scan)),
     iallreduce => [8],
     pallreduce => [8],
     ibarrier   => [0],
