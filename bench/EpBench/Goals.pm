@@ -46,14 +46,14 @@ my @ORDINARY = (['lat', 8], ['rate', 8], ['bw', 1048576]);
 my %SHORT = (floor => 'floor', proc => 'ob1, processes', thread => 'ob1, threads',
              threadcomm => 'MPICH threadcomm', 'proc,threadcomm' => 'ob1 proc. or MPICH');
 
-# One line.  $least: does more mean better?
+# One line.  $least: does more mean better?  Then it is a ratio.
 sub line {
     my ($where, $what, $against, $wanted, $seen, $least) = @_;
     my $word = !defined $seen ? 'none'
         : ($least ? $seen >= $wanted : $seen <= $wanted) ? 'met' : 'MISSED';
-    return sprintf("  %-6s %-25s%-18swanted %5.2f seen %5s  %s\n", $where, $what, $against,
-                   $wanted, defined $seen ? sprintf($seen >= 99.5 ? '%.0f' : '%.2f', $seen) : '-',
-                   $word);
+    my $text = $least ? EpBench::Table::ratio($seen) : EpBench::Table::number($seen);
+    return sprintf("  %-6s %-25s%-18swanted %5.2f seen %6s  %s\n", $where, $what, $against,
+                   $wanted, $text, $word);
 }
 
 sub ratio_line {
