@@ -63,9 +63,23 @@ struct mca_coll_epcoll_handle_t {
     mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
 };
 
+#if OMPI_MAJOR_VERSION >= 6
+#    define EPCOLL_BELOW(name, kind)             \
+        mca_coll_base_module_##name##_fn_t name; \
+        mca_coll_base_module_t *name##_module;
+/** Who would serve a communicator without us. */
+typedef struct mca_coll_epcoll_below_t {
+    EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
+} mca_coll_epcoll_below_t;
+#    undef EPCOLL_BELOW
+#endif
+
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
+#if OMPI_MAJOR_VERSION >= 6
+    mca_coll_epcoll_below_t below; /**< from enable on */
+#endif
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
