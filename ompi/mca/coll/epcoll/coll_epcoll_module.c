@@ -14,7 +14,8 @@
  * Modules: which functions libmpi calls for a communicator.
  *
  * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into the
- * communicator's table when it is enabled, and puts back what was there when it is disabled.
+ * communicator's table when it is enabled, and puts back what was there when it is disabled, which
+ * comes before those below are disabled: they hold nothing of each other.
  *
  * Tests: coll_move, coll_reduce, coll_life
  */

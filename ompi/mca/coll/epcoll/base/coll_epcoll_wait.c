@@ -18,6 +18,7 @@
 
 #include "ompi_config.h"
 
+#include "coll_epcoll_different.h"
 #include "coll_epcoll_wait.h"
 
 #include <string.h>
@@ -31,23 +32,6 @@ int mca_coll_epcoll_turn(void *context)
     return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
 }
 
-/** Members have called different things: which error is that? */
-static int different(epcoll_member_t *member)
-{
-    const uint64_t own = epcoll_slot(member, member->index)->call;
-
-    for (uint32_t i = 0; i < member->count; ++i) {
-        const epcoll_slot_t *slot = epcoll_slot(member, i);
-
-        /* Acquire pairs with the release in epcoll_say. */
-        if (member->number == atomic_load_explicit(&slot->number, memory_order_acquire)
-            && own != slot->call && own >> 32 == slot->call >> 32) {
-            return MPI_ERR_TRUNCATE; /* the same of another length */
-        }
-    }
-    return MPI_ERR_OTHER;
-}
-
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
     if (0 != handle->wait.words[0]) {
@@ -57,7 +41,14 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    rc = EPCOLL_DIFFERENT == rc ? different(&handle->member) : rc;
-    epcoll_break(&handle->member, rc);
+    epcoll_give_up(&handle->member);
+    if (EPCOLL_DIFFERENT != rc) {
+        (void) epcoll_break(&handle->member, rc);
+        return rc;
+    }
+    rc = mca_coll_epcoll_different(handle);
+    if (epcoll_break(&handle->member, rc)) {
+        mca_coll_epcoll_tell_different(handle); /* the first one does */
+    }
     return rc;
 }

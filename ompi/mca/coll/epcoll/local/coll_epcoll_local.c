@@ -22,8 +22,11 @@
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    return mca_coll_epcoll_is_small(&handle->member,
-                                    (uint32_t) mca_coll_epcoll_component.inline_limit, call)
-               ? mca_coll_epcoll_small_run(handle, call)
-               : mca_coll_epcoll_pieces_run(handle, call);
+    if (mca_coll_epcoll_is_small(&handle->member, (uint32_t) mca_coll_epcoll_component.inline_limit,
+                                 call)) {
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
+        return mca_coll_epcoll_small_run(handle, call);
+    }
+    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_PIECES);
+    return mca_coll_epcoll_pieces_run(handle, call);
 }
