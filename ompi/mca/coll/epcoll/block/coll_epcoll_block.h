@@ -177,8 +177,8 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &member->place[index].slot[member->number % EPCOLL_WINDOW];
 }
 
-/** No operation of the block ends well any more; those who wait learn of it.  Any thread.
- * @return false: it was broken already */
+/** No operation of the block ends well any more; those who wait learn of it, and those who come.  Any
+ * thread.  @return false: it was broken already */
 static inline bool epcoll_break(epcoll_member_t *member, int why)
 {
     int none = 0;
@@ -232,16 +232,25 @@ static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
     return 0 != rc || NULL == member->turn ? rc : member->turn(member->context);
 }
 
-/** Wait until a word has come to a number.  @return 0, or why it will not */
-static inline int epcoll_wait(epcoll_member_t *member, _Atomic uint64_t *word, uint64_t number)
+/** Was the last look one of the few that may take longer? */
+static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t looks)
 {
-    uint32_t looks = 0;
-    int rc = 0;
+    return member->patience <= looks && 0 == looks % EPCOLL_LOOKS;
+}
 
-    while (atomic_load_explicit(word, memory_order_acquire) < number && 0 == rc) {
-        rc = epcoll_look(member, &looks);
-    }
-    return rc;
+/**
+ * Has a member left our operation without a word in its slot?  Then it has called something in which
+ * it has nothing to say, which is not what we have called.  For those who have waited for long: it
+ * reads a line that the member writes at each end.
+ */
+static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
+{
+    /* Acquire pairs with the release in epcoll_end: what the member has said before is seen, so the
+     * slot's number may be read relaxed. */
+    return member->number <= atomic_load_explicit(&member->place[index].through,
+                                                  memory_order_acquire)
+           && atomic_load_explicit(&epcoll_slot(member, index)->number, memory_order_relaxed)
+                  < member->number;
 }
 
 static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
@@ -364,7 +373,13 @@ static inline int epcoll_look_below(epcoll_member_t *member, uint64_t wanted)
 /** The next operation, in which we write our slot, and our nodes'.  @return 0 or an error */
 static inline int epcoll_begin(epcoll_member_t *member)
 {
+    /* Relaxed: as in epcoll_break. */
+    const int broken = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+
     ++member->number;
+    if (__builtin_expect(0 != broken, 0)) {
+        return broken;
+    }
     if (__builtin_expect(member->number <= member->safe + EPCOLL_WINDOW, 1)) {
         return 0;
     }
@@ -409,7 +424,7 @@ static inline void epcoll_say(epcoll_slot_t *slot, uint64_t number, uint64_t cal
 {
     slot->call = call;
     memcpy(slot->data, data, size);
-    /* Release pairs with the acquire in epcoll_wait. */
+    /* Release pairs with the acquire in epcoll_wait_member, and its like. */
     atomic_store_explicit(&slot->number, number, memory_order_release);
 }
 

@@ -64,13 +64,23 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
     epcoll_slot_t *slot = epcoll_slot(member, index);
     uint32_t looks = 0;
 
+<<<<<<< HEAD
+=======
+    /* Acquire pairs with the release in epcoll_say. */
+>>>>>>> wp/tests
     while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
         const int rc = epcoll_look(member, &looks);
 
         if (0 != rc) {
             return rc;
         }
+<<<<<<< HEAD
         epcoll_ask_members(member, from, index);
+=======
+        if (epcoll_looks_long(looks) && epcoll_is_gone(member, index)) {
+            return EPCOLL_DIFFERENT;
+        }
+>>>>>>> wp/tests
     }
     return call == slot->call ? 0 : EPCOLL_DIFFERENT;
 }
@@ -148,9 +158,13 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (0 != rc) {
             return rc;
         }
+<<<<<<< HEAD
         epcoll_ask((const char *) slot - others * sizeof(epcoll_node_t), sizeof(epcoll_node_t),
                    others);
         if (looks < member->patience || 0 != looks % member->pace) {
+=======
+        if (!epcoll_looks_long(looks)) {
+>>>>>>> wp/tests
             continue;
         }
         /* Acquire pairs with the release in epcoll_say. */
@@ -161,6 +175,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         }
         if (*seen == member->count) {
             return EPCOLL_ALL_CAME;
+        }
+        if (epcoll_is_gone(member, *seen)) {
+            return EPCOLL_DIFFERENT;
         }
     }
     return EPCOLL_CAME;
@@ -332,8 +349,21 @@ static inline int epcoll_barrier(epcoll_member_t *member)
     return epcoll_all(member, &none, nothing);
 }
 
+/** Say what we have called, if we have not: for members that have called something else, who may wait
+ * for a word of ours. */
+static inline void epcoll_say_call(epcoll_member_t *member, uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, member->index);
+
+    /* Relaxed: nobody else writes it. */
+    if (atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number) {
+        epcoll_say(slot, member->number, call, "", 0);
+    }
+}
+
 /** Wait for what the root says; of many, by way of their leaders, or after a while by the root's. */
-static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, epcoll_slot_t **heard)
+static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t call,
+                              epcoll_slot_t **heard)
 {
     const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
     epcoll_slot_t *const source = epcoll_slot(member, root);
@@ -360,6 +390,12 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, epcoll_slo
         if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {
             *heard = source;
             return 0;
+        }
+        if (epcoll_looks_long(looks)) {
+            epcoll_say_call(member, call);
+            if (epcoll_is_gone(member, root)) {
+                return EPCOLL_DIFFERENT;
+            }
         }
     }
     return 0;
@@ -388,6 +424,7 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
     if (root == member->index) {
         epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
     } else {
+<<<<<<< HEAD
         rc = epcoll_hear(member, root, &heard);
         if (0 == rc && call != heard->call) {
             epcoll_say(epcoll_slot(member, member->index), member->number, call, data, 0);
@@ -395,6 +432,12 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
         }
         if (0 != rc) {
             return rc;
+=======
+        rc = epcoll_hear(member, root, call, &heard);
+        if (0 != rc || call != heard->call) {
+            epcoll_say_call(member, call);
+            return 0 != rc ? rc : EPCOLL_DIFFERENT;
+>>>>>>> wp/tests
         }
         memcpy(data, heard->data, size);
     }

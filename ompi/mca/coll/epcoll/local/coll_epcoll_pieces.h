@@ -51,6 +51,7 @@ struct mca_coll_epcoll_running_t {
     uint64_t word;        /**< of the call */
     uint32_t seen;        /**< members that have come: that many, from the first on */
     uint32_t over;        /**< likewise pieces that are over */
+    uint32_t waits;       /**< steps that not all had come for */
     uint32_t least_share; /**< bytes, a parameter's */
 };
 
