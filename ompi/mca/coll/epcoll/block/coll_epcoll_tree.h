@@ -64,23 +64,17 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
     epcoll_slot_t *slot = epcoll_slot(member, index);
     uint32_t looks = 0;
 
-<<<<<<< HEAD
-=======
     /* Acquire pairs with the release in epcoll_say. */
->>>>>>> wp/tests
     while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
         const int rc = epcoll_look(member, &looks);
 
         if (0 != rc) {
             return rc;
         }
-<<<<<<< HEAD
         epcoll_ask_members(member, from, index);
-=======
-        if (epcoll_looks_long(looks) && epcoll_is_gone(member, index)) {
+        if (epcoll_looks_long(member, looks) && epcoll_is_gone(member, index)) {
             return EPCOLL_DIFFERENT;
         }
->>>>>>> wp/tests
     }
     return call == slot->call ? 0 : EPCOLL_DIFFERENT;
 }
@@ -158,13 +152,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (0 != rc) {
             return rc;
         }
-<<<<<<< HEAD
         epcoll_ask((const char *) slot - others * sizeof(epcoll_node_t), sizeof(epcoll_node_t),
                    others);
-        if (looks < member->patience || 0 != looks % member->pace) {
-=======
-        if (!epcoll_looks_long(looks)) {
->>>>>>> wp/tests
+        if (!epcoll_looks_long(member, looks)) {
             continue;
         }
         /* Acquire pairs with the release in epcoll_say. */
@@ -391,7 +381,7 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t c
             *heard = source;
             return 0;
         }
-        if (epcoll_looks_long(looks)) {
+        if (epcoll_looks_long(member, looks)) {
             epcoll_say_call(member, call);
             if (epcoll_is_gone(member, root)) {
                 return EPCOLL_DIFFERENT;
@@ -424,20 +414,10 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
     if (root == member->index) {
         epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
     } else {
-<<<<<<< HEAD
-        rc = epcoll_hear(member, root, &heard);
-        if (0 == rc && call != heard->call) {
-            epcoll_say(epcoll_slot(member, member->index), member->number, call, data, 0);
-            rc = EPCOLL_DIFFERENT; /* with our call in our slot, as elsewhere */
-        }
-        if (0 != rc) {
-            return rc;
-=======
         rc = epcoll_hear(member, root, call, &heard);
         if (0 != rc || call != heard->call) {
             epcoll_say_call(member, call);
             return 0 != rc ? rc : EPCOLL_DIFFERENT;
->>>>>>> wp/tests
         }
         memcpy(data, heard->data, size);
     }
