@@ -81,9 +81,13 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 #endif
 
-#define SET(name, kind)                                     \
-    if (mca_coll_epcoll_component.serves[kind]) {           \
-        module->super.coll_##name = mca_coll_epcoll_##name; \
+#define SET(name, kind)                                                       \
+    if (mca_coll_epcoll_component.serves[kind]) {                             \
+        module->super.coll_##name = mca_coll_epcoll_##name;                   \
+        if (NULL != handle->begin) {                                          \
+            module->super.coll_i##name = mca_coll_epcoll_i##name;             \
+            module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
+        }                                                                     \
     }
 
 mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)

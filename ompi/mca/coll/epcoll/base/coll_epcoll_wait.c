@@ -49,13 +49,15 @@ static int different(epcoll_member_t *member)
     return MPI_ERR_OTHER;
 }
 
+int mca_coll_epcoll_failed(epcoll_member_t *member, int rc)
+{
+    rc = EPCOLL_DIFFERENT == rc ? different(member) : rc;
+    epcoll_break(member, rc);
+    return rc;
+}
+
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
     handle->turns = 0;
-    if (0 == rc) {
-        return MPI_SUCCESS;
-    }
-    rc = EPCOLL_DIFFERENT == rc ? different(&handle->member) : rc;
-    epcoll_break(&handle->member, rc);
-    return rc;
+    return 0 == rc ? MPI_SUCCESS : mca_coll_epcoll_failed(&handle->member, rc);
 }

@@ -85,11 +85,14 @@ typedef struct epcoll_node_t {
 /** The block's first line; places and nodes follow.  All zero at first. */
 typedef struct epcoll_block_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
+    _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
+    void *_Atomic left;             /**< likewise */
 } epcoll_block_t;
 
 /** A member's view, of its own thread. */
 typedef struct epcoll_member_t {
     epcoll_block_t *block;
+    _Atomic int *broken;           /**< the block's, or that of another one, which it breaks with */
     epcoll_place_t *place;         /**< of all members, by index */
     epcoll_node_t *node;           /**< of all levels */
     uint32_t count, index;         /**< members; our own one among them */
@@ -140,6 +143,7 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
                                       uint32_t index, uint32_t fan)
 {
     member->block = memory;
+    member->broken = &member->block->broken;
     member->place = (epcoll_place_t *) (member->block + 1);
     member->node = (epcoll_node_t *) (member->place + count);
     member->count = count;
@@ -162,8 +166,8 @@ static inline void epcoll_break(epcoll_member_t *member, int why)
     int none = 0;
 
     /* Relaxed: nothing but the word itself is read by it. */
-    atomic_compare_exchange_strong_explicit(&member->block->broken, &none, why,
-                                            memory_order_relaxed, memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(member->broken, &none, why, memory_order_relaxed,
+                                            memory_order_relaxed);
 }
 
 static inline void epcoll_relax(void)
@@ -186,7 +190,7 @@ static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
         }
         return 0;
     }
-    rc = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     return 0 != rc || NULL == member->turn ? rc : member->turn(member->context);
 }
 
@@ -213,7 +217,7 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
         uint32_t looks = 0;
         int rc = 0;
 
-        /* Acquire pairs with the release in epcoll_end: what it has read of our slots is read. */
+        /* Acquire pairs with the release in epcoll_end_at: what it has read of our slots is read. */
         while (i != member->index && 0 == rc
                && (through = atomic_load_explicit(&member->place[i].through, memory_order_acquire))
                       < wanted) {
@@ -226,6 +230,25 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
     }
     member->safe = least;
     return 0;
+}
+
+/** Likewise without waiting, of any operation.  @return may its slot be written? */
+static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
+{
+    uint64_t least = UINT64_MAX;
+
+    if (number <= member->safe + EPCOLL_WINDOW) {
+        return true;
+    }
+    for (uint32_t i = 0; i < member->count; ++i) {
+        /* Acquire pairs with the release in epcoll_end_at. */
+        const uint64_t through = atomic_load_explicit(&member->place[i].through,
+                                                      memory_order_acquire);
+
+        least = through < least ? through : least;
+    }
+    member->safe = least;
+    return number <= least + EPCOLL_WINDOW;
 }
 
 /** The next operation; afterwards its slot may be written.  @return 0 or an error */
@@ -244,12 +267,17 @@ static inline void epcoll_all_came(epcoll_member_t *member)
     member->safe = member->number - 1;
 }
 
-/** We are through with the operation: read nothing of it any more. */
+/** We are through with all operations up to this one: read nothing of them any more. */
+static inline void epcoll_end_at(epcoll_member_t *member, uint64_t number)
+{
+    /* Release pairs with the acquires in epcoll_find_safe and epcoll_may_begin. */
+    atomic_store_explicit(&member->place[member->index].through, number, memory_order_release);
+}
+
+/** We are through with the operation. */
 static inline void epcoll_end(epcoll_member_t *member)
 {
-    /* Release pairs with the acquire in epcoll_find_safe. */
-    atomic_store_explicit(&member->place[member->index].through, member->number,
-                          memory_order_release);
+    epcoll_end_at(member, member->number);
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */

@@ -169,7 +169,7 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
         return rc;
     }
     /* Relaxed: who broke the block before it gave up a share of ours has released that. */
-    rc = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     if (0 != rc || NULL == running->family->finish) {
         return rc;
     }
