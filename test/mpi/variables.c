@@ -12,9 +12,10 @@
  * @file
  *
  * The performance variables of MPI_T: what is sent, by which way, what waits and what is dropped,
- * of an endpoint and of the process, against what the test does.
+ * of an endpoint and of the process, against what the test does; which way collectives go.
  *
- * Guards: pml_epml_report.c, pml_epml_variables.c, pml_epml_counts.h
+ * Guards: pml_epml_report.c, pml_epml_variables.c, pml_epml_counts.h, coll_epcoll_count.h,
+ * coll_epcoll_variables.c
  */
 
 #include "ept.h"
@@ -43,20 +44,26 @@ void test_process_begin(void)
 }
 
 /* From now on counters of this handle count. */
-static struct variable open_variable(struct ept *t, struct access *access, const char *name,
-                                     int class)
+static struct variable open_of(struct ept *t, struct access *access, const char *component,
+                               const char *name, int class)
 {
     struct variable variable = {.access = access};
     char full[80];
     int index = -1, count = 0;
 
-    snprintf(full, sizeof(full), "pml_epml_%s", name);
+    snprintf(full, sizeof(full), "%s_%s", component, name);
     EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_get_index(full, class, &index));
     EPT_EQ(t, MPI_SUCCESS,
            MPI_T_pvar_handle_alloc(access->session, index, &access->comm, &variable.handle,
                                    &count));
     EPT_EQ(t, 1, count);
     return variable;
+}
+
+static struct variable open_variable(struct ept *t, struct access *access, const char *name,
+                                     int class)
+{
+    return open_of(t, access, "pml_epml", name, class);
 }
 
 static struct variable open_counter(struct ept *t, struct access *access, const char *name)
@@ -356,6 +363,68 @@ static void case_full(MPI_Comm comm, struct ept *t)
     close_access(t, &access);
 }
 
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* Calls of a communicator whose members are all threads of this process, and of the process. */
+static void case_collectives(MPI_Comm comm, struct ept *t)
+{
+    enum { BARRIERS = 5, SMALL = 3, LARGE_ONES = 2, INTS = 1 << 14, NAMES = 5 };
+    static const char *const names[NAMES] = {"barrier_small", "allreduce_small", "allreduce_pieces",
+                                             "alltoallv_pieces", "bcast_small"};
+    static const int expected[NAMES] = {BARRIERS, SMALL, LARGE_ONES, 1, 0};
+    int *in = calloc(INTS, sizeof(*in)), *out = calloc(INTS, sizeof(*out));
+    int *ones = malloc((size_t) t->size * sizeof(*ones));
+    int *places = malloc((size_t) t->size * sizeof(*places));
+    struct variable of_comm[NAMES], of_process[NAMES];
+    struct access access;
+    MPI_Comm dup;
+
+    for (int i = 0; i < t->size; ++i) {
+        ones[i] = 1;
+        places[i] = i;
+    }
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    access = open_access(t, dup);
+    ept_local_barrier(t);
+    for (int i = 0; i < NAMES; ++i) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "ep_%s", names[i]);
+        of_comm[i] = open_of(t, &access, "coll_epcoll", name, MPI_T_PVAR_CLASS_COUNTER);
+        of_process[i] = open_of(t, &access, "coll_epcoll", names[i], MPI_T_PVAR_CLASS_COUNTER);
+    }
+    ept_local_barrier(t);
+    for (int i = 0; i < BARRIERS; ++i) {
+        EPT_OK(t, MPI_Barrier(dup));
+    }
+    for (int i = 0; i < SMALL; ++i) {
+        EPT_OK(t, MPI_Allreduce(in, out, 2, MPI_INT, MPI_SUM, dup));
+    }
+    for (int i = 0; i < LARGE_ONES; ++i) {
+        EPT_OK(t, MPI_Allreduce(in, out, INTS, MPI_INT, MPI_SUM, dup));
+    }
+    EPT_OK(t, MPI_Alltoallv(in, ones, places, MPI_INT, out, ones, places, MPI_INT, dup));
+    ept_local_barrier(t);
+    for (int i = 0; i < NAMES; ++i) {
+        EPT_EQ(t, expected[i], (long) value_of(t, &of_comm[i]));
+        EPT_EQ(t, expected[i] * t->size, (long) value_of(t, &of_process[i]));
+        close_variable(t, &of_comm[i]);
+    }
+    ept_local_barrier(t);
+    EPT_OK(t, MPI_Comm_free(&dup));
+    ept_local_barrier(t);
+    for (int i = 0; i < NAMES; ++i) {
+        EPT_EQ(t, expected[i] * t->size, (long) value_of(t, &of_process[i]));
+        close_variable(t, &of_process[i]);
+    }
+    ept_local_barrier(t); /* before the barrier at the case's end */
+    close_access(t, &access);
+    free(in);
+    free(out);
+    free(ones);
+    free(places);
+}
+
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* Its values are those of all its endpoints, gone ones included; and those of any communicator
@@ -446,6 +515,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_deferred);
     EPT_CASE(t, case_helps);
     EPT_CASE(t, case_full);
+    if (1 < t->size && t->size == t->nlocal) {
+        EPT_CASE(t, case_collectives);
+    }
     EPT_CASE(t, case_process);
     EPT_CASE(t, case_under_way);
     return 0;

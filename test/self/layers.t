@@ -25,12 +25,13 @@ use Test::More;
 my $top = abs_path(dirname(__FILE__) . '/../..');
 
 # A component's layers, from the lowest one up; those in a list of their own do not know each other.
-# docs/architecture.md ("The engine's layers"), epofi.md, epshm.md and extension.md say what each is
-# for.  Sources beside the folders are on top of all, headers below.
+# docs/architecture.md ("The engine's layers"), epofi.md, epshm.md, collectives.md and extension.md
+# say what each is for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls door create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
+    'ompi/mca/coll/epcoll' => [qw(block base data local pending calls)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose agree seams calls)],
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.

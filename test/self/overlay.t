@@ -69,7 +69,7 @@ like(overlay(), qr/^0: /, 'twice, too');
 ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
 
 for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
-                   ompi/mpiext/endpoints/c)) {
+                   ompi/mca/coll/epcoll ompi/mpiext/endpoints/c)) {
     my $makefile = text_of("$tree/$folder/Makefile.am");
     my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/}*.c";
     # Those beside the folder by their base name.
@@ -81,7 +81,7 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
     is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/opal/mca/btl/$_"
                             && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
-    my $header = qr{\.\./\w+/\w+\.h|(?:\w+/)*\w*(?:epml|btl_ep|mpiext_endp)\w*\.h};
+    my $header = qr{\.\./\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|btl_ep|mpiext_endp)\w*\.h};
     my @missing;
     for my $file (glob "$tree/$folder/{,*/}*.[ch]") {
         my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)?$header)"/g;
@@ -91,6 +91,7 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
     is("@missing", '', 'with all headers');
 }
 ok(-f "$tree/$_/configure.m4", "$_/configure.m4")
-    for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mpiext/endpoints);
+    for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mca/coll/epcoll
+           ompi/mpiext/endpoints);
 ok(!-e "$tree/opal/mca/btl/ephelp/Makefile.am", 'a folder of headers is no component');
 done_testing();

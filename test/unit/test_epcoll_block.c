@@ -342,7 +342,7 @@ static void *differ(void *argument)
         break;
     }
     if (0 != rc) {
-        epcoll_break(&member, rc);
+        (void) epcoll_break(&member, rc);
         run.failed[me] = 1;
     }
     return NULL;

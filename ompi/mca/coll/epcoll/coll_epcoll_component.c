@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "coll_epcoll_module.h"
 #include "coll_epcoll_parameters.h"
+#include "coll_epcoll_variables.h"
 #include "local/local.h"
 #include "pending/pending.h"
 
@@ -79,6 +80,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->member.turn = mca_coll_epcoll_turn;
     handle->member.context = handle;
     mca_coll_epcoll_sides_begin(&handle->member);
+    mca_coll_epcoll_variables_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
 }
@@ -89,6 +91,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
 
     (void) comm;
     mca_coll_epcoll_pending_free(handle);
+    mca_coll_epcoll_variables_remove(handle);
     mca_coll_epcoll_component.door->memory_put(handle->memory);
     free(handle);
 }
@@ -102,6 +105,7 @@ static const mpix_endpoints_guest_t guest = {.name = "coll/epcoll",
 static int component_register(void)
 {
     mca_coll_epcoll_parameters_register();
+    mca_coll_epcoll_variables_register();
     return OMPI_SUCCESS;
 }
 

@@ -14,7 +14,8 @@
  * Modules: which functions libmpi calls for a communicator.
  *
  * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into the
- * communicator's table when it is enabled, and puts back what was there when it is disabled.
+ * communicator's table when it is enabled, and puts back what was there when it is disabled, which
+ * comes before those below are disabled: they hold nothing of each other.
  *
  * Tests: coll_move, coll_reduce, coll_life
  */
@@ -35,17 +36,26 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL(name, kind)                                                          \
-        if (mca_coll_epcoll_component.serves[kind]) {                                    \
-            MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
-                              "epcoll");                                                 \
-            MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");    \
+#    define INSTALL_FORM(name)                                                                    \
+        MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, "epcoll"); \
+        MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
+#    define INSTALL(name, kind)                       \
+        if (mca_coll_epcoll_component.serves[kind]) { \
+            INSTALL_FORM(name)                        \
+            if (NULL != epcoll->handle->begin) {      \
+                INSTALL_FORM(i##name)                 \
+                INSTALL_FORM(name##_init)             \
+            }                                         \
         }
-#    define RESTORE(name, kind)                                                          \
-        if (base == comm->c_coll->coll_##name##_module) {                                \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
-                                 "epcoll");                                              \
+#    define RESTORE_FORM(name)                                                                    \
+        if (base == comm->c_coll->coll_##name##_module) {                                         \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module,     \
+                                 "epcoll");                                                       \
         }
+#    define RESTORE(name, kind) \
+        RESTORE_FORM(name)      \
+        RESTORE_FORM(i##name)   \
+        RESTORE_FORM(name##_init)
 
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {

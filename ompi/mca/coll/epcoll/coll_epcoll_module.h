@@ -19,12 +19,14 @@
 
 #include "ompi_config.h"
 
-#include "base/base.h"
+#include "ompi/mca/coll/coll.h"
 
 BEGIN_C_DECLS
 
+struct mca_coll_epcoll_handle_t;
+
 /** A module with the functions that we serve.  @return NULL: no memory */
-mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle);
+mca_coll_base_module_t *mca_coll_epcoll_module_new(struct mca_coll_epcoll_handle_t *handle);
 
 END_C_DECLS
 

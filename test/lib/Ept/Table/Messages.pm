@@ -69,6 +69,18 @@ our @ENTRIES = (
       longer => [qw(2x2 4x2/tcp)] },
     { program => 'p2p_types', configs => [qw(1x1 1x4 2x2)], longer => [qw(1x2 2x1 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME, longer => ['2x4'] },
+    # Open MPI 5 shows a text twice where it does not put equal ones together.
+    { program => 'coll_told', configs => [qw(1x2 1x4)], longer => ['1x16'], quick => ['1x4'],
+      plain => 0, mca => 'opal_base_help_aggregate 0',
+      says => '\A(?!(?:.*have called different){9})'
+          . '(?=.*of kinds\s+rank \d+: MPI_(?:Barrier|Allreduce, 4 bytes)'
+          . '\s+rank \d+: MPI_(?:Barrier|Allreduce, 4 bytes)\s)'
+          . '(?=.*of roots\s+rank \d+: MPI_Gather, root [01], 65536 bytes'
+          . '\s+rank \d+: MPI_Gather, root [01], 65536 bytes\s)'
+          . '(?=.*of lengths\s+rank \d+: MPI_Allreduce, [48] bytes'
+          . '\s+rank \d+: MPI_Allreduce, [48] bytes\s)'
+          . '(?=.*of receivers\s+rank \d+: MPI_Bcast, root 0, 8 bytes'
+          . '\s+rank 0: MPI_Bcast, root 0, 12 bytes\s)' },
     { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
     { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
       longer => [qw(2x1 2x4 4x2/node)] },

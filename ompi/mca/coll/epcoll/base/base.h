@@ -20,6 +20,8 @@
 #include "coll_epcoll.h"
 #include "coll_epcoll_call.h"
 #include "coll_epcoll_compat.h"
+#include "coll_epcoll_count.h"
+#include "coll_epcoll_different.h"
 #include "coll_epcoll_wait.h"
 
 #endif /* MCA_COLL_EPCOLL_BASE_BASE_H */

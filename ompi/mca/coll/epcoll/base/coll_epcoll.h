@@ -48,6 +48,13 @@ typedef struct mca_coll_epcoll_component_t {
     unsigned int fan;
 } mca_coll_epcoll_component_t;
 
+/** Ways that a call may go. */
+typedef enum mca_coll_epcoll_way_t {
+    EPCOLL_WAY_SMALL,  /**< in slots */
+    EPCOLL_WAY_PIECES, /**< in shares of pieces */
+    EPCOLL_WAYS
+} mca_coll_epcoll_way_t;
+
 /** Of a communicator, one per member; used by the member's thread alone. */
 typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
 struct mca_coll_epcoll_handle_t {
@@ -69,12 +76,33 @@ struct mca_coll_epcoll_handle_t {
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
     mpix_endpoints_memory_t *memory; /**< the block's */
-    uint32_t turns;                  /**< of the engine, in this wait */
+    mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
+    /** Calls; written by mca_coll_epcoll_count alone, read by anybody. */
+    _Atomic uint64_t counts[EPCOLL_KINDS][EPCOLL_WAYS];
+    mca_coll_epcoll_handle_t *next, *previous; /**< of coll_epcoll_variables.c, under its lock */
 };
+
+#if OMPI_MAJOR_VERSION >= 6
+#    define EPCOLL_BELOW_FORM(name)              \
+        mca_coll_base_module_##name##_fn_t name; \
+        mca_coll_base_module_t *name##_module;
+#    define EPCOLL_BELOW(name, kind) \
+        EPCOLL_BELOW_FORM(name)      \
+        EPCOLL_BELOW_FORM(i##name)   \
+        EPCOLL_BELOW_FORM(name##_init)
+/** Who would serve a communicator without us. */
+typedef struct mca_coll_epcoll_below_t {
+    EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
+} mca_coll_epcoll_below_t;
+#    undef EPCOLL_BELOW
+#endif
 
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
+#if OMPI_MAJOR_VERSION >= 6
+    mca_coll_epcoll_below_t below; /**< from enable on */
+#endif
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);

@@ -31,7 +31,7 @@
 
 BEGIN_C_DECLS
 
-/** The kinds; the order is that of the names in coll_epcoll_component.c. */
+/** The kinds. */
 typedef enum mca_coll_epcoll_kind_t {
     EPCOLL_ALLGATHER,
     EPCOLL_ALLGATHERV,
@@ -52,6 +52,28 @@ typedef enum mca_coll_epcoll_kind_t {
     EPCOLL_SCATTERV,
     EPCOLL_KINDS
 } mca_coll_epcoll_kind_t;
+
+/** Calls something for each kind by its name, and its number. */
+/* clang-format off */
+#define EPCOLL_FOR_ALL_KINDS(each)                          \
+    each(allgather, EPCOLL_ALLGATHER)                       \
+    each(allgatherv, EPCOLL_ALLGATHERV)                     \
+    each(allreduce, EPCOLL_ALLREDUCE)                       \
+    each(alltoall, EPCOLL_ALLTOALL)                         \
+    each(alltoallv, EPCOLL_ALLTOALLV)                       \
+    each(alltoallw, EPCOLL_ALLTOALLW)                       \
+    each(barrier, EPCOLL_BARRIER)                           \
+    each(bcast, EPCOLL_BCAST)                               \
+    each(exscan, EPCOLL_EXSCAN)                             \
+    each(gather, EPCOLL_GATHER)                             \
+    each(gatherv, EPCOLL_GATHERV)                           \
+    each(reduce, EPCOLL_REDUCE)                             \
+    each(reduce_scatter, EPCOLL_REDUCE_SCATTER)             \
+    each(reduce_scatter_block, EPCOLL_REDUCE_SCATTER_BLOCK) \
+    each(scan, EPCOLL_SCAN)                                 \
+    each(scatter, EPCOLL_SCATTER)                           \
+    each(scatterv, EPCOLL_SCATTERV)
+/* clang-format on */
 
 /**
  * What a member calls.  Fields that a kind does not have are 0.  One buffer (bcast): the root's is

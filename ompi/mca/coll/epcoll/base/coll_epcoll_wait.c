@@ -18,46 +18,41 @@
 
 #include "ompi_config.h"
 
+#include "coll_epcoll_different.h"
 #include "coll_epcoll_wait.h"
 
-#include <sched.h>
+#include <string.h>
 
 int mca_coll_epcoll_turn(void *context)
 {
     mca_coll_epcoll_handle_t *handle = context;
 
-    if (0 == mca_coll_epcoll_component.door->turn(handle->comm) && 0 == ++handle->turns % 16) {
-        (void) sched_yield();
-    }
-    return MPI_SUCCESS;
+    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
+                                                     &handle->wait);
 }
 
-/** Members have called different things: which error is that? */
-static int different(epcoll_member_t *member)
+int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
-    const uint64_t own = epcoll_slot(member, member->index)->call;
-
-    for (uint32_t i = 0; i < member->count; ++i) {
-        const epcoll_slot_t *slot = epcoll_slot(member, i);
-
-        /* Acquire pairs with the release in epcoll_say. */
-        if (member->number == atomic_load_explicit(&slot->number, memory_order_acquire)
-            && own != slot->call && own >> 32 == slot->call >> 32) {
-            return MPI_ERR_TRUNCATE; /* the same of another length */
-        }
+    if (EPCOLL_DIFFERENT != rc) {
+        (void) epcoll_break(member, rc);
+        return rc;
     }
-    return MPI_ERR_OTHER;
-}
-
-int mca_coll_epcoll_failed(epcoll_member_t *member, int rc)
-{
-    rc = EPCOLL_DIFFERENT == rc ? different(member) : rc;
-    epcoll_break(member, rc);
+    rc = mca_coll_epcoll_different(member);
+    if (epcoll_break(member, rc)) {
+        mca_coll_epcoll_tell_different(handle, member); /* the first one does */
+    }
     return rc;
 }
 
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    handle->turns = 0;
-    return 0 == rc ? MPI_SUCCESS : mca_coll_epcoll_failed(&handle->member, rc);
+    if (0 != handle->wait.words[0]) {
+        mca_coll_epcoll_component.door->wait_end(&handle->wait);
+        memset(&handle->wait, 0, sizeof(handle->wait));
+    }
+    if (0 == rc) {
+        return MPI_SUCCESS;
+    }
+    epcoll_give_up(&handle->member);
+    return mca_coll_epcoll_failed(handle, &handle->member, rc);
 }

@@ -29,8 +29,9 @@ BEGIN_C_DECLS
 int mca_coll_epcoll_turn(void *context);
 
 /** An operation has failed, with EPCOLL_DIFFERENT or an MPI error code: break the block.
+ * @param member  the handle's view that has its number
  * @return the MPI error code */
-int mca_coll_epcoll_failed(epcoll_member_t *member, int rc);
+int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
 
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
@@ -39,7 +40,7 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
  * block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    return OPAL_LIKELY(0 == rc && 0 == handle->turns) ? MPI_SUCCESS
+    return OPAL_LIKELY(0 == rc && 0 == handle->wait.words[0]) ? MPI_SUCCESS
                                                       : mca_coll_epcoll_ended_slow(handle, rc);
 }
 

@@ -160,14 +160,21 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &member->place[index].slot[member->number % EPCOLL_WINDOW];
 }
 
-/** No operation of the block ends well any more; those who wait learn of it.  Any thread. */
-static inline void epcoll_break(epcoll_member_t *member, int why)
+/** No operation of the block ends well any more; those who wait learn of it.  Any thread.
+ * @return false: it was broken already */
+static inline bool epcoll_break(epcoll_member_t *member, int why)
 {
     int none = 0;
 
     /* Relaxed: nothing but the word itself is read by it. */
-    atomic_compare_exchange_strong_explicit(member->broken, &none, why, memory_order_relaxed,
-                                            memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(member->broken, &none, why,
+                                                   memory_order_relaxed, memory_order_relaxed);
+}
+
+/** An operation of ours has failed: the next ones will in epcoll_begin, with no test on the fast way. */
+static inline void epcoll_give_up(epcoll_member_t *member)
+{
+    member->safe = 0 - (uint64_t) EPCOLL_WINDOW; /* no number is safe */
 }
 
 static inline void epcoll_relax(void)
@@ -210,8 +217,12 @@ static inline int epcoll_wait(epcoll_member_t *member, _Atomic uint64_t *word, u
 static inline int epcoll_find_safe(epcoll_member_t *member)
 {
     const uint64_t wanted = member->number - EPCOLL_WINDOW;
+    const int why = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
     uint64_t least = member->number - 1;
 
+    if (0 != why) {
+        return why;
+    }
     for (uint32_t i = 0; i < member->count; ++i) {
         uint64_t through = UINT64_MAX;
         uint32_t looks = 0;

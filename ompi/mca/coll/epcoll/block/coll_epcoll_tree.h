@@ -365,8 +365,12 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
         epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
     } else {
         rc = epcoll_hear(member, root, &heard);
-        if (0 != rc || call != heard->call) {
-            return 0 != rc ? rc : EPCOLL_DIFFERENT;
+        if (0 == rc && call != heard->call) {
+            epcoll_say(epcoll_slot(member, member->index), member->number, call, data, 0);
+            rc = EPCOLL_DIFFERENT; /* with our call in our slot, as elsewhere */
+        }
+        if (0 != rc) {
+            return rc;
         }
         memcpy(data, heard->data, size);
     }

@@ -29,6 +29,7 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
 
     (void) comm;
     if (OPAL_LIKELY(handle->is_local)) {
+        mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_WAY_SMALL);
         return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
     }
     return handle->run(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER});

@@ -26,8 +26,18 @@ static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t
                                     call);
 }
 
+void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_count(handle, call->kind,
+                          EPCOLL_BARRIER == call->kind || is_small(&handle->member, call)
+                              ? EPCOLL_WAY_SMALL
+                              : EPCOLL_WAY_PIECES);
+}
+
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
+    mca_coll_epcoll_local_count(handle, call);
     return is_small(&handle->member, call)
                ? mca_coll_epcoll_small_run(handle, call)
                : mca_coll_epcoll_pieces_run(handle, call);
@@ -54,6 +64,6 @@ void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why)
     if (NULL != running->family) {
         mca_coll_epcoll_pieces_close(running, why);
     } else {
-        epcoll_break(running->member, why); /* nobody reads but slots */
+        (void) epcoll_break(running->member, why); /* nobody reads but slots */
     }
 }

@@ -178,7 +178,7 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
 
 void mca_coll_epcoll_pieces_close(mca_coll_epcoll_running_t *running, int why)
 {
-    epcoll_break(running->member, why);
+    (void) epcoll_break(running->member, why);
     for (uint32_t i = 0; i < running->member->count; ++i) {
         epcoll_close(running->member, i);
     }

@@ -38,19 +38,24 @@ static void combine(void *into, const void *from, void *context)
     ompi_op_reduce(fold->op, (void *) (uintptr_t) from, into, fold->count, fold->type);
 }
 
+/** Are elements in memory as they are in a slot, so that a reduction may work on those in there? */
+static bool is_as_packed(const ompi_datatype_t *type)
+{
+    return mca_coll_epcoll_is_dense(type) && 0 == type->super.true_lb;
+}
+
 bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
     case EPCOLL_ALLREDUCE:
     case EPCOLL_REDUCE:
-        return call->bytes <= limit && mca_coll_epcoll_is_dense(call->recv_type);
+        return call->bytes <= limit && is_as_packed(call->recv_type);
     case EPCOLL_EXSCAN:
     case EPCOLL_SCAN:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return 0 == member->levels && call->bytes <= limit
-               && mca_coll_epcoll_is_dense(call->recv_type);
+        return 0 == member->levels && call->bytes <= limit && is_as_packed(call->recv_type);
     case EPCOLL_BCAST:
     case EPCOLL_GATHER:
         return call->bytes <= limit;

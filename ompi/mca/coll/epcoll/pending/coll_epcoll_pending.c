@@ -201,7 +201,7 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         count_over(pending, operation);
         return rc;
     }
-    rc = mca_coll_epcoll_failed(&operation->member, rc);
+    rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
     if (operation->is_shown) {
         mca_coll_epcoll_local_close(&operation->running, rc);
     } else {
@@ -353,7 +353,7 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
 
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_break(&handle->member, MPI_ERR_NO_MEM);
+    (void) epcoll_break(&handle->member, MPI_ERR_NO_MEM);
     return MPI_ERR_NO_MEM;
 }
 
@@ -509,6 +509,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     if (OPAL_UNLIKELY(NULL == pending)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
+    mca_coll_epcoll_local_count(handle, call);
     if (OPAL_UNLIKELY(EPCOLL_ALLTOALLW == call->kind)) {
         typed = *call;
         if (!copy_types(&typed, handle->size)) {

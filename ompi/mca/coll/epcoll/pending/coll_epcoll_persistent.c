@@ -174,6 +174,7 @@ static int start(void *context)
 {
     persistent_t *persistent = context;
 
+    mca_coll_epcoll_local_count(persistent->pending->handle, &persistent->operation.call);
     mca_coll_epcoll_pending_submit(persistent->pending, &persistent->operation);
     return MPI_SUCCESS;
 }

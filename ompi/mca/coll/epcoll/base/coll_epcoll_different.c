@@ -1,0 +1,117 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Members have called different things: which error that is, and what the user is told of it.  All is
+ * read out of the words in the members' slots; those of our operation stay while we are in it.
+ *
+ * Tests: coll_told, coll_different
+ */
+
+#include "ompi_config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "coll_epcoll_different.h"
+
+#include "mpi.h"
+#include "opal/mca/btl/ephelp/btl_ep_help.h"
+
+#define NAME(name, kind) [kind] = #name,
+static const char *const names[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
+#undef NAME
+
+/** A member that has called something else than we, as far as we see.  @return NULL: none */
+static const epcoll_slot_t *find_other(const epcoll_member_t *member, uint32_t *index)
+{
+    const uint64_t own = epcoll_slot(member, member->index)->call;
+
+    for (*index = 0; *index < member->count; ++*index) {
+        const epcoll_slot_t *slot = epcoll_slot(member, *index);
+
+        /* Acquire pairs with the release in epcoll_say. */
+        if (member->number == atomic_load_explicit(&slot->number, memory_order_acquire)
+            && own != slot->call) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+int mca_coll_epcoll_different(const epcoll_member_t *member)
+{
+    uint32_t index;
+    const epcoll_slot_t *other = find_other(member, &index);
+
+    return NULL != other && other->call >> 32 == epcoll_slot(member, member->index)->call >> 32
+               ? MPI_ERR_TRUNCATE
+               : MPI_ERR_OTHER;
+}
+
+static bool has_root(mca_coll_epcoll_kind_t kind)
+{
+    return EPCOLL_BCAST == kind || EPCOLL_GATHER == kind || EPCOLL_GATHERV == kind
+           || EPCOLL_REDUCE == kind || EPCOLL_SCATTER == kind || EPCOLL_SCATTERV == kind;
+}
+
+/** A call's word (mca_coll_epcoll_word, epcoll_barrier) for people. */
+static void describe(uint64_t word, char *text, size_t size)
+{
+    const uint64_t kind = (word >> 57) - 1;
+    const unsigned int root = word >> 32 & 0xffffff, bytes = word & UINT32_MAX;
+    char at_root[32] = "", length[32] = "";
+
+    if (EPCOLL_KINDS <= kind) {
+        snprintf(text, size, "MPI_Barrier");
+        return;
+    }
+    if (has_root((mca_coll_epcoll_kind_t) kind)) {
+        snprintf(at_root, sizeof(at_root), ", root %u", root);
+    }
+    if (0 != bytes) {
+        snprintf(length, sizeof(length), ", %u bytes", bytes);
+    }
+    snprintf(text, size, "MPI_%c%s%s%s%s", toupper((unsigned char) names[kind][0]), names[kind] + 1,
+             at_root, length, 0 != (word >> 56 & 1) ? ", in place" : "");
+}
+
+/** The rank of a member of the block. */
+static int rank_of(const mca_coll_epcoll_handle_t *handle, uint32_t index)
+{
+    mpix_endpoints_place_t place;
+
+    for (int rank = handle->here.first; rank < (int) handle->size; ++rank) {
+        if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process
+            && 0 == index--) {
+            return rank;
+        }
+    }
+    return MPI_UNDEFINED;
+}
+
+void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
+                                    const epcoll_member_t *member)
+{
+    char own[128], others[128];
+    uint32_t index;
+    const epcoll_slot_t *other = find_other(member, &index);
+
+    if (NULL == other) {
+        return;
+    }
+    describe(epcoll_slot(member, member->index)->call, own, sizeof(own));
+    describe(other->call, others, sizeof(others));
+    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
+                                handle->comm->c_name, handle->rank, own, rank_of(handle, index),
+                                others);
+}

@@ -1,0 +1,35 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Members have called different things.
+ */
+
+#ifndef MCA_COLL_EPCOLL_DIFFERENT_H
+#define MCA_COLL_EPCOLL_DIFFERENT_H
+
+#include "ompi_config.h"
+
+#include "coll_epcoll.h"
+
+BEGIN_C_DECLS
+
+/** Which error is that?  Before epcoll_end.  @return MPI_ERR_TRUNCATE: of other lengths; MPI_ERR_OTHER */
+int mca_coll_epcoll_different(const epcoll_member_t *member);
+
+/** Tell the user who has called what.  Before epcoll_end. */
+void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
+                                    const epcoll_member_t *member);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_DIFFERENT_H */

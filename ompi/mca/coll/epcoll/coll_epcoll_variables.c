@@ -1,0 +1,174 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Performance variables: calls of each collective by each way.  Each is there twice, for the process
+ * (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that is not
+ * served here it is the process's).  docs/variables.md has the list.
+ *
+ * Tests: variables, install/files
+ */
+
+#include "ompi_config.h"
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "coll_epcoll_variables.h"
+
+#include "ompi/constants.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/threads/mutex.h"
+
+/** All handles of the process, and what those have counted that are gone. */
+static struct {
+    opal_mutex_t lock;
+    mca_coll_epcoll_handle_t *first;
+    uint64_t past[EPCOLL_KINDS][EPCOLL_WAYS];
+} all = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+#define NAME(name, kind) [kind] = #name,
+static const char *const kinds[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
+#undef NAME
+
+#define MPI_NAME(name, kind) [kind] = #kind,
+static const char *const constants[] = {EPCOLL_FOR_ALL_KINDS(MPI_NAME)};
+#undef MPI_NAME
+
+static const struct {
+    const char *name, *help;
+} ways[EPCOLL_WAYS] = {
+    [EPCOLL_WAY_SMALL] = {"small", "whose data travelled in members' cache lines"},
+    [EPCOLL_WAY_PIECES] = {"pieces", "that members worked on in shares, from buffer to buffer"},
+};
+
+/** Can calls of a kind go this way? */
+static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
+{
+    switch (kind) {
+    case EPCOLL_BARRIER:
+        return EPCOLL_WAY_SMALL == way;
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_ALLTOALLW:
+    case EPCOLL_GATHERV:
+    case EPCOLL_SCATTERV:
+        return EPCOLL_WAY_PIECES == way; /* a member does not know how long the others' data are */
+    default:
+        return true;
+    }
+}
+
+void mca_coll_epcoll_variables_add(mca_coll_epcoll_handle_t *handle)
+{
+    opal_mutex_lock(&all.lock);
+    handle->previous = NULL;
+    handle->next = all.first;
+    if (NULL != all.first) {
+        all.first->previous = handle;
+    }
+    all.first = handle;
+    opal_mutex_unlock(&all.lock);
+}
+
+static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int way)
+{
+    /* Relaxed, as the store in mca_coll_epcoll_count. */
+    return atomic_load_explicit(&handle->counts[kind][way], memory_order_relaxed);
+}
+
+void mca_coll_epcoll_variables_remove(mca_coll_epcoll_handle_t *handle)
+{
+    opal_mutex_lock(&all.lock);
+    for (int i = 0; i < EPCOLL_KINDS * EPCOLL_WAYS; ++i) {
+        all.past[i / EPCOLL_WAYS][i % EPCOLL_WAYS] += count_of(handle, i / EPCOLL_WAYS,
+                                                               i % EPCOLL_WAYS);
+    }
+    if (NULL != handle->next) {
+        handle->next->previous = handle->previous;
+    }
+    if (NULL != handle->previous) {
+        handle->previous->next = handle->next;
+    } else {
+        all.first = handle->next;
+    }
+    opal_mutex_unlock(&all.lock);
+}
+
+static int get_of_process(const mca_base_pvar_t *variable, void *value, void *object)
+{
+    const int kind = (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS);
+    const int way = (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS);
+    uint64_t sum;
+
+    (void) object;
+    opal_mutex_lock(&all.lock);
+    sum = all.past[kind][way];
+    for (const mca_coll_epcoll_handle_t *handle = all.first; NULL != handle;
+         handle = handle->next) {
+        sum += count_of(handle, kind, way);
+    }
+    opal_mutex_unlock(&all.lock);
+    *(unsigned long long *) value = sum;
+    return OPAL_SUCCESS;
+}
+
+/** The handle of a communicator, or NULL. */
+static const mca_coll_epcoll_handle_t *handle_of(const ompi_communicator_t *comm)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    mpix_endpoints_place_t place;
+
+    return NULL == comm || NULL == door || !door->place(comm, 0, &place)
+               ? NULL
+               : door->object(comm, mca_coll_epcoll_component.guest);
+}
+
+static int get_of_comm(const mca_base_pvar_t *variable, void *value, void *object)
+{
+    const mca_coll_epcoll_handle_t *handle = handle_of(object);
+
+    /* Not refused: Open MPI does not survive a variable that cannot be bound (5.0.7). */
+    if (NULL == handle) {
+        return get_of_process(variable, value, object);
+    }
+    *(unsigned long long *) value = count_of(handle,
+                                             (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS),
+                                             (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS));
+    return OPAL_SUCCESS;
+}
+
+static void add_variable(int number, const char *prefix, const char *suffix, int binding,
+                         mca_base_get_value_fn_t get)
+{
+    const mca_base_pvar_flag_t flags = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS;
+    const int kind = number / EPCOLL_WAYS, way = number % EPCOLL_WAYS;
+    char name[64], help[256];
+
+    snprintf(name, sizeof(name), "%s%s_%s", prefix, kinds[kind], ways[way].name);
+    snprintf(help, sizeof(help), "Calls of MPI_%s %s%s", constants[kind] + strlen("EPCOLL_"),
+             ways[way].help, suffix);
+    (void) mca_base_component_pvar_register(&mca_coll_epcoll_component.super.collm_version, name,
+                                            help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
+                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, binding,
+                                            flags, get, NULL, NULL, (void *) (uintptr_t) number);
+}
+
+void mca_coll_epcoll_variables_register(void)
+{
+    for (int i = 0; i < EPCOLL_KINDS * EPCOLL_WAYS; ++i) {
+        if (can_go(i / EPCOLL_WAYS, i % EPCOLL_WAYS)) {
+            add_variable(i, "", "", MCA_BASE_VAR_BIND_NO_OBJECT, get_of_process);
+            add_variable(i, "ep_", "; on a communicator", MCA_BASE_VAR_BIND_MPI_COMM, get_of_comm);
+        }
+    }
+}
