@@ -17,6 +17,7 @@
  * commute; types and operations are freed as soon as MPI allows.
  *
  *   --operations N  of the random cases (default 150)
+ *   --different 1   members call different things, and nothing else: the user is told
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_small.c,
  * coll_epcoll_pieces.c, coll_epcoll_local.c, pml_epml_guest_request.c
@@ -446,14 +447,17 @@ static void case_different(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
+    (void) comm;
+    if (0 != ept_option_long("different", 0)) {
+        EPT_CASE(t, case_different);
+        return 0;
+    }
     EPT_CASE(t, case_mixed);
     EPT_CASE(t, case_persistent);
     if (t->endpoints && 1 == t->nprocs && 1 < t->size) {
         EPT_CASE(t, case_alone);
         EPT_CASE(t, case_alone_many);
-        EPT_CASE(t, case_different);
     }
     EPT_CASE(t, case_early);
-    (void) comm;
     return 0;
 }
