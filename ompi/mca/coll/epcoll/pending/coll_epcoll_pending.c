@@ -15,7 +15,7 @@
  *
  * Called by the layer calls, and as work by the engine.
  *
- * Tests: coll_move, coll_reduce, coll_pending
+ * Tests: coll_pending, coll_life
  */
 
 #include "ompi_config.h"

@@ -16,7 +16,7 @@
  *
  * Called by the layer calls, and through requests by libmpi.
  *
- * Tests: coll_move, coll_reduce, coll_pending
+ * Tests: coll_pending
  */
 
 #include "ompi_config.h"
