@@ -44,12 +44,13 @@
 #define EPBENCH_MAX_BLOCKS 32
 
 typedef struct epbench_measure_t epbench_measure_t;
+typedef struct epbench_moves_t epbench_moves_t;
 
 /** One thing to measure: a measurement at one size. */
 typedef struct epbench_point_t {
     const epbench_measure_t *measure;
     size_t size; /**< bytes; for queues the number of messages that wait, for sets of the set */
-    int window;  /**< messages in flight, where the measurement has a window */
+    int window;  /**< messages in flight, or buffers in turn, where the measurement has them */
 } epbench_point_t;
 
 typedef struct epbench_options_t {
@@ -84,10 +85,11 @@ typedef struct epbench_team_t {
 
 /** What a worker's communicator can do, and a measurement may need. */
 typedef enum epbench_can_t {
-    EPBENCH_COLLECTIVE = 1, /**< holds all workers, one rank each */
-    EPBENCH_SPLIT = 2,      /**< can be split */
-    EPBENCH_MAKE = 4,       /**< another one of its kind can be made (epbench_ways_make) */
-    EPBENCH_MANY = 8        /**< any number of its kind can be made (epbench_ways_many) */
+    EPBENCH_COLLECTIVE = 1,  /**< holds all workers, one rank each */
+    EPBENCH_SPLIT = 2,       /**< can be split */
+    EPBENCH_MAKE = 4,        /**< another one of its kind can be made (epbench_ways_make) */
+    EPBENCH_MANY = 8,        /**< any number of its kind can be made (epbench_ways_many) */
+    EPBENCH_NONBLOCKING = 16 /**< serves nonblocking and persistent collectives */
 } epbench_can_t;
 
 /** One communicating party. */
@@ -110,6 +112,7 @@ typedef struct epbench_worker_t {
     unsigned char *recv_buffer;
     size_t send_bytes;
     size_t recv_bytes;
+    long calls;           /**< of the point's collective, since it was prepared */
     MPI_Request *request; /**< 2 * the largest window of the run */
     MPI_Request *queued;  /**< requests of messages that wait (queue measurements) */
     unsigned char *queued_buffer;
@@ -130,6 +133,7 @@ struct epbench_measure_t {
     unsigned needs; /**< of epbench_can_t; left out where the worker cannot */
     bool windowed;  /**< has a window */
     size_t fixed;   /**< bytes per message where size means something else, or 0 */
+    const epbench_moves_t *moves; /**< of a collective with buffers (epbench_ring.h), or NULL */
 
     /** Before the timed blocks: fill and clear buffers, queue what shall wait; or NULL. */
     void (*prepare)(epbench_worker_t *worker, const epbench_point_t *point);
@@ -147,10 +151,12 @@ struct epbench_measure_t {
     bool once; /**< no time: one block of one iteration */
 };
 
-/* epbench.c */
+/* epbench_run.c */
 
 /** Runs all points of the options on this worker; every worker of the job calls it. */
 void epbench_worker_run(epbench_worker_t *worker);
+
+/* epbench.c */
 
 /** Ends the job with a message (printf format). */
 _Noreturn void epbench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -221,10 +227,12 @@ void epbench_cores_unpin(void);
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, _coll.c, _comm.c, _queue.c, _memory.c: tables that end with a NULL name */
+/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c: tables that end with a NULL
+ * name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
 extern const epbench_measure_t epbench_coll_measures[];
+extern const epbench_measure_t epbench_later_measures[];
 extern const epbench_measure_t epbench_comm_measures[];
 extern const epbench_measure_t epbench_queue_measures[];
 extern const epbench_measure_t epbench_memory_measures[];

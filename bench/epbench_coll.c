@@ -11,25 +11,13 @@
 /**
  * @file
  *
- * Barrier, allreduce and broadcast over all workers.
+ * Blocking collectives over all workers, back to back; those with buffers take another slot of a
+ * ring in each call, and the root moves on: each call waits for the one before, and no root runs
+ * ahead of the others as a fixed one would.
  */
 
-#include <string.h>
-
 #include "epbench.h"
-
-static size_t elements(const epbench_point_t *point)
-{
-    return point->size / sizeof(double);
-}
-
-static double value_collective(const epbench_worker_t *worker, const epbench_point_t *point, long n,
-                               epbench_elapsed_t elapsed)
-{
-    (void) worker;
-    (void) point;
-    return elapsed.longest / (double) n * 1e6;
-}
+#include "epbench_ring.h"
 
 static void block_barrier(epbench_worker_t *worker, const epbench_point_t *point, long n)
 {
@@ -39,84 +27,84 @@ static void block_barrier(epbench_worker_t *worker, const epbench_point_t *point
     }
 }
 
-static void prepare_allreduce(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    double *in = (double *) worker->send_buffer;
-
-    for (size_t i = 0; i < elements(point); ++i) {
-        in[i] = (double) (worker->rank + 1) + (double) (i % 16);
+/** Defines the block of a collective: mpi_call is made with ring and comm. */
+#define BLOCK(name, mpi_call)                                                                \
+    static void block_##name(epbench_worker_t *worker, const epbench_point_t *point, long n) \
+    {                                                                                        \
+        const MPI_Comm comm = worker->comm;                                                  \
+        epbench_ring_t ring = epbench_ring_of(worker, point);                                \
+                                                                                             \
+        for (long i = 0; i < n; ++i) {                                                       \
+            epbench_ring_turn(&ring);                                                        \
+            mpi_call;                                                                        \
+            epbench_ring_next(&ring);                                                        \
+        }                                                                                    \
+        worker->calls = ring.call;                                                           \
     }
-    memset(worker->recv_buffer, 0, point->size);
-}
 
-static void block_allreduce(epbench_worker_t *worker, const epbench_point_t *point, long n)
+BLOCK(allreduce, MPI_Allreduce(ring.out, ring.in, ring.count, MPI_DOUBLE, MPI_SUM, comm))
+BLOCK(bcast, MPI_Bcast(ring.in, ring.count, MPI_DOUBLE, ring.root, comm))
+BLOCK(reduce, MPI_Reduce(ring.out, ring.in, ring.count, MPI_DOUBLE, MPI_SUM, ring.root, comm))
+BLOCK(allgather,
+      MPI_Allgather(ring.out, ring.count, MPI_DOUBLE, ring.in, ring.count, MPI_DOUBLE, comm))
+BLOCK(alltoall,
+      MPI_Alltoall(ring.out, ring.count, MPI_DOUBLE, ring.in, ring.count, MPI_DOUBLE, comm))
+BLOCK(rsblock, MPI_Reduce_scatter_block(ring.out, ring.in, ring.count, MPI_DOUBLE, MPI_SUM, comm))
+BLOCK(gather, MPI_Gather(ring.out, ring.count, MPI_DOUBLE, ring.in, ring.count, MPI_DOUBLE,
+                         ring.root, comm))
+BLOCK(scatter, MPI_Scatter(ring.out, ring.count, MPI_DOUBLE, ring.in, ring.count, MPI_DOUBLE,
+                           ring.root, comm))
+BLOCK(scan, MPI_Scan(ring.out, ring.in, ring.count, MPI_DOUBLE, MPI_SUM, comm))
+
+static void block_rscatter(epbench_worker_t *worker, const epbench_point_t *point, long n)
 {
-    const int count = (int) elements(point);
+    const MPI_Comm comm = worker->comm;
+    epbench_ring_t ring = epbench_ring_of(worker, point);
+    int counts[EPBENCH_MAX_THREADS];
 
+    for (int i = 0; i < ring.size; ++i) {
+        counts[i] = ring.count;
+    }
     for (long i = 0; i < n; ++i) {
-        MPI_Allreduce(worker->send_buffer, worker->recv_buffer, count, MPI_DOUBLE, MPI_SUM,
-                      worker->comm);
+        epbench_ring_turn(&ring);
+        MPI_Reduce_scatter(ring.out, ring.in, counts, MPI_DOUBLE, MPI_SUM, comm);
+        epbench_ring_next(&ring);
     }
+    worker->calls = ring.call;
 }
 
-static size_t check_allreduce(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    const double *out = (const double *) worker->recv_buffer;
-    double ranks = 0.5 * worker->size * (worker->size + 1);
-    size_t wrong = 0;
+static const epbench_moves_t moves_allreduce = {.sum = EPBENCH_SUM_ALL};
+static const epbench_moves_t moves_bcast = {.out_root = true, .one = true};
+static const epbench_moves_t moves_reduce = {.in_root = true, .sum = EPBENCH_SUM_ALL};
+static const epbench_moves_t moves_allgather = {.in_each = true};
+static const epbench_moves_t moves_alltoall = {.out_each = true, .in_each = true};
+static const epbench_moves_t moves_rscatter = {.out_each = true, .sum = EPBENCH_SUM_ALL};
+static const epbench_moves_t moves_gather = {.in_each = true, .in_root = true};
+static const epbench_moves_t moves_scatter = {.out_each = true, .out_root = true};
+static const epbench_moves_t moves_scan = {.sum = EPBENCH_SUM_PREFIX};
 
-    for (size_t i = 0; i < elements(point); ++i) {
-        wrong += (out[i] != ranks + (double) (i % 16) * worker->size);
+/** An entry of the table, of a collective with buffers. */
+#define MEASURE(which, what)                                                        \
+    {                                                                               \
+        .name = #which, .unit = "us", .needs = EPBENCH_COLLECTIVE, .moves = (what), \
+        .block = block_##which, .value = epbench_value_call                         \
     }
-    return wrong;
-}
-
-/** Only worker 0 has the data: the others get it from the first broadcast and hand it on. */
-static void prepare_bcast(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    if (0 == worker->rank) {
-        epbench_fill(worker->recv_buffer, point->size, 0);
-    } else {
-        memset(worker->recv_buffer, 0, point->size);
-    }
-}
-
-/** The root moves on with every call: each call waits for the one before, and no root runs ahead
- * of the others as a fixed one would. */
-static void block_bcast(epbench_worker_t *worker, const epbench_point_t *point, long n)
-{
-    int root = 0;
-
-    for (long i = 0; i < n; ++i) {
-        MPI_Bcast(worker->recv_buffer, (int) point->size, MPI_BYTE, root, worker->comm);
-        root = (root + 1 == worker->size) ? 0 : root + 1;
-    }
-}
-
-static size_t check_bcast(epbench_worker_t *worker, const epbench_point_t *point)
-{
-    return epbench_compare(worker->recv_buffer, point->size, 0);
-}
 
 const epbench_measure_t epbench_coll_measures[] = {
     {.name = "barrier",
      .unit = "us",
      .needs = EPBENCH_COLLECTIVE,
      .block = block_barrier,
-     .value = value_collective},
-    {.name = "allreduce",
-     .unit = "us",
-     .needs = EPBENCH_COLLECTIVE,
-     .prepare = prepare_allreduce,
-     .block = block_allreduce,
-     .check = check_allreduce,
-     .value = value_collective},
-    {.name = "bcast",
-     .unit = "us",
-     .needs = EPBENCH_COLLECTIVE,
-     .prepare = prepare_bcast,
-     .block = block_bcast,
-     .check = check_bcast,
-     .value = value_collective},
+     .value = epbench_value_call},
+    MEASURE(allreduce, &moves_allreduce),
+    MEASURE(bcast, &moves_bcast),
+    MEASURE(reduce, &moves_reduce),
+    MEASURE(allgather, &moves_allgather),
+    MEASURE(alltoall, &moves_alltoall),
+    MEASURE(rsblock, &moves_rscatter),
+    MEASURE(rscatter, &moves_rscatter),
+    MEASURE(gather, &moves_gather),
+    MEASURE(scatter, &moves_scatter),
+    MEASURE(scan, &moves_scan),
     {.name = NULL},
 };

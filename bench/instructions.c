@@ -15,13 +15,21 @@
  * process, used by one thread in turns, so that nothing depends on time and the counts are the same
  * in each run.  Collection is on only around the calls of interest; each path ends with a dump
  * named "LEVEL PATH MESSAGES".
+ *
+ * Collectives take two threads.  Counted is the one that comes last, so that it waits for nobody.
+ * As nobody can tell from outside when the other one has come, each call has a dump of its own after
+ * the other one has had time for it, and count-instructions takes the least.
  */
 
 #include <mpi.h>
 #include <mpi-ext.h>
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <valgrind/callgrind.h>
 
 #define WINDOW 32
@@ -29,6 +37,10 @@
 #define WINDOWS 32
 #define TAG 7
 #define NO_TAG 8
+
+#define WARM_UP_CALLS 40 /* of collectives: too few for a biased lock, which others may end */
+#define CALLS 12
+#define HEAD_START 2000 /* us that the other one has to come to the call */
 
 static MPI_Comm sender, receiver;
 static double sent[WINDOW], received[WINDOW];
@@ -141,11 +153,76 @@ static void check_window(void)
     }
 }
 
-static void run_level(const char *level)
+/* ---- collectives: the main thread's call is counted ------------------------------------------ */
+
+static void call_barrier(MPI_Comm comm)
 {
-    MPI_Comm endpoints[2];
-    MPI_Info info;
+    MPI_Barrier(comm);
+}
+
+static void call_allreduce(MPI_Comm comm)
+{
+    double mine = (comm == sender) ? 1.5 : 2.5;
+    double sum = 0.0;
+
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (4.0 != sum) {
+        fail("a sum came out wrong");
+    }
+}
+
+static const struct collective {
+    const char *name;
+    void (*call)(MPI_Comm comm);
+} collectives[] = {
+    {"barrier", call_barrier},
+    {"allreduce", call_allreduce},
+};
+
+static atomic_int coming; /* the call that the other thread is about to make, from 1 on */
+
+static void *other_main(void *argument)
+{
+    const struct collective *collective = argument;
+
+    for (int i = 1; i <= WARM_UP_CALLS + CALLS; ++i) {
+        atomic_store(&coming, i); /* with run_collective's load; the rest is for time to do */
+        collective->call(receiver);
+    }
+    return NULL;
+}
+
+static void run_collective(const char *level, const struct collective *collective)
+{
+    pthread_t other;
     char name[100];
+
+    atomic_store(&coming, 0);
+    if (0 != pthread_create(&other, NULL, other_main, (void *) collective)) {
+        fail("no thread");
+    }
+    for (int i = 1; i <= WARM_UP_CALLS + CALLS; ++i) {
+        if (WARM_UP_CALLS >= i) {
+            collective->call(sender);
+            continue;
+        }
+        while (atomic_load(&coming) < i) { /* with other_main's store */
+            sched_yield();
+        }
+        usleep(HEAD_START);
+        CALLGRIND_ZERO_STATS;
+        CALLGRIND_TOGGLE_COLLECT;
+        collective->call(sender);
+        CALLGRIND_TOGGLE_COLLECT;
+        snprintf(name, sizeof(name), "%s %s 1", level, collective->name);
+        CALLGRIND_DUMP_STATS_AT(name);
+    }
+    pthread_join(other, NULL);
+}
+
+static void create(const char *level, MPI_Comm *endpoints)
+{
+    MPI_Info info;
 
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_thread_level", level);
@@ -153,6 +230,14 @@ static void run_level(const char *level)
     MPI_Info_free(&info);
     sender = endpoints[0];
     receiver = endpoints[1];
+}
+
+static void run_paths(const char *level)
+{
+    MPI_Comm endpoints[2];
+    char name[100];
+
+    create(level, endpoints);
     for (size_t path = 0; path < sizeof(paths) / sizeof(paths[0]); ++path) {
         for (int i = 0; i < WARM_UP; ++i) {
             paths[path].run();
@@ -169,16 +254,33 @@ static void run_level(const char *level)
     MPI_Comm_free(&endpoints[1]);
 }
 
+/** On endpoints that nobody but their own thread has used. */
+static void run_collectives(const char *level)
+{
+    MPI_Comm endpoints[2];
+
+    for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
+        create(level, endpoints);
+        run_collective(level, &collectives[i]);
+        MPI_Comm_free(&endpoints[0]);
+        MPI_Comm_free(&endpoints[1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const levels[] = {"multiple", "funneled"};
     int level;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     for (int i = 0; i < WINDOW; ++i) {
         sent[i] = 1.5 + i;
     }
-    run_level("multiple");
-    run_level("funneled");
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); ++i) {
+        run_paths(levels[i]);
+    }
+    run_collectives(
+        "multiple"); /* with a promise locks are biased soon, and as soon end to be so */
     MPI_Finalize();
     return 0;
 }

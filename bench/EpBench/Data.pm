@@ -28,6 +28,23 @@ our @MEASURES = (
     { name => 'barrier', title => 'Barrier', unit => 'us', higher => 0, bare => 1 },
     { name => 'allreduce', title => 'Allreduce', unit => 'us', higher => 0 },
     { name => 'bcast', title => 'Broadcast', unit => 'us', higher => 0 },
+    { name => 'reduce', title => 'Reduce', unit => 'us', higher => 0 },
+    { name => 'allgather', title => 'Allgather', unit => 'us', higher => 0 },
+    { name => 'alltoall', title => 'Alltoall', unit => 'us', higher => 0 },
+    { name => 'rsblock', title => 'Reduce_scatter_block', short => 'Reduce_scat_block', unit => 'us',
+      higher => 0 },
+    { name => 'rscatter', title => 'Reduce_scatter', unit => 'us', higher => 0 },
+    { name => 'gather', title => 'Gather', unit => 'us', higher => 0 },
+    { name => 'scatter', title => 'Scatter', unit => 'us', higher => 0 },
+    { name => 'scan', title => 'Scan', unit => 'us', higher => 0 },
+    { name => 'ibarrier', title => 'Ibarrier and wait', short => 'Ibarrier', unit => 'us',
+      higher => 0, bare => 1 },
+    { name => 'iallreduce', title => 'Iallreduce and wait', short => 'Iallreduce', unit => 'us',
+      higher => 0 },
+    { name => 'pbarrier', title => 'Persistent barrier, start and wait',
+      short => 'Persistent barrier', unit => 'us', higher => 0, bare => 1 },
+    { name => 'pallreduce', title => 'Persistent allreduce, start and wait',
+      short => 'Persist. allreduce', unit => 'us', higher => 0 },
     { name => 'dup', title => 'MPI_Comm_dup', short => 'Comm_dup', unit => 'us', higher => 0,
       bare => 1 },
     { name => 'split', title => 'MPI_Comm_split in halves', short => 'Comm_split', unit => 'us',
@@ -192,6 +209,23 @@ sub distinct {
 sub sizes {
     my ($self, %filter) = @_;
     return sort { $a <=> $b } $self->distinct('size', %filter);
+}
+
+# What a figure is called in one line.
+sub title {
+    my ($measure, $size) = @_;
+    my $entry = $MEASURE{$measure};
+    my $name  = $entry->{short} || $entry->{title};
+    return $entry->{bare} ? $name : "$name " . ($entry->{count} ? $size : bytes($size));
+}
+
+# The rows for which a test is true, as data of their own.
+sub subset {
+    my ($self, $test) = @_;
+    my $subset = bless({ rows => [], index => {}, column => $self->{column},
+                         about => $self->{about} }, ref $self);
+    $subset->add($_) for grep { $test->($_) } @{ $self->{rows} };
+    return $subset;
 }
 
 # 65536 -> "64 KiB"

@@ -46,21 +46,14 @@ my @ORDINARY = (['lat', 8], ['rate', 8], ['bw', 1048576]);
 my %SHORT = (floor => 'floor', proc => 'ob1, processes', thread => 'ob1, threads',
              threadcomm => 'MPICH threadcomm', 'proc,threadcomm' => 'ob1 proc. or MPICH');
 
-# One line.  $least: does more mean better?
+# One line.  $least: does more mean better?  Then it is a ratio.
 sub line {
     my ($where, $what, $against, $wanted, $seen, $least) = @_;
     my $word = !defined $seen ? 'none'
         : ($least ? $seen >= $wanted : $seen <= $wanted) ? 'met' : 'MISSED';
-    return sprintf("  %-6s %-25s%-18swanted %5.2f seen %5s  %s\n", $where, $what, $against,
-                   $wanted, defined $seen ? sprintf($seen >= 99.5 ? '%.0f' : '%.2f', $seen) : '-',
-                   $word);
-}
-
-sub name_of {
-    my ($measure, $size) = @_;
-    my $entry = $EpBench::Data::MEASURE{$measure};
-    return ($entry->{short} || $entry->{title}) . ' '
-        . ($entry->{count} ? $size : EpBench::Data::bytes($size));
+    my $text = $least ? EpBench::Table::ratio($seen) : EpBench::Table::number($seen);
+    return sprintf("  %-6s %-25s%-18swanted %5.2f seen %6s  %s\n", $where, $what, $against,
+                   $wanted, $text, $word);
 }
 
 sub ratio_line {
@@ -72,7 +65,7 @@ sub ratio_line {
         my $ratio = EpBench::Data::advantage($measure, $mine->{median}, $other->{median});
         $seen = $ratio if defined $ratio && (!defined $seen || $ratio < $seen);
     }
-    return line('in' eq $scenario ? 'inside' : $scenario, name_of($measure, $size),
+    return line('in' eq $scenario ? 'inside' : $scenario, EpBench::Data::title($measure, $size),
                 $SHORT{$peers}, $wanted, $seen, 1);
 }
 
@@ -107,12 +100,12 @@ sub table {
                       kept($data, $measure, [1, 0], [1, 4096]), 1);
     }
     for my $measure ('lat', 'rate') {
-        $text .= line('inside', name_of($measure, 8), 'funneled saves ns', $LEVEL_NS,
+        $text .= line('inside', EpBench::Data::title($measure, 8), 'funneled saves ns', $LEVEL_NS,
                       saved_ns($data, $measure), 0);
     }
     for my $point (@ORDINARY) {
         my $ratio = $data->paired_advantage('in', 1, @$point, 'proc-epml', 'proc');
-        $text .= line('epml', name_of(@$point), 'plain ob1', 1 - $EpBench::Table::SAME,
+        $text .= line('epml', EpBench::Data::title(@$point), 'plain ob1', 1 - $EpBench::Table::SAME,
                       $ratio ? $ratio->{median} : undef, 1);
     }
     return $text;

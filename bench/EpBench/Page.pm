@@ -16,6 +16,7 @@ use warnings;
 
 use File::Copy qw(copy);
 
+use EpBench::CollGoals;
 use EpBench::Data;
 use EpBench::Plot;
 use EpBench::Table;
@@ -27,7 +28,7 @@ my $BEGIN = '<!-- figures: what is between these two lines is written by ./ep be
 my $END   = '<!-- figures: end -->';
 
 # What one needs for the page, and nothing that takes longer.
-our %OPTIONS = (quick => 1, goals => 1, rounds => 5, scenarios => 'in,tcp,shm');
+our %OPTIONS = (quick => 1, coll => 1, goals => 1, rounds => 5, scenarios => 'in,tcp,shm');
 
 my @PEERS = qw(proc thread threadcomm);
 
@@ -106,7 +107,8 @@ sub figures {
                    . ' GB/s with `memcpy` at 1 MiB. ' : '')
         . 'Rounds of endpoints were up to ' . spread($data, 'in') . ' apart in a process, '
         . spread($data, 'shm') . ' between two, ' . spread($data, 'tcp') . ' over TCP.';
-    return "$text\n" . EpBench::Plot::wrap(118, $below, "\n") . "\n";
+    return "$text\n" . EpBench::Plot::wrap(118, $below, "\n") . "\n\n"
+        . EpBench::CollGoals::page($data);
 }
 
 # Writes both into $docs; dies and has changed nothing if something is missing.

@@ -13,12 +13,20 @@ package EpBench::Ways;
 use strict;
 use warnings;
 
+use Cwd qw(abs_path getcwd);
 use File::Basename qw(dirname);
 
 use EpBench::Job;
 
+# What Open MPI 6 is told to have its collectives of shared memory.  Without XPMEM, xhc of 6.0.0rc2
+# crashes in reductions that it does not copy through its own memory.
+my @XHC = map { ('--mca', "coll_xhc_$_->[0]", $_->[1]) }
+    (['priority', 90], ['allreduce_cico_max', '8M'], ['reduce_cico_max', '8M']);
+my @ACOLL = ('--mca', 'coll_acoll_priority', 90);
+
 # title: in sentences and legends; program: which build; way: what epbench calls it; each: a process
-# per worker; optional: only if asked for; ordinary: no endpoints, but under pml/epml.
+# per worker; optional: only if asked for; ordinary: no endpoints, but under pml/epml; mca: for
+# mpirun.
 our @WAYS = (
     { name => 'ep', title => 'endpoints', program => 'ep' },
     { name => 'ep-funneled', title => 'endpoints, funneled', program => 'ep', way => 'ep',
@@ -30,6 +38,16 @@ our @WAYS = (
       optional => 1 },
     { name => 'thread', title => 'ob1, threads', program => 'ompi' },
     { name => 'threadcomm', title => 'MPICH threadcomm', program => 'mpich' },
+    { name => 'threadcomm-new', title => 'newest MPICH threadcomm', program => 'mpich-new',
+      way => 'threadcomm', optional => 1 },
+    { name => 'mpich', title => 'MPICH, processes', program => 'mpich', way => 'proc', each => 1,
+      optional => 1 },
+    { name => 'mpich-new', title => 'newest MPICH, processes', program => 'mpich-new',
+      way => 'proc', each => 1, optional => 1 },
+    { name => 'xhc', title => 'newest Open MPI, processes, xhc', program => 'ompi-new',
+      way => 'proc', each => 1, optional => 1, mca => \@XHC },
+    { name => 'acoll', title => 'newest Open MPI, processes, acoll', program => 'ompi-new',
+      way => 'proc', each => 1, optional => 1, mca => \@ACOLL },
     { name => 'proc-epml', title => 'processes under epml', program => 'ompi', way => 'proc',
       each => 1, ordinary => 1 },
     { name => 'floor', title => 'floor of the machine', program => 'ompi' },
@@ -67,8 +85,38 @@ sub find_ompi {
     return;
 }
 
-# program => { compiler, launcher, flags }, or { missing => why }.  $before: the folder in which
-# other endpoints are installed, or undef.
+# Becomes a command in the Debian that ./ep has made for newer peers ($EP_PEERS), in the current
+# folder: as ./ep itself does, so that all folders but the distribution's are there as well.  In the
+# Debian of ./ep, whose root is no mount point, mounts are out of the sight of others already.
+sub enter {
+    my ($root) = @_;
+    my $project = abs_path(dirname(__FILE__) . '/../..');
+    return ('unshare', '--mount', '--propagation', 'unchanged', 'sh', '-c',
+            'mount --make-rprivate / 2>/dev/null; exec bash "$0" "$@"',
+            "$project/config/ep/enter.sh", $root, $project,
+            '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin', getcwd());
+}
+
+# Why there are no newer peers: what a machine cannot get is no reason to do without the rest.
+our $UNREACHABLE = 'there is no Debian with newer peers ($EP_PEERS; ./ep bench --coll makes one)';
+
+# A newer peer: its compiler and launcher are in that Debian.
+sub newer_tool {
+    my ($compiler, $launcher, @flags) = @_;
+    my $root = $ENV{EP_PEERS};
+    return { unreachable => 1, missing => $UNREACHABLE }
+        unless $root;
+    for my $name ($compiler, $launcher) {
+        my $path = "$root/usr/bin/$name";
+        return { missing => "no $name in the Debian with newer peers" } unless -e $path || -l $path;
+    }
+    return { enter => [enter($root)], compiler => $compiler, launcher => $launcher,
+             stamp => "$root/etc/ep-packages", flags => \@flags };
+}
+
+# program => { compiler, launcher, flags }, of newer peers also enter and stamp, a file as old as
+# the compiler; or { missing => why }.  $before: the folder in which other endpoints are installed,
+# or undef.
 sub tools {
     my ($before) = @_;
     my %tools;
@@ -90,6 +138,8 @@ sub tools {
     $tools{mpich} = $mpich_cc && $mpich_run
         ? { compiler => $mpich_cc, launcher => $mpich_run, flags => ['-DHAVE_THREADCOMM'] }
         : { missing => 'MPICH is not installed (package libmpich-dev)' };
+    $tools{'mpich-new'} = newer_tool('mpicc.mpich', 'mpirun.mpich', '-DHAVE_THREADCOMM');
+    $tools{'ompi-new'} = newer_tool('mpicc.openmpi', 'mpirun.openmpi');
     return \%tools;
 }
 
@@ -109,12 +159,14 @@ sub build {
     return if $tool->{missing};
     my @sources = glob("$source/epbench*.c");
     my $binary  = "$folder/epbench-$name";
-    my @command = ($tool->{compiler}, '-std=gnu11', '-O2', @{ $tool->{flags} }, '-o', $binary,
-                   @sources, '-lpthread');
+    my @command = (@{ $tool->{enter} || [] }, $tool->{compiler}, '-std=gnu11', '-O2',
+                   @{ $tool->{flags} }, '-o', $binary, @sources, '-lpthread');
     my $stamp = "$binary.command";
     my $last  = '';
     if (open(my $file, '<', $stamp)) { local $/; $last = <$file>; close($file); }
-    if ($last ne "@command" || !newer($binary, @sources, "$source/epbench.h", $tool->{compiler})) {
+    if ($last ne "@command"
+        || !newer($binary, @sources, glob("$source/epbench*.h"),
+                  $tool->{stamp} || $tool->{compiler})) {
         my $failed = EpBench::Job::run(command => \@command, timeout => 120,
                                        out => "$binary.log", err => "$binary.err");
         if ($failed) {
@@ -157,14 +209,15 @@ sub command {
 
     my @processes = ('-np', num_processes($way, $scenario, $pairs));
     my %env;
-    if ('mpich' eq $way->{program}) {
+    my @launch = (@{ $tool->{enter} || [] }, $tool->{launcher});
+    if ($way->{program} =~ /^mpich/) {
         # The argument check of MPI_Bcast in MPICH 4.2 refuses a root that is a thread's rank.
         $env{MPIR_CVAR_ERROR_CHECKING} = 0;
         # All that MPICH offers a crowd; its thread communicators take no notice.
         $env{MPIR_CVAR_POLLS_BEFORE_YIELD} = 1 if 2 * $pairs > $cores;
         %env = (%env, MPIR_CVAR_NOLOCAL => 1, UCX_TLS => 'tcp,self', UCX_NET_DEVICES => 'lo')
             if 'tcp' eq $name;
-        return ([$tool->{launcher}, @processes, '-bind-to', 'none', @run], \%env);
+        return ([@launch, @processes, '-bind-to', 'none', @run], \%env);
     }
     if (0 == $>) {
         %env = (OMPI_ALLOW_RUN_AS_ROOT => 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM => 1);
@@ -185,8 +238,9 @@ sub command {
     } else {
         push(@options, '--mca', 'btl', 'self,sm');
     }
-    my $launcher = $way->{ordinary} ? $tools->{ep}{launcher} : $tool->{launcher};
-    return ([$launcher, @options, @run], \%env);
+    push(@options, @{ $way->{mca} || [] });
+    @launch = ($tools->{ep}{launcher}) if $way->{ordinary};
+    return ([@launch, @options, @run], \%env);
 }
 
 # Why a way cannot run at all, or undef.

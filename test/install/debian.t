@@ -39,7 +39,7 @@ sub works
     my ($what, $command) = @_;
     my $log = `( $command ) 2>&1`;
 
-    is($?, 0, $what) or diag($log =~ s/.*\n(?=(?:.*\n){40})//sr);
+    is($?, 0, $what) or diag(Ept::Build::last_lines($log, 40));
     return $log;
 }
 

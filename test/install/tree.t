@@ -60,7 +60,7 @@ sub works
     my $log = `( $command ) 2>&1`;
     my $seconds = time - $start;
 
-    is($?, 0, "$what ($seconds s)") or diag($log =~ s/.*\n(?=(?:.*\n){60})//sr);
+    is($?, 0, "$what ($seconds s)") or diag(Ept::Build::last_lines($log, 60));
     done_testing(), exit if 0 != $?;
     return $log;
 }

@@ -425,6 +425,23 @@ static void case_early(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* Each takes the next one for the root: nobody says anything. */
+static void no_root(struct ept *t, MPI_Comm comm)
+{
+    int value = 0, rc;
+    MPI_Request request;
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
+    rc = MPI_Ibcast(&value, 1, MPI_INT, (t->rank + 1) % t->size, dup, &request);
+    if (MPI_SUCCESS == rc) {
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    EPT_CLASS(t, MPI_ERR_OTHER, rc);
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
 /* Members call different things: all get an error, nobody waits for ever. */
 static void case_different(MPI_Comm comm, struct ept *t)
 {
@@ -455,6 +472,7 @@ static void case_different(MPI_Comm comm, struct ept *t)
         free(send);
         free(recv);
     }
+    no_root(t, comm);
 }
 
 int test_rank(MPI_Comm comm, struct ept *t)

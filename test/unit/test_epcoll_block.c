@@ -13,7 +13,8 @@
  *
  * The block that the members of a communicator share in a process (coll_epcoll_block.h): random
  * operations of all threads with delays, groups of all sizes; leaders that have lost their core;
- * members that call different things; the end when one breaks it.
+ * members that call different things; the end when one breaks it; and that nobody works any more on
+ * pieces that have been closed.
  *
  * Guards: coll_epcoll_block.h, coll_epcoll_tree.h, coll_epcoll_work.h
  */
@@ -337,9 +338,19 @@ static void *differ(void *argument)
     case 1:
         rc = odd ? epcoll_all(&member, &all, got) : epcoll_barrier(&member);
         break;
-    default:
+    case 2:
         rc = odd ? epcoll_tell(&member, 0, 6, data, 16) : epcoll_all(&member, &all, got);
         break;
+    case 3: /* who has heard has left without a word */
+        rc = odd ? epcoll_all(&member, &all, got) : epcoll_tell(&member, 0, 6, data, 16);
+        break;
+    default: /* so has who is taken for the root; where there are two, both wait */
+        rc = odd ? epcoll_tell(&member, run.count - 2, 7, data, 16)
+                 : epcoll_tell(&member, 2 == run.count ? 1 : 0, 6, data, 16);
+        break;
+    }
+    for (int i = 0; i < 3 * EPCOLL_WINDOW && 0 == rc; ++i) {
+        rc = epcoll_barrier(&member);
     }
     if (0 != rc) {
         (void) epcoll_break(&member, rc);
@@ -351,12 +362,13 @@ static void *differ(void *argument)
 static void case_different(void)
 {
     static const char *names[] = {"a barrier among words of all", "words of all among a barrier",
-                                  "a word of one among words of all"};
+                                  "a word of one among words of all",
+                                  "words of all among a word of one", "words of different ones"};
     static const uint32_t counts[] = {2, 3, 8, 11};
     unsigned char failed[MEMBERS_MOST];
 
     run.failed = failed;
-    for (run.rounds = 0; run.rounds < 3; ++run.rounds) {
+    for (run.rounds = 0; run.rounds < 5; ++run.rounds) {
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
             uint32_t told = 0;
 
@@ -366,9 +378,101 @@ static void case_different(void)
             for (uint32_t m = 0; m < counts[i]; ++m) {
                 told += failed[m];
             }
-            TAP_CHECK(counts[i] - 1 <= told, "%u of %u learn of it", told, counts[i]);
+            TAP_CHECK(counts[i] == told, "%u of %u learn of it", told, counts[i]);
             tap_case_done();
         }
+    }
+}
+
+/**
+ * Work of which something fails at a random place.  Who finds that breaks the block and closes all
+ * pieces, then so does everyone who learns of it, while others still claim shares; whoever has closed
+ * them may rely on it that nobody touches its piece any more.
+ */
+static void *close_early(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    const uint32_t shares = PIECE_MOST;
+    uint64_t own = tap_stream(3000 + me + 64u * (unsigned int) run.rounds);
+    const bool fails = 0 == tap_below(&own, 3) || 0 == me; /* one at least */
+    epcoll_member_t member;
+    uint32_t share, done = 0;
+    bool broken = false;
+
+    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    member.turn = yield;
+    if (0 != epcoll_barrier(&member) || 0 != epcoll_begin(&member)) {
+        run.failed[me] = true; /* another one has been so quick */
+        return NULL;
+    }
+    for (uint32_t i = 0; i < run.count && !broken; ++i) {
+        const uint32_t owner = (me + i) % run.count;
+
+        while (!broken && epcoll_claim(&member, owner, shares, &share)) {
+            pause_randomly(&own);
+            /* Plain: ordered by nothing but the claim, and by what closing waits for. */
+            run.plain[owner * PIECE_MOST + share] += 1;
+            if (fails && 0 == tap_below(&own, 4)) {
+                epcoll_break(&member, 7);
+                broken = true;
+            }
+            epcoll_share_done(&member, owner);
+            ++done;
+        }
+    }
+    for (uint32_t i = 0; i < run.count && !broken; ++i) {
+        const int rc = epcoll_work_over(&member, i, shares);
+
+        /* Over, but perhaps because it was closed: who breaks the block does so before. */
+        broken = 0 != rc
+                 || 0 != atomic_load_explicit(&member.block->broken, memory_order_relaxed);
+    }
+    for (uint32_t s = 0; s < shares && !broken; ++s) {
+        TAP_CHECK(1 == run.plain[me * PIECE_MOST + s], "share %u of %u was done %lld times", s, me,
+                  (long long) run.plain[me * PIECE_MOST + s]);
+    }
+    if (broken) {
+        for (uint32_t i = 0; i < run.count; ++i) {
+            epcoll_close(&member, i);
+        }
+        /* Our own piece is ours again. */
+        for (uint32_t s = 0; s < shares; ++s) {
+            TAP_CHECK(0 <= run.plain[me * PIECE_MOST + s] && 1 >= run.plain[me * PIECE_MOST + s],
+                      "share %u of %u was done %lld times", s, me,
+                      (long long) run.plain[me * PIECE_MOST + s]);
+            run.plain[me * PIECE_MOST + s] = -1;
+        }
+        TAP_CHECK(!epcoll_claim(&member, me, shares, &share), "a closed piece has a share %u",
+                  share);
+        TAP_EQ(7, epcoll_begin(&member));
+    }
+    run.failed[me] = broken;
+    return NULL;
+}
+
+static void case_close(void)
+{
+    static const uint32_t counts[] = {1, 2, 3, 8, 12};
+    const int rounds = TAP_SANITIZED ? 60 : 600;
+    unsigned char failed[MEMBERS_MOST];
+
+    run.failed = failed;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+        int mixed = 0;
+
+        tap_case("%u members, of which some close all pieces while others work", counts[i]);
+        for (run.rounds = 0; run.rounds < rounds && !tap_case_failed(); ++run.rounds) {
+            uint32_t told = 0;
+
+            memset(run.plain, 0, sizeof(run.plain));
+            run_threads(counts[i], 8, close_early);
+            for (uint32_t m = 0; m < counts[i]; ++m) {
+                told += failed[m];
+            }
+            mixed += 0 != told;
+        }
+        TAP_CHECK(rounds / 2 < mixed, "only %d of %d rounds were closed", mixed, rounds);
+        tap_case_done();
     }
 }
 
@@ -379,5 +483,6 @@ int main(int argc, char **argv)
     case_random();
     case_lost_core();
     case_different();
+    case_close();
     return tap_end();
 }

@@ -374,6 +374,16 @@ sub build
     return @failed;
 }
 
+# The end of a text, of that many lines.
+sub last_lines
+{
+    my ($text, $count) = @_;
+    my @lines = split /^/m, $text;
+
+    splice @lines, 0, -$count if $count < @lines;
+    return join '', @lines;
+}
+
 # Run a shell command that builds something.  Returns undef, or what is wrong.
 sub make_logged
 {

@@ -77,6 +77,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->init = mca_coll_epcoll_pending_init;
     epcoll_member_init(&handle->member, handle->memory->base, (uint32_t) here.count,
                        (uint32_t) here.index, fan);
+    epcoll_set_crowded(&handle->member, door->is_crowded());
     handle->member.turn = mca_coll_epcoll_turn;
     handle->member.context = handle;
     mca_coll_epcoll_sides_begin(&handle->member);

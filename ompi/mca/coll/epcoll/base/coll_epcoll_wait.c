@@ -25,10 +25,11 @@
 
 int mca_coll_epcoll_turn(void *context)
 {
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     mca_coll_epcoll_handle_t *handle = context;
 
-    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
-                                                     &handle->wait);
+    epcoll_set_crowded(&handle->member, door->is_crowded());
+    return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
 }
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)

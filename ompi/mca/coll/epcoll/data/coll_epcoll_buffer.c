@@ -64,6 +64,7 @@ typedef struct walk_t {
     ptrdiff_t shift;            /**< of the present iterations */
     level_t *level;             /**< by depth */
     level_t few[LEVELS];
+    bool failed; /**< no memory for more levels: no run follows */
 } walk_t;
 
 static inline size_t block_bytes(const ddt_elem_desc_t *blocks)
@@ -71,9 +72,30 @@ static inline size_t block_bytes(const ddt_elem_desc_t *blocks)
     return blocks->blocklen * opal_datatype_basicDatatypes[blocks->common.type]->size;
 }
 
+/** Go into a loop.  @return false if there is no memory */
+static inline bool walk_enter(walk_t *walk, size_t iteration)
+{
+    const ddt_loop_desc_t *loop = &walk->list[walk->place].loop;
+
+    if (LEVELS == walk->depth && walk->few == walk->level) {
+        /* A loop has a beginning, an end, and something between them. */
+        level_t *more = malloc((walk->used / 3 + 1) * sizeof(*more));
+
+        if (NULL == more) {
+            walk->failed = true;
+            return false;
+        }
+        walk->level = memcpy(more, walk->few, sizeof(walk->few));
+    }
+    walk->level[walk->depth++] = (level_t){walk->place, loop->loops - (uint32_t) iteration};
+    walk->shift += (ptrdiff_t) iteration * loop->extent;
+    ++walk->place;
+    return true;
+}
+
 /** From place on, of which nothing has been walked through, to the run in which packed byte skip lies,
  * seen from there.  @return skip, less the bytes of what has been passed: SIZE_MAX at the end of the
- * element or of a loop, with the place of that end */
+ * element or of a loop, with the place of that end, or if it failed */
 static inline size_t walk_down(walk_t *walk, size_t skip)
 {
     while (walk->place < walk->used) {
@@ -98,13 +120,10 @@ static inline size_t walk_down(walk_t *walk, size_t skip)
             const size_t bytes = walk->list[walk->place + here->loop.items].end_loop.size;
 
             if (skip < bytes * here->loop.loops) {
-                const size_t iteration = skip / bytes;
-
-                walk->level[walk->depth++] = (level_t){walk->place,
-                                                       here->loop.loops - (uint32_t) iteration};
-                walk->shift += (ptrdiff_t) iteration * here->loop.extent;
+                if (!walk_enter(walk, skip / bytes)) {
+                    break;
+                }
                 skip %= bytes;
-                ++walk->place;
             } else {
                 skip -= bytes * here->loop.loops;
                 walk->place += here->loop.items + 1;
@@ -120,7 +139,7 @@ static inline size_t walk_down(walk_t *walk, size_t skip)
 static void walk_up(walk_t *walk)
 {
     ++walk->place;
-    while (SIZE_MAX == walk_down(walk, 0)) {
+    while (SIZE_MAX == walk_down(walk, 0) && !walk->failed) {
         if (0 == walk->depth) {
             walk->element += walk->type->ub - walk->type->lb;
             walk->place = 0;
@@ -184,13 +203,10 @@ static int walk_into(walk_t *walk, size_t skip)
     walk->used = (uint32_t) description->used;
     walk->place = walk->depth = 0;
     walk->shift = 0;
-    if (LEVELS < type->loops) { /* no more are in each other than there are */
-        walk->level = malloc(type->loops * sizeof(*walk->level));
-        if (NULL == walk->level) {
-            return MPI_ERR_NO_MEM;
-        }
-    }
     skip = walk_down(walk, skip);
+    if (walk->failed) {
+        return MPI_ERR_NO_MEM;
+    }
     if (walk->left <= skip) {
         return OMPI_ERROR; /* a size that is not that of the description */
     }
@@ -209,6 +225,7 @@ static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size
 
     walk->type = type;
     walk->level = walk->few;
+    walk->failed = false;
     walk->left = walk->blocks = 0;
     walk->stride = type->ub - type->lb;
     if (NULL != flat) {
@@ -327,6 +344,7 @@ static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer
         }
         walk_pass(&into, pieces.size, pieces.count);
         walk_pass(&out_of, pieces.size, pieces.count);
+        rc = OPAL_UNLIKELY(into.failed || out_of.failed) ? MPI_ERR_NO_MEM : OMPI_SUCCESS;
     }
     walk_end(&into);
     walk_end(&out_of);

@@ -107,6 +107,10 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t 
     while (0 < *most && epcoll_claim(running->member, piece, shares, &share)) {
         const int error = running->family->work(running, piece, share);
 
+        if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
+            /* Before the share counts as done: who sees that must not take it for a success. */
+            epcoll_break(running->member, error);
+        }
         epcoll_share_done(running->member, piece);
         --*most;
         rc = EPCOLL_SOME;
@@ -162,6 +166,10 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
     epcoll_member_t *member = running->member;
     int rc = look_for_all(running);
 
+    if (EPCOLL_NOTHING == rc && 0 == ++running->waits % EPCOLL_WAITS
+        && epcoll_is_gone(member, running->seen)) {
+        return EPCOLL_DIFFERENT;
+    }
     if (EPCOLL_SOME == rc || (EPCOLL_NOTHING == rc && running->family->is_rooted)) {
         rc = work(running, most);
     }

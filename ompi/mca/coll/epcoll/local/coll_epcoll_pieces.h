@@ -53,8 +53,12 @@ struct mca_coll_epcoll_running_t {
     uint32_t seen;        /**< members that have come: that many, from the first on;
                            * of small ones from the first that matters */
     uint32_t over;        /**< likewise pieces that are over */
+    uint32_t waits;       /**< steps that not all had come for */
     uint32_t least_share; /**< bytes, a parameter's */
 };
+
+/** Steps in vain between two looks at whether somebody has left. */
+#define EPCOLL_WAITS 256
 
 /** What a step has brought; errors are MPI error codes, which are greater. */
 enum { EPCOLL_NOTHING = -3, EPCOLL_SOME = -2 };

@@ -141,9 +141,9 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     const size_t offset = EPCOLL_ALLTOALL == call->kind ? member->index * call->bytes : 0;
     int rc = 0;
 
-    for (uint32_t i = 0; i < member->count && 0 == rc; ++i) {
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
-            rc = epcoll_wait_member(member, i, word);
+            rc = epcoll_wait_member(member, 0, i, word);
             rc = 0 == rc ? take(call, epcoll_slot(member, i)->data + offset, i) : rc;
         }
     }
@@ -160,7 +160,7 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     int rc = 0;
 
     for (uint32_t i = last + 1; i-- > first && 0 == rc;) {
-        rc = epcoll_wait_member(member, i, word);
+        rc = epcoll_wait_member(member, first, i, word);
         if (0 == rc && i == last) {
             memcpy(result, epcoll_slot(member, i)->data, call->bytes);
         } else if (0 == rc) {
@@ -316,6 +316,18 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     }
 }
 
+/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_DIFFERENT: it will not */
+static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
+{
+    epcoll_member_t *member = running->member;
+
+    if (OPAL_LIKELY(0 != ++running->waits % EPCOLL_WAITS)) {
+        return EPCOLL_NOTHING;
+    }
+    epcoll_say_call(member, running->word);
+    return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+}
+
 int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 {
     uint32_t count;
@@ -329,7 +341,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 
         /* Acquire pairs with the release in epcoll_say. */
         if (atomic_load_explicit(&slot->number, memory_order_acquire) < running->member->number) {
-            return EPCOLL_NOTHING;
+            return wait_on(running, first + running->seen);
         }
         if (running->word != slot->call) {
             return EPCOLL_DIFFERENT;

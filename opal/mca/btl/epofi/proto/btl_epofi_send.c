@@ -161,6 +161,16 @@ static void descriptor_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op
     mca_btl_epofi_op_ended(module, endpoint);
 }
 
+/** The headers of a message, ours and the one of those above.  @return where its payload goes */
+static inline unsigned char *put_headers(struct mca_btl_base_endpoint_t *endpoint,
+                                         unsigned char *buffer, mca_btl_base_tag_t tag,
+                                         const void *header, size_t header_size, size_t length)
+{
+    mca_btl_epofi_wire_init(endpoint->pair, buffer, tag, length);
+    memcpy(buffer + sizeof(mca_btl_epofi_wire_t), header, header_size);
+    return buffer + sizeof(mca_btl_epofi_wire_t) + header_size;
+}
+
 /** A message that is too large to inject: through a fragment. */
 static int send_buffered(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                          const void *header, size_t header_size, const void *payload,
@@ -178,11 +188,9 @@ static int send_buffered(mca_btl_epofi_module_t *module, struct mca_btl_base_end
     if (OPAL_UNLIKELY(NULL == frag)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    mca_btl_epofi_wire_init(endpoint->pair, frag->buffer, tag, length);
-    place = frag->buffer + sizeof(mca_btl_epofi_wire_t);
-    memcpy(place, header, header_size);
+    place = put_headers(endpoint, frag->buffer, tag, header, header_size, length);
     if (0 < payload_size) {
-        memcpy(place + header_size, payload, payload_size);
+        memcpy(place, payload, payload_size);
     }
     rc = frag_post(module, endpoint, frag, length, mca_btl_epofi_frag_complete);
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
@@ -213,11 +221,9 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (sizeof(mca_btl_epofi_wire_t) + length > module->inject_size) {
         return send_buffered(module, endpoint, header, header_size, payload, payload_size, tag);
     }
-    mca_btl_epofi_wire_init(endpoint->pair, module->inject_buffer, tag, length);
-    place = module->inject_buffer + sizeof(mca_btl_epofi_wire_t);
-    memcpy(place, header, header_size);
+    place = put_headers(endpoint, module->inject_buffer, tag, header, header_size, length);
     if (0 < payload_size) {
-        memcpy(place + header_size, payload, payload_size);
+        memcpy(place, payload, payload_size);
     }
     return inject(module, endpoint, module->inject_buffer, sizeof(mca_btl_epofi_wire_t) + length);
 }
@@ -234,7 +240,6 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     mca_btl_epofi_frag_t *frag;
     struct iovec iov;
     uint32_t iov_count = 1;
-    unsigned char *place;
     int rc = admit(module, endpoint);
 
     if (OPAL_SUCCESS == rc) {
@@ -247,10 +252,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     if (OPAL_UNLIKELY(NULL == frag)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    mca_btl_epofi_wire_init(endpoint->pair, frag->buffer, tag, length);
-    place = frag->buffer + sizeof(mca_btl_epofi_wire_t);
-    memcpy(place, header, header_size);
-    iov.iov_base = place + header_size;
+    iov.iov_base = put_headers(endpoint, frag->buffer, tag, header, header_size, length);
     iov.iov_len = payload_size;
     if (0 > opal_convertor_pack(convertor, &iov, &iov_count, &packed) || packed != payload_size) {
         rc = OPAL_ERR_NOT_AVAILABLE;

@@ -1,0 +1,120 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# bench.t BUILD-FOLDER: what run-bench makes of figures of collectives that are given to it: table,
+# goals, the page's rows; which points are run where; and whose goals they are.
+#
+# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use Test::More;
+
+my $bench;
+BEGIN { $bench = dirname(__FILE__) . '/../../bench'; unshift(@INC, $bench); }
+
+use EpBench::Coll;
+use EpBench::CollGoals;
+use EpBench::Data;
+use EpBench::Ways;
+
+# The figures of two rounds, of which the second is twice the first: medians are 1.5 times what is
+# given.  ['in', 1, 'ep', 'barrier', 0, value]
+sub data
+{
+    my $data = EpBench::Data->new(0);
+
+    for my $row (@_) {
+        my ($scenario, $pairs, $way, $measure, $size, $value) = @$row;
+
+        $data->add_output($_, $way, join(',', 'epbench', $way, $scenario, $pairs, $measure, $size,
+                                         1, 10, $value * $_, $value * $_, 'us')) for 1, 2;
+    }
+    $data->{about} = { MPICH => 'MPICH Version: 4.2.1', 'newer MPICH' => '5.0.2',
+                       'newer Open MPI' => '6.0.0' };
+    return $data;
+}
+
+# The words after "seen" of the goals' lines that match.
+sub seen
+{
+    my ($text, $what) = @_;
+
+    return [map { /seen\s+(\S+\s+\S+)/ ? $1 =~ s/\s+/ /r : () } grep { /\Q$what\E/ }
+            split /\n/, $text];
+}
+
+# ---- goals ---------------------------------------------------------------------------------------
+
+sub goals
+{
+    return EpBench::CollGoals::table(data(@_));
+}
+
+my $good = goals([in => 1, ep => barrier => 0, 0.03], [in => 1, threadcomm => barrier => 0, 0.06],
+                 [in => 1, proc => barrier => 0, 0.3],
+                 [tcp => 1, proc => allreduce => 4096, 10],
+                 [tcp => 2, ep => allreduce => 4096, 5]);
+
+is_deeply(seen($good, ' Barrier '), ['0.0450 met', '2.00 met'],
+          'a barrier in time, and better than the best peer');
+is_deeply(seen($good, '2 x 2, Allreduce 4 KiB'), ['2.01 met'],
+          'two processes that do it alone, and two barriers');
+is_deeply(seen($good, 'Allreduce 1 MiB'), ['- none', '- none', '- none'], 'what was not measured');
+
+my $bad = goals([in => 1, ep => barrier => 0, 0.05], [in => 1, xhc => barrier => 0, 0.04],
+                [in => 1, ep => gather => 8, 1], [in => 1, acoll => gather => 8, 3],
+                [in => 1, ep => scan => 8, 1], [in => 1, 'mpich-new' => scan => 8, 1.4],
+                [in => 1, proc => scan => 8, 2]);
+
+is_deeply(seen($bad, ' Barrier '), ['0.0750 MISSED', '0.80 MISSED'], 'a barrier too late');
+is_deeply(seen($bad, 'the others: worst'), ['1.40 MISSED'], 'the worst of the others');
+like($bad, qr/1 of 2 lines miss it:\n\s+Scan 8 B\s+1\.40\n/, 'which is named, and alone');
+
+# ---- table and page ------------------------------------------------------------------------------
+
+my $table = EpBench::Coll::table(data([in => 1, ep => bcast => 65536, 2],
+                                      map { [in => 1, $EpBench::Coll::PEERS[$_], 'bcast', 65536,
+                                             4 + 2 * $_] } 0 .. 6), 'in', 1);
+my ($line) = $table =~ /^( +64 KiB .*)$/m;
+
+is(($line // '') =~ s/ +/ /gr, ' 64 KiB 3.00 33 6.00 9.00 12.0 15.0 18.0 21.0 24.0 2.00',
+   'a line of the table: ours, spread, each peer, times the best');
+ok(80 >= length($line // ''), 'which fits');
+
+my $row = EpBench::CollGoals::row(data([in => 1, ep => bcast => 65536, 2],
+                                       [in => 1, xhc => bcast => 65536, 8]),
+                              'in', 1, 'bcast', 65536);
+is($row, "| Broadcast 64 KiB | 3.00 | 1.5 |  |  |  |  |  | 12.0 |  | 4.0 |\n", 'a row of the page');
+
+# ---- what is run ---------------------------------------------------------------------------------
+
+sub points
+{
+    my ($way, @at) = @_;
+
+    return map { @{ $_->{points} } } EpBench::Coll::parts($EpBench::Ways::WAY{$way}, @at);
+}
+
+my %all = map { $_ => 1 } points('ep', 'in', 1);
+is(scalar(keys %all), 41, 'all points of two endpoints');
+is(scalar(grep { /^[ip](?:barrier|allreduce)/ } points('threadcomm', 'in', 1)), 0,
+   'thread communicators have nothing to wait for later');
+is_deeply([points('xhc', 'shm', 2)], [], 'xhc is left out where it does not give way');
+is_deeply([points('proc', 'tcp', 1)], [map { "allreduce:$_" } 8, 512, 4096],
+          'two processes that do it alone');
+is_deeply([grep { 'barrier:0' eq $_ } points('ep', 'in', 1, 0, undef, 'barrier:0')], [],
+          'what is measured anyway is not measured twice');
+is_deeply([points('ep-before', 'in', 1, 0, { barrier => 1 })], ['barrier:0'],
+          'other endpoints as ours, and only what is asked for');
+
+done_testing();
