@@ -23,6 +23,7 @@
 #include "coll_epcoll_parameters.h"
 #include "coll_epcoll_variables.h"
 #include "local/local.h"
+#include "pending/pending.h"
 
 #include "mpi.h"
 #include "ompi/constants.h"
@@ -35,7 +36,7 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
-/** Keys of memory behind the door. */
+/** Key of the block's memory behind the door; the layer pending has others. */
 #define KEY_BLOCK 0
 
 /* ---- handles --------------------------------------------------------------------------------- */
@@ -72,11 +73,14 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->here = here;
     handle->is_local = true;
     handle->run = mca_coll_epcoll_local_run;
+    handle->begin = mca_coll_epcoll_pending_begin;
+    handle->init = mca_coll_epcoll_pending_init;
     epcoll_member_init(&handle->member, handle->memory->base, (uint32_t) here.count,
                        (uint32_t) here.index, fan);
     epcoll_set_crowded(&handle->member, door->is_crowded());
     handle->member.turn = mca_coll_epcoll_turn;
     handle->member.context = handle;
+    mca_coll_epcoll_sides_begin(&handle->member);
     mca_coll_epcoll_variables_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
@@ -87,6 +91,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
+    mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_variables_remove(handle);
     mca_coll_epcoll_component.door->memory_put(handle->memory);
     free(handle);

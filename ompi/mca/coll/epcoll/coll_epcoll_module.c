@@ -36,17 +36,26 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL(name, kind)                                                          \
-        if (mca_coll_epcoll_component.serves[kind]) {                                    \
-            MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
-                              "epcoll");                                                 \
-            MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");    \
+#    define INSTALL_FORM(name)                                                                    \
+        MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, "epcoll"); \
+        MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
+#    define INSTALL(name, kind)                       \
+        if (mca_coll_epcoll_component.serves[kind]) { \
+            INSTALL_FORM(name)                        \
+            if (NULL != epcoll->handle->begin) {      \
+                INSTALL_FORM(i##name)                 \
+                INSTALL_FORM(name##_init)             \
+            }                                         \
         }
-#    define RESTORE(name, kind)                                                          \
-        if (base == comm->c_coll->coll_##name##_module) {                                \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
-                                 "epcoll");                                              \
+#    define RESTORE_FORM(name)                                                                    \
+        if (base == comm->c_coll->coll_##name##_module) {                                         \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module,     \
+                                 "epcoll");                                                       \
         }
+#    define RESTORE(name, kind) \
+        RESTORE_FORM(name)      \
+        RESTORE_FORM(i##name)   \
+        RESTORE_FORM(name##_init)
 
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
@@ -82,9 +91,13 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 #endif
 
-#define SET(name, kind)                                     \
-    if (mca_coll_epcoll_component.serves[kind]) {           \
-        module->super.coll_##name = mca_coll_epcoll_##name; \
+#define SET(name, kind)                                                       \
+    if (mca_coll_epcoll_component.serves[kind]) {                             \
+        module->super.coll_##name = mca_coll_epcoll_##name;                   \
+        if (NULL != handle->begin) {                                          \
+            module->super.coll_i##name = mca_coll_epcoll_i##name;             \
+            module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
+        }                                                                     \
     }
 
 mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)

@@ -52,6 +52,18 @@ our @ENTRIES = (
       longer => [qw(1x8 4x2/tcp)] },
     { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
     { program => 'coll_life', configs => [qw(1x4 1x8 2x2/tcp 2x2/node)], quick => ['1x4'] },
+    # Many collectives under way; also with nothing in lines, small shares, and many levels.
+    { program => 'coll_pending', configs => [qw(1x2 1x4 1x7 2x2/node)], longer => ['1x16'],
+      quick => ['1x4'] },
+    (map { +{ program => 'coll_pending', variant => $_->[0], configs => [$_->[1]], quick => [],
+              plain => 0, args => '--seed 5', mca => $_->[2] } }
+        ['lines', '1x4', 'coll_epcoll_inline_limit 0'],
+        ['shares', '1x4', 'coll_epcoll_share_size 64'],
+        ['fan', '1x7', 'coll_epcoll_fan 2']),
+    { program => 'coll_pending', variant => 'different', configs => [qw(1x2 1x4)], quick => [],
+      plain => 0, args => '--different 1', says => 'have called different' },
+    { program => 'coll_pending', variant => 'long', configs => [qw(1x3 1x7)], long => 1,
+      plain => 0, args => '--operations 2000 --seed 11', timeout => 300 },
     # Threads that come late to locks: Open MPI's own tables, and ours.
     (map { +{ program => $_, variant => 'late', configs => [qw(1x8 2x3/tcp 2x3/node)], plain => 0,
               quick => 'handles' eq $_ ? ['1x8'] : [], args => '--seed 21', timeout => 120,

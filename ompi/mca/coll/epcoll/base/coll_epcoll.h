@@ -62,6 +62,15 @@ struct mca_coll_epcoll_handle_t {
     ompi_communicator_t *comm;
     /** How a call is run.  @return MPI_SUCCESS or an error code */
     int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+    /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
+     * neither.  NULL: the components below serve them.
+     * @param[out] request_p  the user's; set on success
+     * @return MPI_SUCCESS or an error code */
+    int (*begin)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
+                 struct ompi_request_t **request_p);
+    int (*init)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
+                struct ompi_request_t **request_p);
+    struct mca_coll_epcoll_pending_t *pending; /**< what is under way; NULL: nothing has been, yet */
     bool is_local;                   /**< all members are in this process */
     int rank;                        /**< ours */
     uint32_t size;                   /**< of the communicator */
@@ -74,9 +83,13 @@ struct mca_coll_epcoll_handle_t {
 };
 
 #if OMPI_MAJOR_VERSION >= 6
-#    define EPCOLL_BELOW(name, kind)             \
+#    define EPCOLL_BELOW_FORM(name)              \
         mca_coll_base_module_##name##_fn_t name; \
         mca_coll_base_module_t *name##_module;
+#    define EPCOLL_BELOW(name, kind) \
+        EPCOLL_BELOW_FORM(name)      \
+        EPCOLL_BELOW_FORM(i##name)   \
+        EPCOLL_BELOW_FORM(name##_init)
 /** Who would serve a communicator without us. */
 typedef struct mca_coll_epcoll_below_t {
     EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)

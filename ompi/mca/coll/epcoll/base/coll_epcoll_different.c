@@ -48,9 +48,8 @@ static const epcoll_slot_t *find_other(const epcoll_member_t *member, uint32_t *
     return NULL;
 }
 
-int mca_coll_epcoll_different(const mca_coll_epcoll_handle_t *handle)
+int mca_coll_epcoll_different(const epcoll_member_t *member)
 {
-    const epcoll_member_t *member = &handle->member;
     uint32_t index;
     const epcoll_slot_t *other = find_other(member, &index);
 
@@ -100,9 +99,9 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, uint32_t index)
     return MPI_UNDEFINED;
 }
 
-void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle)
+void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
+                                    const epcoll_member_t *member)
 {
-    const epcoll_member_t *member = &handle->member;
     char own[128], others[128];
     uint32_t index;
     const epcoll_slot_t *other = find_other(member, &index);

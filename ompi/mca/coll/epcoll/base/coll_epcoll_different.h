@@ -24,10 +24,11 @@
 BEGIN_C_DECLS
 
 /** Which error is that?  Before epcoll_end.  @return MPI_ERR_TRUNCATE: of other lengths; MPI_ERR_OTHER */
-int mca_coll_epcoll_different(const mca_coll_epcoll_handle_t *handle);
+int mca_coll_epcoll_different(const epcoll_member_t *member);
 
 /** Tell the user who has called what.  Before epcoll_end. */
-void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
+                                    const epcoll_member_t *member);
 
 END_C_DECLS
 

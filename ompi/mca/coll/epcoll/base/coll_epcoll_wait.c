@@ -32,6 +32,19 @@ int mca_coll_epcoll_turn(void *context)
     return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
 }
 
+int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
+{
+    if (EPCOLL_DIFFERENT != rc) {
+        (void) epcoll_break(member, rc);
+        return rc;
+    }
+    rc = mca_coll_epcoll_different(member);
+    if (epcoll_break(member, rc)) {
+        mca_coll_epcoll_tell_different(handle, member); /* the first one does */
+    }
+    return rc;
+}
+
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
     if (0 != handle->wait.words[0]) {
@@ -42,13 +55,5 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
         return MPI_SUCCESS;
     }
     epcoll_give_up(&handle->member);
-    if (EPCOLL_DIFFERENT != rc) {
-        (void) epcoll_break(&handle->member, rc);
-        return rc;
-    }
-    rc = mca_coll_epcoll_different(handle);
-    if (epcoll_break(&handle->member, rc)) {
-        mca_coll_epcoll_tell_different(handle); /* the first one does */
-    }
-    return rc;
+    return mca_coll_epcoll_failed(handle, &handle->member, rc);
 }

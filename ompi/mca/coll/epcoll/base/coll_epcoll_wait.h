@@ -28,6 +28,11 @@ BEGIN_C_DECLS
 /** What epcoll_member_t's turn is; context: the handle.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_turn(void *context);
 
+/** An operation has failed, with EPCOLL_DIFFERENT or an MPI error code: break the block.
+ * @param member  the handle's view that has its number
+ * @return the MPI error code */
+int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
+
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 

@@ -95,11 +95,14 @@ typedef struct epcoll_node_t {
 /** The block's first line; places and nodes follow.  All zero at first. */
 typedef struct epcoll_block_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
+    _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
+    void *_Atomic left;             /**< likewise */
 } epcoll_block_t;
 
 /** A member's view, of its own thread. */
 typedef struct epcoll_member_t {
     epcoll_block_t *block;
+    _Atomic int *broken;           /**< the block's, or that of another one, which it breaks with */
     epcoll_place_t *place;         /**< of all members, by index */
     epcoll_node_t *node;           /**< of all levels */
     uint32_t count, index;         /**< members; our own one among them */
@@ -160,6 +163,7 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
                                       uint32_t index, uint32_t fan)
 {
     member->block = memory;
+    member->broken = &member->block->broken;
     member->place = (epcoll_place_t *) (member->block + 1);
     member->node = (epcoll_node_t *) (member->place + count);
     member->count = count;
@@ -184,7 +188,7 @@ static inline bool epcoll_break(epcoll_member_t *member, int why)
     int none = 0;
 
     /* Relaxed: nothing but the word itself is read by it. */
-    return atomic_compare_exchange_strong_explicit(&member->block->broken, &none, why,
+    return atomic_compare_exchange_strong_explicit(member->broken, &none, why,
                                                    memory_order_relaxed, memory_order_relaxed);
 }
 
@@ -228,7 +232,7 @@ static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
         }
         return 0;
     }
-    rc = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     return 0 != rc || NULL == member->turn ? rc : member->turn(member->context);
 }
 
@@ -282,7 +286,7 @@ static inline bool epcoll_leads(const epcoll_member_t *member)
 static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32_t from,
                                       uint32_t to, uint64_t wanted, uint64_t *least)
 {
-    const int why = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    const int why = atomic_load_explicit(member->broken, memory_order_relaxed);
 
     if (0 != why) {
         return why;
@@ -313,7 +317,7 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
         } else if (i == member->index) {
             through = member->number - 1;
         } else {
-            /* Acquire pairs with the release in epcoll_end: what it has read of our slots is read. */
+            /* Acquire pairs with the release in epcoll_end_at: what it has read of our slots is read. */
             while ((through = atomic_load_explicit(&member->place[i].through,
                                                    memory_order_acquire))
                        < wanted
@@ -327,6 +331,26 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
         *least = through < *least ? through : *least;
     }
     return 0;
+}
+
+/** Of operations that are under way beside each other, which read no line of a node: may the slot of
+ * that one be written?  Waits for nobody. */
+static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
+{
+    uint64_t least = UINT64_MAX;
+
+    if (number <= member->safe + EPCOLL_WINDOW) {
+        return true;
+    }
+    for (uint32_t i = 0; i < member->count; ++i) {
+        /* Acquire pairs with the release in epcoll_end_at. */
+        const uint64_t through = atomic_load_explicit(&member->place[i].through,
+                                                      memory_order_acquire);
+
+        least = through < least ? through : least;
+    }
+    member->safe = least;
+    return number <= least + EPCOLL_WINDOW;
 }
 
 /** Waits until nobody is in the operation that had our slot before. */
@@ -374,7 +398,7 @@ static inline int epcoll_look_below(epcoll_member_t *member, uint64_t wanted)
 static inline int epcoll_begin(epcoll_member_t *member)
 {
     /* Relaxed: as in epcoll_break. */
-    const int broken = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    const int broken = atomic_load_explicit(member->broken, memory_order_relaxed);
 
     ++member->number;
     if (__builtin_expect(0 != broken, 0)) {
@@ -410,12 +434,17 @@ static inline void epcoll_all_came(epcoll_member_t *member)
     member->safe = member->safe_below = member->number - 1;
 }
 
-/** We are through with the operation: read nothing of it any more. */
+/** We are through with all operations up to this one: read nothing of them any more. */
+static inline void epcoll_end_at(epcoll_member_t *member, uint64_t number)
+{
+    /* Release pairs with the acquires in epcoll_read_through and epcoll_may_begin. */
+    atomic_store_explicit(&member->place[member->index].through, number, memory_order_release);
+}
+
+/** We are through with the operation. */
 static inline void epcoll_end(epcoll_member_t *member)
 {
-    /* Release pairs with the acquire in epcoll_read_through. */
-    atomic_store_explicit(&member->place[member->index].through, member->number,
-                          memory_order_release);
+    epcoll_end_at(member, member->number);
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */

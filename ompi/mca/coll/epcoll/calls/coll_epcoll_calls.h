@@ -24,9 +24,12 @@
 BEGIN_C_DECLS
 
 #define EPCOLL_FUNCTION(name) \
-    __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_epcoll_##name
+    __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_epcoll_##name;
 
-#define EPCOLL_DECLARE(name, kind) EPCOLL_FUNCTION(name);
+#define EPCOLL_DECLARE(name, kind) \
+    EPCOLL_FUNCTION(name)          \
+    EPCOLL_FUNCTION(i##name)       \
+    EPCOLL_FUNCTION(name##_init)
 EPCOLL_FOR_ALL_KINDS(EPCOLL_DECLARE)
 #undef EPCOLL_DECLARE
 

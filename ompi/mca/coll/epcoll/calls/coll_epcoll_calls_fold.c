@@ -35,6 +35,25 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
     return handle->run(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER});
 }
 
+int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request_p,
+                             mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+
+    (void) comm;
+    return handle->begin(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER}, request_p);
+}
+
+int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                 ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+
+    (void) comm;
+    (void) info;
+    return handle->init(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER}, request_p);
+}
+
 /** What those that reduce have in common.  @param count  elements of the whole vector */
 static bool fill(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
                  void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)

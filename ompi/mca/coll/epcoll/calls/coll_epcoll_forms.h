@@ -22,11 +22,12 @@
 #include "coll_epcoll_calls.h"
 
 #include "mpi.h"
+#include "ompi/request/request.h"
 
 #define EPCOLL_LIST(...) __VA_ARGS__
 
 /**
- * Defines the functions of a kind.
+ * Defines the functions of a kind: blocking, nonblocking, persistent.
  *
  * @param name        as in coll_epcoll_calls.h
  * @param parameters  of its functions, up to the communicator, in parentheses
@@ -43,6 +44,35 @@
         (void) comm;                                                                           \
         return fill_##name(&call, handle, EPCOLL_LIST arguments) ? handle->run(handle, &call)  \
                                                                  : MPI_SUCCESS;                \
+    }                                                                                          \
+                                                                                               \
+    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,      \
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)    \
+    {                                                                                          \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
+        mca_coll_epcoll_call_t call;                                                           \
+                                                                                               \
+        (void) comm;                                                                           \
+        if (fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
+            return handle->begin(handle, &call, request_p);                                    \
+        }                                                                                      \
+        *request_p = &ompi_request_empty;                                                      \
+        return MPI_SUCCESS;                                                                    \
+    }                                                                                          \
+                                                                                               \
+    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters,                                  \
+                                      struct ompi_communicator_t *comm,                        \
+                                      struct ompi_info_t *info, ompi_request_t **request_p,    \
+                                      mca_coll_base_module_t *module)                          \
+    {                                                                                          \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
+        mca_coll_epcoll_call_t call;                                                           \
+                                                                                               \
+        (void) comm;                                                                           \
+        (void) info;                                                                           \
+        return fill_##name(&call, handle, EPCOLL_LIST arguments)                               \
+                   ? handle->init(handle, &call, request_p)                                    \
+                   : ompi_request_persistent_noop_create(request_p);                           \
     }
 
 /** Does a member's own contribution lie where its result goes? */

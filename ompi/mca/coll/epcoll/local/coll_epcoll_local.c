@@ -13,20 +13,57 @@
  *
  * Which way a call goes whose members are all here.
  *
- * Tests: coll_move, coll_reduce
+ * Tests: coll_move, coll_reduce, coll_pending
  */
 
 #include "ompi_config.h"
 
 #include "local.h"
 
+static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+{
+    return mca_coll_epcoll_is_small(member, (uint32_t) mca_coll_epcoll_component.inline_limit,
+                                    call);
+}
+
+void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_count(handle, call->kind,
+                          EPCOLL_BARRIER == call->kind || is_small(&handle->member, call)
+                              ? EPCOLL_WAY_SMALL
+                              : EPCOLL_WAY_PIECES);
+}
+
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    if (mca_coll_epcoll_is_small(&handle->member, (uint32_t) mca_coll_epcoll_component.inline_limit,
-                                 call)) {
-        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
-        return mca_coll_epcoll_small_run(handle, call);
+    mca_coll_epcoll_local_count(handle, call);
+    return is_small(&handle->member, call)
+               ? mca_coll_epcoll_small_run(handle, call)
+               : mca_coll_epcoll_pieces_run(handle, call);
+}
+
+void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                const mca_coll_epcoll_call_t *call)
+{
+    if (EPCOLL_BARRIER == call->kind || is_small(member, call)) {
+        mca_coll_epcoll_small_show(running, member, call);
+    } else {
+        mca_coll_epcoll_pieces_show(running, member, call);
     }
-    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_PIECES);
-    return mca_coll_epcoll_pieces_run(handle, call);
+}
+
+int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most)
+{
+    return NULL == running->family ? mca_coll_epcoll_small_step(running)
+                                   : mca_coll_epcoll_pieces_step(running, most);
+}
+
+void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why)
+{
+    if (NULL != running->family) {
+        mca_coll_epcoll_pieces_close(running, why);
+    } else {
+        (void) epcoll_break(running->member, why); /* nobody reads but slots */
+    }
 }

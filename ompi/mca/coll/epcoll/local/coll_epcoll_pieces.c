@@ -14,7 +14,7 @@
  * The steps of what is done in pieces.  Which pieces there are, and what a share of one is, the family
  * of the kind knows.
  *
- * Tests: coll_move, coll_reduce, coll_late
+ * Tests: coll_move, coll_reduce, coll_late, coll_pending
  */
 
 #include "ompi_config.h"
@@ -22,9 +22,6 @@
 #include "coll_epcoll_pieces.h"
 
 #include "mpi.h"
-
-/** Steps in vain between two looks at whether somebody has left. */
-#define WAITS 256
 
 static const mca_coll_epcoll_family_t *family_of(mca_coll_epcoll_kind_t kind)
 {
@@ -169,7 +166,7 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
     epcoll_member_t *member = running->member;
     int rc = look_for_all(running);
 
-    if (EPCOLL_NOTHING == rc && 0 == ++running->waits % WAITS
+    if (EPCOLL_NOTHING == rc && 0 == ++running->waits % EPCOLL_WAITS
         && epcoll_is_gone(member, running->seen)) {
         return EPCOLL_DIFFERENT;
     }
@@ -180,7 +177,7 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
         return rc;
     }
     /* Relaxed: who broke the block before it gave up a share of ours has released that. */
-    rc = atomic_load_explicit(&member->block->broken, memory_order_relaxed);
+    rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     if (0 != rc || NULL == running->family->finish) {
         return rc;
     }

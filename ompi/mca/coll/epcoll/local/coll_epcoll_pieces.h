@@ -47,13 +47,18 @@ typedef struct mca_coll_epcoll_family_t {
 struct mca_coll_epcoll_running_t {
     epcoll_member_t *member; /**< its number is that of the operation */
     const mca_coll_epcoll_call_t *call; /**< our own one */
-    const mca_coll_epcoll_family_t *family;
+    const mca_coll_epcoll_family_t *family; /**< NULL: none, it is small (coll_epcoll_small.h) */
+    int error;            /**< of a small one that could not say its part */
     uint64_t word;        /**< of the call */
-    uint32_t seen;        /**< members that have come: that many, from the first on */
+    uint32_t seen;        /**< members that have come: that many, from the first on;
+                           * of small ones from the first that matters */
     uint32_t over;        /**< likewise pieces that are over */
     uint32_t waits;       /**< steps that not all had come for */
     uint32_t least_share; /**< bytes, a parameter's */
 };
+
+/** Steps in vain between two looks at whether somebody has left. */
+#define EPCOLL_WAITS 256
 
 /** What a step has brought; errors are MPI error codes, which are greater. */
 enum { EPCOLL_NOTHING = -3, EPCOLL_SOME = -2 };

@@ -14,7 +14,7 @@
  * Collectives whose data travel in slots.  Members read what they need, and no more: who only gives
  * (of those that gather and reduce, a low rank of a scan) does not wait.
  *
- * Tests: coll_move, coll_reduce, coll_late
+ * Tests: coll_move, coll_reduce, coll_late, coll_pending
  */
 
 #include "ompi_config.h"
@@ -233,6 +233,124 @@ static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     }
     return NULL == call->op ? gather(member, call, word) : fold_block(member, call, word);
 }
+
+/* ---- in steps -------------------------------------------------------------------------------- */
+
+/** Whom do we read?  @param count_p  set to the number of members  @return the first of them */
+static uint32_t needed(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                       uint32_t *count_p)
+{
+    const uint32_t root = (uint32_t) call->root;
+
+    *count_p = member->count;
+    switch (call->kind) {
+    case EPCOLL_BCAST:
+    case EPCOLL_SCATTER:
+        *count_p = root != member->index;
+        return root;
+    case EPCOLL_GATHER:
+    case EPCOLL_REDUCE:
+        *count_p = root == member->index ? member->count : 0;
+        return 0;
+    case EPCOLL_SCAN:
+        *count_p = member->index + 1;
+        return 0;
+    case EPCOLL_EXSCAN:
+        *count_p = member->index;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                const mca_coll_epcoll_call_t *call)
+{
+    const bool is_told = EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind;
+
+    *running = (mca_coll_epcoll_running_t){
+        .member = member,
+        .call = call,
+        .word = mca_coll_epcoll_word(call->kind, call->root,
+                                     call->in_place && EPCOLL_ALLTOALL == call->kind, call->bytes),
+    };
+    if (EPCOLL_BARRIER == call->kind) {
+        epcoll_say(epcoll_slot(member, member->index), member->number, running->word, "", 0);
+    } else if (!is_told || member->index == (uint32_t) call->root) {
+        running->error = say(member, call, running->word);
+    }
+}
+
+/** All whom we read have come. */
+static int small_hear(mca_coll_epcoll_running_t *running)
+{
+    epcoll_member_t *member = running->member;
+    const mca_coll_epcoll_call_t *call = running->call;
+    const bool is_root = member->index == (uint32_t) call->root;
+    fold_t fold_all = {.op = call->op,
+                       .type = call->recv_type,
+                       .count = (mca_coll_epcoll_count_t) call->recv_count};
+    const epcoll_all_t all = {.call = running->word,
+                              .size = call->bytes,
+                              .combine = combine,
+                              .context = &fold_all};
+
+    switch (call->kind) {
+    case EPCOLL_BARRIER:
+        return 0;
+    case EPCOLL_BCAST:
+        return is_root ? 0 : take(call, epcoll_slot(member, (uint32_t) call->root)->data, 0);
+    case EPCOLL_SCATTER:
+        return is_root && call->in_place
+                   ? 0
+                   : take(call,
+                          epcoll_slot(member, (uint32_t) call->root)->data
+                              + member->index * call->bytes,
+                          0);
+    case EPCOLL_ALLREDUCE: /* in the order of a blocking one */
+        return 0 == member->levels
+                   ? fold(member, call, running->word, 0, member->count - 1, call->recv)
+                   : epcoll_alone(member, &all, call->recv);
+    default:
+        return hear(member, call, running->word);
+    }
+}
+
+/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_DIFFERENT: it will not */
+static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
+{
+    epcoll_member_t *member = running->member;
+
+    if (OPAL_LIKELY(0 != ++running->waits % EPCOLL_WAITS)) {
+        return EPCOLL_NOTHING;
+    }
+    epcoll_say_call(member, running->word);
+    return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+}
+
+int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
+{
+    uint32_t count;
+    const uint32_t first = needed(running->member, running->call, &count);
+
+    if (OPAL_UNLIKELY(0 != running->error)) {
+        return running->error;
+    }
+    for (; running->seen < count; ++running->seen) {
+        const epcoll_slot_t *slot = epcoll_slot(running->member, first + running->seen);
+
+        /* Acquire pairs with the release in epcoll_say. */
+        if (atomic_load_explicit(&slot->number, memory_order_acquire) < running->member->number) {
+            return wait_on(running, first + running->seen);
+        }
+        if (running->word != slot->call) {
+            return EPCOLL_DIFFERENT;
+        }
+    }
+    return small_hear(running);
+}
+
+/* ---- at once --------------------------------------------------------------------------------- */
 
 static bool all_come(mca_coll_epcoll_kind_t kind)
 {

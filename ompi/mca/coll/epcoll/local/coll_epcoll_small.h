@@ -20,6 +20,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "coll_epcoll_pieces.h"
 
 BEGIN_C_DECLS
 
@@ -35,8 +36,26 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle,
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
 
-/** All of any call but a barrier, small or not (coll_epcoll_local.c). */
+/** As mca_coll_epcoll_pieces_show and mca_coll_epcoll_pieces_step, of a small call or a barrier. */
+void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running);
+
+/* Small or not: coll_epcoll_local.c. */
+
+/** The user has called it. */
+void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call);
+
+/** All of any call but a barrier. */
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+
+/** As mca_coll_epcoll_pieces_show, mca_coll_epcoll_pieces_step and mca_coll_epcoll_pieces_close, of
+ * any call. */
+void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most);
+void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why);
 
 END_C_DECLS
 

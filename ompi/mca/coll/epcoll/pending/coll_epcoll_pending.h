@@ -1,0 +1,105 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What is under way in a handle: nonblocking and persistent operations.
+ *
+ * Each has its own view of a block, with its own number.  Nonblocking ones share a block, where their
+ * numbers follow the order of the calls; a persistent one has its own, because members may start
+ * several in different orders.  At most EPCOLL_WINDOW are under way in a block; those that come later
+ * wait in the handle's list.  They may be over in any order: a member is through with a number when
+ * all up to it are over.
+ *
+ * All that is under way is one piece of work to the engine, which whoever turns the endpoint goes on
+ * with, one thread at a time: it holds the handle's gate.  A thread that begins an operation while
+ * another one holds it leaves it at the gate, and whoever holds that takes it in.
+ *
+ * Once the last member has started an operation, any one of them completes everybody's part of it;
+ * but its request ends in a step of its own handle, when its thread is in MPI, or helped.
+ */
+
+#ifndef MCA_COLL_EPCOLL_PENDING_H
+#define MCA_COLL_EPCOLL_PENDING_H
+
+#include "ompi_config.h"
+
+#include "../local/local.h"
+#include "coll_epcoll_side.h"
+
+#include "ompi/request/request.h"
+
+BEGIN_C_DECLS
+
+/** Keys of memory behind the door; that of the communicator's first block is 0. */
+enum { EPCOLL_KEY_NONBLOCKING = 1, EPCOLL_KEY_PERSISTENT = 2 /* and above */ };
+
+/** A block for operations that are under way beside each other. */
+typedef struct mca_coll_epcoll_channel_t {
+    epcoll_member_t member; /**< number: that of the last operation that has been begun */
+    mca_coll_epcoll_side_t *side;
+    uint64_t through; /**< all up to this one are over */
+    uint32_t over;    /**< bit i: so is through + 1 + i */
+} mca_coll_epcoll_channel_t;
+
+/** An operation. */
+typedef struct mca_coll_epcoll_operation_t mca_coll_epcoll_operation_t;
+struct mca_coll_epcoll_operation_t {
+    mca_coll_epcoll_operation_t *next; /**< in whichever list it is */
+    mca_coll_epcoll_channel_t *channel;
+    epcoll_member_t member; /**< its view of the channel's block */
+    mca_coll_epcoll_running_t running;
+    mca_coll_epcoll_call_t call;
+    ompi_request_t *request; /**< NULL: none yet */
+    bool is_shown;           /**< else it waits until its slot may be written */
+};
+
+typedef struct mca_coll_epcoll_pending_t {
+    mpix_endpoints_work_t work; /**< its place in the engine; first, see step */
+    mca_coll_epcoll_handle_t *handle;
+    /** 0, or 1 if a thread holds it: then also the address of the last operation left there. */
+    _Atomic uintptr_t gate;
+
+    /* under the gate */
+    bool is_working;                            /**< the engine has the work */
+    mca_coll_epcoll_operation_t *first, **last; /**< begun and not over, the oldest first */
+    mca_coll_epcoll_operation_t *unused;
+    uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
+    mca_coll_epcoll_channel_t nonblocking;
+
+    mca_coll_epcoll_sides_t kept;
+    uint32_t inits; /**< of persistent ones; the thread that inits */
+} mca_coll_epcoll_pending_t;
+
+/** What handle->begin and handle->init are. */
+int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
+                                  const mca_coll_epcoll_call_t *call, ompi_request_t **request_p);
+int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call, ompi_request_t **request_p);
+
+/** The handle goes, and nothing is under way any more. */
+void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle);
+
+/* ---- for coll_epcoll_persistent.c ------------------------------------------------------------ */
+
+/** What is under way in the handle: made when it is first needed.  @return NULL: no memory */
+mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle);
+
+/** A member cannot go on, for want of memory: the others must not wait for it.  @return the error */
+int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle);
+
+/** Begin an operation that has a request. */
+void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_operation_t *operation);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_PENDING_H */

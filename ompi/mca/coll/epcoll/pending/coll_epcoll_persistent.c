@@ -1,0 +1,251 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Persistent operations.  What MPI_Start must not need is done before: the arguments are copied, the
+ * arrays among them as well, types and operation are kept, and there is a block of its own.
+ *
+ * Called by the layer calls, and through requests by libmpi.
+ *
+ * Tests: coll_pending
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_pending.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+typedef struct persistent_t {
+    mca_coll_epcoll_operation_t operation;
+    mca_coll_epcoll_channel_t channel;
+    mca_coll_epcoll_pending_t *pending;
+    void *arrays; /**< copies; NULL: none */
+} persistent_t;
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/** What the arrays of a call take for each member, all of them. */
+typedef struct arrays_t {
+    mca_coll_epcoll_count_t *counts[2];
+    mca_coll_epcoll_disp_t *disps[2];
+    ompi_datatype_t **types[2];
+} arrays_t;
+
+#define ARRAYS_EACH                                                                  \
+    (2 * (sizeof(mca_coll_epcoll_count_t) + sizeof(mca_coll_epcoll_disp_t) \
+          + sizeof(ompi_datatype_t *)))
+
+static arrays_t arrays_in(void *memory, size_t members)
+{
+    arrays_t arrays;
+
+    arrays.types[0] = memory;
+    arrays.types[1] = arrays.types[0] + members;
+    arrays.disps[0] = (mca_coll_epcoll_disp_t *) (arrays.types[1] + members);
+    arrays.disps[1] = arrays.disps[0] + members;
+    arrays.counts[0] = (mca_coll_epcoll_count_t *) (arrays.disps[1] + members);
+    arrays.counts[1] = arrays.counts[0] + members;
+    return arrays;
+}
+
+static void copy_counts(mca_coll_epcoll_counts_t *counts, mca_coll_epcoll_count_t *to,
+                        size_t members)
+{
+    if (EPCOLL_HAS_COUNTS(*counts)) {
+        for (size_t i = 0; i < members; ++i) {
+            to[i] = (mca_coll_epcoll_count_t) EPCOLL_COUNT(*counts, i);
+        }
+        *counts = EPCOLL_COUNTS_OF(to);
+    }
+}
+
+static void copy_disps(mca_coll_epcoll_disps_t *disps, mca_coll_epcoll_disp_t *to, size_t members)
+{
+    if (EPCOLL_HAS_DISPS(*disps)) {
+        for (size_t i = 0; i < members; ++i) {
+            to[i] = (mca_coll_epcoll_disp_t) EPCOLL_DISP(*disps, i);
+        }
+        *disps = EPCOLL_DISPS_OF(to);
+    }
+}
+
+static void copy_types(ompi_datatype_t *const **types, ompi_datatype_t **to, size_t members)
+{
+    if (NULL != *types) {
+        memcpy(to, *types, members * sizeof(*to));
+        *types = to;
+    }
+}
+
+/** Does a kind have one that is about all members? */
+static bool has_arrays(mca_coll_epcoll_kind_t kind)
+{
+    switch (kind) {
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_ALLTOALLW:
+    case EPCOLL_GATHERV:
+    case EPCOLL_REDUCE_SCATTER:
+    case EPCOLL_SCATTERV:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int copy_arrays(persistent_t *persistent, size_t members)
+{
+    mca_coll_epcoll_call_t *call = &persistent->operation.call;
+    arrays_t arrays;
+
+    if (!has_arrays(call->kind)) {
+        return MPI_SUCCESS;
+    }
+    persistent->arrays = malloc(members * ARRAYS_EACH);
+    if (NULL == persistent->arrays) {
+        return MPI_ERR_NO_MEM;
+    }
+    arrays = arrays_in(persistent->arrays, members);
+    if (call->in_place && EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind) {
+        const mca_coll_epcoll_call_t none = {.kind = call->kind};
+
+        call->send_counts = none.send_counts; /* of no meaning */
+        call->send_disps = none.send_disps;
+        call->send_types = NULL;
+    }
+    copy_counts(&call->send_counts, arrays.counts[0], members);
+    copy_counts(&call->recv_counts, arrays.counts[1], members);
+    copy_disps(&call->send_disps, arrays.disps[0], members);
+    copy_disps(&call->recv_disps, arrays.disps[1], members);
+    copy_types(&call->send_types, arrays.types[0], members);
+    copy_types(&call->recv_types, arrays.types[1], members);
+    return MPI_SUCCESS;
+}
+
+/* ---- types and operations -------------------------------------------------------------------- */
+
+static void hold_type(ompi_datatype_t *type, bool hold)
+{
+    if (NULL == type || ompi_datatype_is_predefined(type)) {
+        return;
+    }
+    if (hold) {
+        OBJ_RETAIN(type);
+    } else {
+        OBJ_RELEASE(type);
+    }
+}
+
+/** Hold types and operation of a call, or let go of them. */
+static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
+{
+    hold_type(call->send_type, hold);
+    hold_type(call->recv_type, hold);
+    for (size_t i = 0; i < members; ++i) {
+        hold_type(NULL == call->send_types ? NULL : call->send_types[i], hold);
+        hold_type(NULL == call->recv_types ? NULL : call->recv_types[i], hold);
+    }
+    if (NULL != call->op && !ompi_op_is_intrinsic(call->op)) {
+        ompi_op_t *op = call->op;
+
+        if (hold) {
+            OBJ_RETAIN(op);
+        } else {
+            OBJ_RELEASE(op);
+        }
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int start(void *context)
+{
+    persistent_t *persistent = context;
+
+    mca_coll_epcoll_local_count(persistent->pending->handle, &persistent->operation.call);
+    mca_coll_epcoll_pending_submit(persistent->pending, &persistent->operation);
+    return MPI_SUCCESS;
+}
+
+static void give_up(persistent_t *persistent)
+{
+    if (NULL != persistent->channel.side) {
+        mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
+                                 persistent->channel.side);
+    }
+    free(persistent->arrays);
+    free(persistent);
+}
+
+static void end(void *context)
+{
+    persistent_t *persistent = context;
+
+    hold(&persistent->operation.call, persistent->channel.member.count, false);
+    give_up(persistent);
+}
+
+static const mpix_endpoints_request_ops_t persistent_ops = {.start = start, .free = end};
+
+/** @return NULL: no memory */
+static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
+                                    const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_handle_t *handle = pending->handle;
+    persistent_t *persistent = calloc(1, sizeof(*persistent));
+
+    if (NULL == persistent) {
+        return NULL;
+    }
+    persistent->pending = pending;
+    persistent->operation.channel = &persistent->channel;
+    persistent->operation.call = *call;
+    if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
+        || MPI_SUCCESS
+               != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + pending->inits++,
+                                           &persistent->channel.member,
+                                           &persistent->channel.side)) {
+        give_up(persistent);
+        return NULL;
+    }
+    persistent->operation.member = persistent->channel.member;
+    return persistent;
+}
+
+int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call, ompi_request_t **request_p)
+{
+    mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
+    persistent_t *persistent;
+    int rc;
+
+    if (NULL == pending) {
+        return mca_coll_epcoll_pending_no_memory(handle);
+    }
+    mca_coll_epcoll_sides_look(&pending->kept, handle->size);
+    persistent = persistent_new(pending, call);
+    if (NULL == persistent) {
+        return mca_coll_epcoll_pending_no_memory(handle);
+    }
+    rc = mca_coll_epcoll_component.door->request_new(handle->comm, &persistent_ops, persistent,
+                                                     true, &persistent->operation.request);
+    if (MPI_SUCCESS != rc) {
+        give_up(persistent);
+        return mca_coll_epcoll_pending_no_memory(handle);
+    }
+    hold(&persistent->operation.call, handle->size, true);
+    *request_p = persistent->operation.request;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,154 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Blocks beside the first one.
+ *
+ * In a block beside, users counts the members that have got it; in the first one, the handles that
+ * have not gone, and left is the list of what those that have gone could not put back.
+ *
+ * Tests: coll_pending
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_side.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+static epcoll_block_t *block_of(const mca_coll_epcoll_side_t *side)
+{
+    return side->memory->base;
+}
+
+int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
+                             epcoll_member_t *member, mca_coll_epcoll_side_t **side_p)
+{
+    const epcoll_member_t *first = &handle->member;
+    mca_coll_epcoll_side_t *side = malloc(sizeof(*side));
+    int rc;
+
+    if (NULL == side) {
+        return MPI_ERR_NO_MEM;
+    }
+    rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
+                                                    mca_coll_epcoll_component.guest, key,
+                                                    epcoll_block_size(first->count, first->fan),
+                                                    &side->memory);
+    if (MPI_SUCCESS != rc) {
+        free(side);
+        return rc;
+    }
+    epcoll_member_init(member, side->memory->base, first->count, first->index, first->fan);
+    member->broken = first->broken;
+    /* Relaxed: nothing is read by it. */
+    atomic_fetch_add_explicit(&member->block->users, 1, memory_order_relaxed);
+    *side_p = side;
+    return MPI_SUCCESS;
+}
+
+/** Add one to a list. */
+static void keep(mca_coll_epcoll_sides_t *kept, mca_coll_epcoll_side_t *side)
+{
+    side->next = atomic_load_explicit(&kept->first, memory_order_relaxed);
+    /* Release pairs with the acquire in take_all. */
+    while (!atomic_compare_exchange_weak_explicit(&kept->first, &side->next, side,
+                                                  memory_order_release, memory_order_relaxed)) {
+    }
+}
+
+static mca_coll_epcoll_side_t *take_all(mca_coll_epcoll_sides_t *kept)
+{
+    /* Acquire pairs with the release in keep. */
+    return atomic_exchange_explicit(&kept->first, NULL, memory_order_acquire);
+}
+
+static void put(mca_coll_epcoll_side_t *side)
+{
+    mca_coll_epcoll_component.door->memory_put(side->memory);
+    free(side);
+}
+
+/** Have all members got it?  For as many as there are in the communicator. */
+static bool all_have(const mca_coll_epcoll_side_t *side, uint32_t count)
+{
+    /* Relaxed: who has got it holds it by itself. */
+    return count == atomic_load_explicit(&block_of(side)->users, memory_order_relaxed);
+}
+
+void mca_coll_epcoll_side_put(mca_coll_epcoll_sides_t *kept, const epcoll_member_t *member,
+                              mca_coll_epcoll_side_t *side)
+{
+    if (OPAL_LIKELY(all_have(side, member->count))) {
+        put(side);
+    } else {
+        keep(kept, side);
+    }
+}
+
+void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, uint32_t count)
+{
+    mca_coll_epcoll_side_t *next;
+
+    /* Relaxed: a hint. */
+    if (NULL == atomic_load_explicit(&kept->first, memory_order_relaxed)) {
+        return;
+    }
+    for (mca_coll_epcoll_side_t *side = take_all(kept); NULL != side; side = next) {
+        next = side->next;
+        if (all_have(side, count)) {
+            put(side);
+        } else {
+            keep(kept, side);
+        }
+    }
+}
+
+void mca_coll_epcoll_sides_begin(epcoll_member_t *member)
+{
+    /* Relaxed: nothing is read by it. */
+    atomic_fetch_add_explicit(&member->block->users, 1, memory_order_relaxed);
+}
+
+void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t *kept)
+{
+    epcoll_block_t *block = member->block;
+    mca_coll_epcoll_side_t *next;
+
+    if (NULL != kept) {
+        for (mca_coll_epcoll_side_t *side = take_all(kept); NULL != side; side = next) {
+            next = side->next;
+            if (all_have(side, member->count)) {
+                put(side);
+                continue;
+            }
+            side->next = atomic_load_explicit(&block->left, memory_order_relaxed);
+            /* Relaxed: the count below orders it. */
+            while (!atomic_compare_exchange_weak_explicit(&block->left, (void **) &side->next, side,
+                                                          memory_order_relaxed,
+                                                          memory_order_relaxed)) {
+            }
+        }
+    }
+    /* Release: what we have left; acquire: what the others have.  Partner: this one, of others. */
+    if (1 != atomic_fetch_sub_explicit(&block->users, 1, memory_order_acq_rel)) {
+        return;
+    }
+    for (mca_coll_epcoll_side_t *side = atomic_exchange_explicit(&block->left, NULL,
+                                                                 memory_order_relaxed);
+         NULL != side; side = next) {
+        next = side->next;
+        put(side);
+    }
+}
