@@ -20,7 +20,7 @@
  *
  *   --long N  bytes that do not fit into a line (default 100000; at least 100)
  *
- * Guards: epcoll/block, epcoll/local, coll_epcoll_wait.c
+ * Guards: epcoll/local, coll_epcoll_wait.c, coll_epcoll_different.c
  */
 
 #include "ept.h"

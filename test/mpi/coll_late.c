@@ -24,7 +24,7 @@
  *
  * EPT-PARTS: coll_late_move.c coll_late_fold.c
  *
- * Guards: epcoll/base, epcoll/block, epcoll/calls, epcoll/data, epcoll/local
+ * Guards: epcoll/block, epcoll/calls, epcoll/data, epcoll/local
  */
 
 #include "coll_late.h"

@@ -42,7 +42,8 @@ our @ENTRIES = (
       plain => 0, args => '--seed 2 --steps 200 --share 2048', timeout => 300,
       mca => 'coll_epcoll_fan 2 coll_epcoll_share_size 2048' },
     { program => 'coll_different', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
-      quick => [], plain => 0, args => '--long 4000', timeout => 240 },
+      quick => [], plain => 0, args => '--long 4000', timeout => 240,
+      says => 'have called different' },
     { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, timeout => 240 },
     # With a thread that sends packets whose own thread has left.

@@ -102,9 +102,9 @@ our @ENTRIES = (
               long => 1, plain => 0, args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
     # Members that call different things.
     { program => 'coll_different', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
-      quick => ['1x4'], plain => 0 },
+      quick => ['1x4'], plain => 0, says => 'have called different' },
     (map { +{ program => 'coll_different', variant => $_->[0], configs => [$_->[1]], quick => [],
-              plain => 0, mca => $COLL{ $_->[0] } } }
+              plain => 0, says => 'have called different', mca => $COLL{ $_->[0] } } }
         [qw(lines 1x4)], [qw(fan 1x7)]),
     # The other programs of collectives, likewise.
     (map { +{ program => $_->[0], variant => $_->[1], configs => [$_->[2]], quick => [],

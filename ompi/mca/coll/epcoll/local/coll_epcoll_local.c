@@ -13,7 +13,7 @@
  *
  * Which way a call goes whose members are all here.
  *
- * Tests: coll_move, coll_reduce
+ * Tests: coll_move, coll_reduce, coll_late
  */
 
 #include "ompi_config.h"
