@@ -89,7 +89,9 @@ our %ENDPOINTS = (
     'coll/iallred' => { ranks => 2 },
     'coll/ring_neighbor_alltoall' => { ranks => 2 },
     # Want a number that divides 10.
-    (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7 coll/gatherv coll/nbcoll2)),
+    (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7
+        coll/gatherv coll/nbcoll2 coll/p_gatherv
+    )),
     # Wants three.
     'datatype/concurrent_irecv' => { ranks => 3 },
 );
