@@ -12,9 +12,11 @@
  * @file
  *
  * A thousand rounds of each constructor by all ranks at once leave heap, mappings, files and the
- * table of communicators flat, measured after a warm-up.
+ * table of communicators flat, measured after a warm-up; and what a communicator takes while it is
+ * there.
  *
  *   --rounds N   default 1000
+ *   --each N     bytes that one may take at each member while it is there (default 12288)
  *   --slack N    KiB by which the heap may grow over all rounds of a constructor (default 64)
  *
  * malloc counts as handed out what each thread keeps for next time; the runner has it keep nothing.
@@ -22,7 +24,7 @@
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  *
- * Guards: pml_epml_comm.c, pml_epml_proc.c
+ * Guards: pml_epml_comm.c, pml_epml_proc.c, coll_epcoll_component.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */
@@ -433,9 +435,57 @@ static void case_flat(MPI_Comm comm, struct ept *t)
     ept_local_barrier(t);
 }
 
+/** What a communicator takes of the heap while it is there, at each member.  Of that the block of
+ * coll/epcoll has half a KiB at most, which unit/test_epcoll_block asserts of its size. */
+static void case_each(MPI_Comm comm, struct ept *t)
+{
+    enum { HELD = 100 };
+    static struct usage empty, full, freed;
+    const long most = ept_option_long("each", 12288);
+    MPI_Comm held[HELD];
+    long each;
+
+    for (int turn = 0; turn < 2; ++turn) { /* the first one warms up */
+        EPT_OK(t, MPI_Barrier(comm));
+        ept_local_barrier(t);
+        if (0 == t->local) {
+            empty = measure(0);
+        }
+        ept_local_barrier(t);
+        for (int i = 0; i < HELD; ++i) {
+            EPT_OK(t, MPI_Comm_dup(comm, &held[i]));
+            EPT_OK(t, MPI_Barrier(held[i]));
+        }
+        ept_local_barrier(t);
+        if (0 == t->local) {
+            full = measure(0);
+        }
+        ept_local_barrier(t);
+        for (int i = 0; i < HELD; ++i) {
+            EPT_OK(t, MPI_Comm_free(&held[i]));
+        }
+        EPT_OK(t, MPI_Barrier(comm));
+        ept_local_barrier(t);
+        if (0 == t->local) {
+            freed = measure(0);
+        }
+        ept_local_barrier(t);
+    }
+    each = (full.heap_kib - empty.heap_kib) * 1024 / HELD / t->nlocal;
+    if (0 == t->local) {
+        ept_note("a communicator takes %ld bytes at each member", each);
+        EPT_CHECK(t, each <= most, "a communicator takes %ld bytes at each member, not %ld", each,
+                  most);
+        EPT_CHECK(t, freed.heap_kib <= empty.heap_kib + 64,
+                  "%d communicators, freed: heap grew from %ld to %ld KiB", HELD, empty.heap_kib,
+                  freed.heap_kib);
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    EPT_CASE(t, case_each);
     for (int m = 0; m < NUM_MAKERS; ++m) {
         ept_local_barrier(t);
         if (0 == t->local) {

@@ -476,10 +476,22 @@ static void case_close(void)
     }
 }
 
+/** Half a KiB a member, for communicators of any size. */
+static void case_size(void)
+{
+    tap_case("bytes of a member");
+    for (uint32_t count = 2; count <= 5000; ++count) {
+        TAP_CHECK(epcoll_block_size(count, EPCOLL_FAN) <= 512 * (size_t) count,
+                  "a block of %u has %zu bytes", count, epcoll_block_size(count, EPCOLL_FAN));
+    }
+    tap_case_done();
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epcoll_block", TAP_SANITIZED ? 240 : 120);
     TAP_CHECK(384 == sizeof(epcoll_place_t), "a place has %zu bytes", sizeof(epcoll_place_t));
+    case_size();
     case_random();
     case_lost_core();
     case_different();

@@ -121,7 +121,7 @@ sub command_of
                             : (Ept::Build::emulator($job->{flavour}),
                                "$build/unit/$job->{program}-$job->{flavour}");
     }
-    return ($job->{runner}, '--tap', $job->{program}) if 'mpich' eq $kind;
+    return ($job->{runner}, '--tap', split(' ', $job->{args}), $job->{program}) if 'mpich' eq $kind;
     return ('perl', "-I$job->{top}/test/lib", "$job->{top}/test/$job->{folder}/$job->{program}.t",
             $build) if 'self' eq $kind;
     return ("$job->{top}/test/model/run-model", '--build', "$build/model", $job->{program})

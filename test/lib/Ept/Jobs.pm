@@ -23,13 +23,15 @@ sub mpich_jobs
     my ($top, $options) = @_;
 
     return () if $options->{quick};
+    my @folders = map { [$_, ''] } @Ept::MpichTests::FOLDERS;
+    push @folders, map { [$_, '--longer'] } sort keys %Ept::MpichTests::LONGER if $options->{long};
     return map { {
-        name => "mpich/$_",
+        name => "mpich/$_->[0]" . ($_->[1] ? ':long' : ''),
         kind => 'mpich',
         runner => "$top/test/mpich-suite/run-suite",
-        program => $_,
-        args => '',
-    } } @Ept::MpichTests::FOLDERS;
+        program => $_->[0],
+        args => $_->[1],
+    } } @folders;
 }
 
 # What is counted, not timed, and so holds on any machine that has the same programs.

@@ -21,6 +21,10 @@ our %NOWHERE = (
     'part/nonblocking_pready' => 'sends with MPI_DATATYPE_NULL, which Open MPI refuses',
     'pt2pt/rqstatus' => 'looks at MPI_ERROR of a status, which Open MPI 5.0 leaves as it was',
     'pt2pt/pt2pt_large' => 'needs MPI-4 functions that Open MPI 5.0 does not have',
+    'coll/coll_large' => 'needs MPI-4 functions that Open MPI 5.0 does not have',
+    (map { $_ => 'takes datatype handles for ints, which are pointers in Open MPI' } qw(
+        coll/nonblocking2 coll/nonblocking3
+    )),
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
 );
 
@@ -81,6 +85,12 @@ our %ENDPOINTS = (
         pt2pt/huge_dupcomm pt2pt/huge_ssend pt2pt/multi_psend_derived pt2pt/dtype_send
         pt2pt/precv_anysrc pt2pt/precv_anysrc_exp datatype/sendrecvt2 datatype/sendrecvt4
         datatype/subarray
+    )),
+    'coll/iallred' => { ranks => 2 },
+    'coll/ring_neighbor_alltoall' => { ranks => 2 },
+    # Want a number that divides 10.
+    (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7
+        coll/gatherv coll/nbcoll2 coll/p_gatherv
     )),
     # Wants three.
     'datatype/concurrent_irecv' => { ranks => 3 },

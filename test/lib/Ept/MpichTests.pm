@@ -23,8 +23,11 @@ use warnings;
 use Ept::Build;
 use Ept::MpichTable;
 
-our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init);
+our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
+
+# Folders that run in one process of endpoints, and otherwise only with --longer: where.
+our %LONGER = (coll => [qw(2x2 1x7 3x3)]);
 
 my $TIMEOUT = 300;         # seconds, unless the list wants more
 my $LONGEST = 600;         # more than this it does not get
@@ -53,7 +56,9 @@ sub _lines
             $line{result} = $value if 'resultTest' eq $key;
             $line{left_out} //= "takes $value GB of memory" if 'mem' eq $key;
             $line{left_out} //= 'tests what only MPICH has' if "$key=$value" =~ /^mpix=true$/i;
-            $line{left_out} //= 'not in the MPI standard' if "$key=$value" =~ /^strict=false$/i;
+            # MPICH 4.0.2 says so of persistent collectives as well, which MPI-4 has.
+            $line{left_out} //= 'not in the MPI standard'
+                if "$key=$value" =~ /^strict=false$/i && "$folder/$program" !~ m{^coll/p_};
             $line{timeout} = $value if 'timeLimit' eq $key && $value > $TIMEOUT;
         }
         $line{timeout} = $LONGEST if $line{timeout} > $LONGEST;
@@ -79,21 +84,26 @@ sub recipe
 
 sub _ordinary
 {
-    my ($line, $name) = @_;
+    my ($line, $name, $longer) = @_;
 
     return map { {
         %$line, name => "$name/$line->{np}/$_", config => $_, way => 'plain',
         base => 'epml' eq $_ ? "$name/$line->{np}/ob1" : undef,
         left_out => $line->{left_out} // $line->{no_processes},
-    } } qw(ob1 epml);
+    } } 'ob1', !$LONGER{ $line->{folder} } || $longer ? 'epml' : ();
 }
 
 # How many processes of how many ranks: all in one process, and half of them, or each, in its own.
 sub _layouts
 {
-    my ($line, $entry) = @_;
+    my ($line, $entry, $longer) = @_;
     my $ranks = $entry->{ranks};
 
+    if (my $others = $LONGER{ $line->{folder} }) {
+        my ($first, @rest) = _layouts({ %$line, folder => '' }, $entry);
+        return !$longer ? $first : %$entry ? @rest : @$others;
+    }
+    return () if $longer;
     return @{ $entry->{layouts} } if $entry->{layouts};
     $ranks //= 4 >= $line->{np} ? 4 : $line->{np} - $line->{np} % 2;
     $ranks = $MOST_ENDPOINTS if $ranks > $MOST_ENDPOINTS;
@@ -103,12 +113,12 @@ sub _layouts
 
 sub _endpoints
 {
-    my ($line, $name) = @_;
+    my ($line, $name, $longer) = @_;
     my $entry = $Ept::MpichTable::ENDPOINTS{ $name } //
         $Ept::MpichTable::ENDPOINTS{ "$line->{folder}/$line->{program}" } // {};
     my @jobs;
 
-    for my $layout (_layouts($line, $entry)) {
+    for my $layout (_layouts($line, $entry, $longer)) {
         my ($np, $ep) = $layout =~ /^(\d+)x(\d+)$/ or die "$name: layout $layout\n";
         push @jobs, {
             %$line, name => "$name/$layout", config => 1 == $np ? '1xN' : 'PxN', way => 'endpoint',
@@ -120,13 +130,13 @@ sub _endpoints
     return @jobs;
 }
 
-# All jobs of the folders, in the order in which they are reported.
+# All jobs of the folders, in the order in which they are reported.  Longer: the others of %LONGER.
 sub jobs
 {
-    my ($tests, @folders) = @_;
+    my ($tests, $longer, @folders) = @_;
     my (@jobs, %seen);
 
-    for my $folder (@folders) {
+    for my $folder (grep { !$longer || $LONGER{$_} } @folders) {
         my (%variants, %count);
         for my $line (_lines($tests, $folder)) {
             my $which = "$line->{program} @{ $line->{args} }";
@@ -134,7 +144,7 @@ sub jobs
             my $name = "$folder/$line->{program}" . (1 < $number ? ":$number" : '');
             $line->{left_out} //= $Ept::MpichTable::NOWHERE{ "$folder/$line->{program}" };
             $line->{no_processes} = $Ept::MpichTable::ENDPOINTS_ONLY{ "$folder/$line->{program}" };
-            push @jobs, _ordinary($line, $name), _endpoints($line, $name);
+            push @jobs, _ordinary($line, $name, $longer), _endpoints($line, $name, $longer);
         }
     }
     return grep { !$seen{ $_->{name} }++ } @jobs;

@@ -13,7 +13,7 @@
  *
  * Registration of coll/epcoll, and what the engine does with it: it is a guest behind the door.
  *
- * Tests: coll_move, coll_reduce, coll_life, install/files
+ * Tests: coll_move, coll_reduce, coll_life, comm_flat, install/files
  */
 
 #include "ompi_config.h"

@@ -36,6 +36,14 @@ our @ENTRIES = (
 
     { program => 'door', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)],
       quick => [], plain => 0, timeout => 240 },
+    { program => 'coll_late', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+      plain => 0, args => '--steps 80 --most 100000', timeout => 240 },
+    { program => 'coll_late', variant => 'fan_tsan', kind => 'tsan', configs => ['1x7'], long => 1,
+      plain => 0, args => '--seed 2 --steps 200 --share 2048', timeout => 300,
+      mca => 'coll_epcoll_fan 2 coll_epcoll_share_size 2048' },
+    { program => 'coll_different', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], plain => 0, args => '--long 4000', timeout => 240,
+      says => 'have called different' },
     { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, timeout => 240 },
     # With a thread that sends packets whose own thread has left.

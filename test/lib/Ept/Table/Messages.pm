@@ -37,6 +37,14 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
     'btl_epofi_recv_buffers 4', 'btl_epofi_send_buffers 4',
     'btl_epofi_max_send_buffers 4';
 
+# Collectives among the threads of a process in other ways than the parameters' defaults have it:
+# without our component, nothing in lines, shares of a line or of everything, many levels.
+my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
+            lines => 'coll_epcoll_inline_limit 0',
+            shares => 'coll_epcoll_share_size 64',
+            whole => 'coll_epcoll_share_size 1073741824',
+            fan => 'coll_epcoll_fan 2');
+
 our @ENTRIES = (
     # The whole matrix, all ways between processes.
     { program => 'p2p_basic', configs => [@ALL, qw(2x1/tcp 2x1/node)], longer => \@MORE },
@@ -82,6 +90,33 @@ our @ENTRIES = (
           . '(?=.*of receivers\s+rank \d+: MPI_Bcast, root 0, 8 bytes'
           . '\s+rank 0: MPI_Bcast, root 0, 12 bytes\s)' },
     { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
+    # Members that come late, one of them always; random calls of all kinds.
+    { program => 'coll_late', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
+      quick => ['1x4'] },
+    (map { +{ program => 'coll_late', variant => $_->[0], configs => $_->[1],
+              longer => $_->[2] // [], quick => [], plain => 0, mca => $COLL{ $_->[0] },
+              args => '--steps 150 --seed 3 ' . ($_->[3] // '') } }
+        ['lines', ['1x4'], ['1x7']], ['shares', ['1x4'], ['1x7'], '--share 64 --most 65536'],
+        ['fan', ['1x7'], ['1x16']], ['whole', [], ['1x4']], ['below', [], [qw(1x2 1x4)]]),
+    (map { +{ program => 'coll_late', variant => "long$_", configs => [qw(1x2 1x4 1x7)],
+              long => 1, plain => 0, args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
+    # Members that call different things.
+    { program => 'coll_different', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
+      quick => ['1x4'], plain => 0, says => 'have called different' },
+    (map { +{ program => 'coll_different', variant => $_->[0], configs => [$_->[1]], quick => [],
+              plain => 0, says => 'have called different', mca => $COLL{ $_->[0] } } }
+        [qw(lines 1x4)], [qw(fan 1x7)]),
+    # The other programs of collectives, likewise.
+    (map { +{ program => $_->[0], variant => $_->[1], configs => [$_->[2]], quick => [],
+              plain => 0, mca => $COLL{ $_->[1] } } }
+        [qw(coll_move lines 1x4)], [qw(coll_reduce lines 1x4)], [qw(coll_reduce fan 1x7)],
+        [qw(coll_move below 1x4)]),
+    (map { +{ program => $_->[0], variant => $_->[1], configs => [$_->[2]], long => 1,
+              plain => 0, mca => $COLL{ $_->[1] } } }
+        [qw(coll_move fan 1x7)], [qw(coll_move shares 1x4)], [qw(coll_move whole 1x4)],
+        [qw(coll_reduce below 1x4)], [qw(coll_reduce shares 1x4)], [qw(coll_reduce whole 1x4)],
+        [qw(coll_neighbor below 1x4)], [qw(coll_neighbor fan 1x7)],
+        [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
     { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
       longer => [qw(2x1 2x4 4x2/node)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },

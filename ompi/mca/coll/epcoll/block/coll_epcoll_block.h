@@ -35,7 +35,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
  *
- * Tests: unit/test_epcoll_block
+ * Tests: unit/test_epcoll_block, coll_late
  */
 
 #ifndef COLL_EPCOLL_BLOCK_H

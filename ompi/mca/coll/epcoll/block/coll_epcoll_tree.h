@@ -24,7 +24,7 @@
  * own lines stay until all are through, so anyone can see whether all have come, and put together by
  * itself what they say, in the same order (epcoll_alone).  The result is the same, bit by bit.
  *
- * Tests: unit/test_epcoll_block
+ * Tests: unit/test_epcoll_block, coll_late
  */
 
 #ifndef COLL_EPCOLL_TREE_H

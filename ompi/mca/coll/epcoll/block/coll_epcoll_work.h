@@ -22,7 +22,7 @@
  * nothing is set back, and a share is claimed once.  All changes of done are atomic read-modify-writes
  * with release, so who loads it (acquire) has what all did that are counted in it, whoever they were.
  *
- * Tests: unit/test_epcoll_block
+ * Tests: unit/test_epcoll_block, coll_late
  */
 
 #ifndef COLL_EPCOLL_WORK_H

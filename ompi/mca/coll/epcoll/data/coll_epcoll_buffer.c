@@ -25,7 +25,7 @@
  *
  * Called by coll_epcoll_buffer.h.
  *
- * Tests: unit/test_epcoll_buffer
+ * Tests: unit/test_epcoll_buffer, coll_late
  */
 
 #include "coll_epcoll_buffer.h"

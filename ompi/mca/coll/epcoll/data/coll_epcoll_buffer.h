@@ -20,7 +20,7 @@
  * so several threads may copy different parts of the same buffers at a time, and shares of work need
  * not be rounded to anything.
  *
- * Tests: unit/test_epcoll_buffer
+ * Tests: unit/test_epcoll_buffer, coll_late
  */
 
 #ifndef COLL_EPCOLL_BUFFER_H

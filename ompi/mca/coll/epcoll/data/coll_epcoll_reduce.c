@@ -20,7 +20,7 @@
  *
  * Called by whoever has taken a share of a collective's work.
  *
- * Tests: unit/test_epcoll_reduce
+ * Tests: unit/test_epcoll_reduce, coll_late
  */
 
 #include "coll_epcoll_reduce.h"

@@ -18,7 +18,7 @@
  * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a member's
  * block.
  *
- * Tests: coll_reduce
+ * Tests: coll_reduce, coll_late
  */
 
 #include "ompi_config.h"

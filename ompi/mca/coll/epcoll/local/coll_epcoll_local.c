@@ -13,7 +13,7 @@
  *
  * Which way a call goes whose members are all here.
  *
- * Tests: coll_move, coll_reduce, coll_pending
+ * Tests: coll_move, coll_reduce, coll_late, coll_pending
  */
 
 #include "ompi_config.h"

@@ -18,7 +18,7 @@
  * the blocks, those of other members in turn so that not all read the same one first, each in parts
  * of a share's size.
  *
- * Tests: coll_move
+ * Tests: coll_move, coll_late
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,7 @@
  * The steps of what is done in pieces.  Which pieces there are, and what a share of one is, the family
  * of the kind knows.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_pending
+ * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,7 @@
  * Collectives whose data travel in slots.  Members read what they need, and no more: who only gives
  * (of those that gather and reduce, a low rank of a scan) does not wait.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_pending
+ * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending
  */
 
 #include "ompi_config.h"

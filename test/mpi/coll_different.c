@@ -1,0 +1,339 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Members of a communicator that call different collectives, with different roots, or with different
+ * lengths: an error, of a class that says which, at all who can know, and nobody waits for ever.  Who
+ * only gives may have gone on; it gets its error from one of the next calls.  After that no call ends
+ * well, and the communicator can be freed; others have noticed nothing.
+ *
+ * Of one process, which is where lines are compared.
+ *
+ *   --long N  bytes that do not fit into a line (default 100000; at least 100)
+ *
+ * Guards: epcoll/local, coll_epcoll_wait.c, coll_epcoll_different.c
+ */
+
+#include "ept.h"
+
+enum { AFTER = 12 };
+
+/** A call, by its name in the table below. */
+struct call {
+    const char *name;
+    int root;
+    int count; /**< bytes, of a block or of a vector; -1: --long, -2: twice as many */
+};
+
+typedef int (*call_fn_t)(MPI_Comm comm, const struct call *call, int bytes);
+
+/** Room of a member, for the case that runs. */
+static _Thread_local unsigned char *room[2];
+static _Thread_local int counts[64], disps[64];
+
+static void set_counts(int size, int bytes)
+{
+    for (int i = 0; i < size; ++i) {
+        counts[i] = bytes;
+        disps[i] = i * bytes;
+    }
+}
+
+static int size_of(MPI_Comm comm)
+{
+    int size;
+
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+static int call_barrier(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    (void) bytes;
+    return MPI_Barrier(comm);
+}
+
+static int call_bcast(MPI_Comm comm, const struct call *call, int bytes)
+{
+    return MPI_Bcast(room[0], bytes, MPI_BYTE, call->root, comm);
+}
+
+static int call_allreduce(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    return MPI_Allreduce(room[0], room[1], bytes, MPI_BYTE, MPI_BOR, comm);
+}
+
+static int call_reduce(MPI_Comm comm, const struct call *call, int bytes)
+{
+    return MPI_Reduce(room[0], room[1], bytes, MPI_BYTE, MPI_BOR, call->root, comm);
+}
+
+static int call_scan(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    return MPI_Scan(room[0], room[1], bytes, MPI_BYTE, MPI_BOR, comm);
+}
+
+static int call_reduce_scatter(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    set_counts(size_of(comm), bytes);
+    return MPI_Reduce_scatter(room[0], room[1], counts, MPI_BYTE, MPI_BOR, comm);
+}
+
+static int call_gather(MPI_Comm comm, const struct call *call, int bytes)
+{
+    return MPI_Gather(room[0], bytes, MPI_BYTE, room[1], bytes, MPI_BYTE, call->root, comm);
+}
+
+static int call_gatherv(MPI_Comm comm, const struct call *call, int bytes)
+{
+    set_counts(size_of(comm), bytes);
+    return MPI_Gatherv(room[0], bytes, MPI_BYTE, room[1], counts, disps, MPI_BYTE, call->root,
+                       comm);
+}
+
+static int call_scatter(MPI_Comm comm, const struct call *call, int bytes)
+{
+    return MPI_Scatter(room[0], bytes, MPI_BYTE, room[1], bytes, MPI_BYTE, call->root, comm);
+}
+
+static int call_scatterv(MPI_Comm comm, const struct call *call, int bytes)
+{
+    set_counts(size_of(comm), bytes);
+    return MPI_Scatterv(room[0], counts, disps, MPI_BYTE, room[1], bytes, MPI_BYTE, call->root,
+                        comm);
+}
+
+static int call_allgather(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    return MPI_Allgather(room[0], bytes, MPI_BYTE, room[1], bytes, MPI_BYTE, comm);
+}
+
+static int call_allgatherv(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    set_counts(size_of(comm), bytes);
+    return MPI_Allgatherv(room[0], bytes, MPI_BYTE, room[1], counts, disps, MPI_BYTE, comm);
+}
+
+static int call_alltoall(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    return MPI_Alltoall(room[0], bytes, MPI_BYTE, room[1], bytes, MPI_BYTE, comm);
+}
+
+static int call_alltoallv(MPI_Comm comm, const struct call *call, int bytes)
+{
+    (void) call;
+    set_counts(size_of(comm), bytes);
+    return MPI_Alltoallv(room[0], counts, disps, MPI_BYTE, room[1], counts, disps, MPI_BYTE, comm);
+}
+
+static const struct {
+    const char *name;
+    call_fn_t fn;
+} calls[] = {{"barrier", call_barrier},     {"bcast", call_bcast},
+             {"allreduce", call_allreduce}, {"reduce", call_reduce},
+             {"scan", call_scan},           {"reduce_scatter", call_reduce_scatter},
+             {"gather", call_gather},       {"gatherv", call_gatherv},
+             {"scatter", call_scatter},     {"scatterv", call_scatterv},
+             {"allgather", call_allgather}, {"allgatherv", call_allgatherv},
+             {"alltoall", call_alltoall},   {"alltoallv", call_alltoallv}};
+
+static int bytes_of(const struct call *call)
+{
+    const int bytes = (int) ept_option_long("long", 100000);
+
+    return -1 == call->count ? bytes : -2 == call->count ? 2 * bytes : call->count;
+}
+
+static int do_call(MPI_Comm comm, const struct call *call)
+{
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); ++i) {
+        if (0 == strcmp(call->name, calls[i].name)) {
+            return calls[i].fn(comm, call, bytes_of(call));
+        }
+    }
+    ept_note("no call %s", call->name);
+    abort();
+}
+
+/** What most call, and what one calls. */
+struct pair {
+    struct call most, odd;
+    int class;
+    bool all;     /**< all learn of it in this call: each waits for all others */
+    int blind;    /**< if this rank is the one, all only give, if it is small: nobody need notice */
+    bool no_root; /**< the one is not rank 0 */
+};
+
+#define SAME(name, count, other, all)                                        \
+    {                                                                        \
+        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, all, -1, false \
+    }
+#define ROOM(name, count, other)                                              \
+    {                                                                         \
+        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, false, -1, true \
+    }
+
+static const struct pair lengths[] = {
+    SAME("allreduce", 8, 16, true),     SAME("allreduce", 8, -1, true),
+    SAME("allreduce", -1, -2, true),    SAME("allreduce", -2, 1, true),
+    SAME("bcast", 8, 16, false),        SAME("bcast", 40, 8, false),
+    SAME("bcast", 8, -1, false),        SAME("bcast", -1, -2, false),
+    SAME("bcast", -2, -1, false),       SAME("bcast", -1, 8, false),
+    SAME("reduce", 8, 16, false),       SAME("reduce", -1, -2, false),
+    SAME("scan", 8, 16, false),         SAME("scan", -1, -2, true),
+    SAME("reduce_scatter", 1, 2, true), SAME("reduce_scatter", -1, -2, true),
+    SAME("gather", 8, 16, false),       SAME("gather", -1, -2, false),
+    SAME("gather", -2, -1, false),      SAME("scatter", 1, 2, false),
+    SAME("scatter", -1, -2, false),     SAME("allgather", 8, 16, true),
+    SAME("allgather", -1, -2, true),    SAME("alltoall", 1, 2, true),
+    SAME("alltoall", -1, -2, true),     SAME("allgatherv", 8, 16, true),
+    SAME("allgatherv", -1, -2, true),   SAME("alltoallv", 8, 16, true),
+    SAME("alltoallv", -1, -2, true)};
+
+/* A sender's blocks and its receiver's room are compared as they are copied, wherever v has it: the odd
+ * one sends more than the root takes; the root sends more than the odd one takes. */
+static const struct pair rooms[] = {ROOM("gatherv", 8, 16), ROOM("gatherv", -1, -2),
+                                    ROOM("scatterv", 16, 8), ROOM("scatterv", -2, -1)};
+
+#define KINDS(name, count, other, other_count, all)                              \
+    {                                                                            \
+        {name, 0, count}, {other, 0, other_count}, MPI_ERR_OTHER, all, -1, false \
+    }
+
+static const struct pair kinds[] = {
+    KINDS("barrier", 0, "allreduce", 8, true),
+    KINDS("allreduce", 8, "barrier", 0, true),
+    KINDS("allreduce", 8, "bcast", 8, false),
+    KINDS("bcast", 8, "allreduce", 8, false),
+    KINDS("barrier", 0, "bcast", 8, false),
+    KINDS("bcast", 8, "barrier", 0, false),
+    KINDS("barrier", 0, "bcast", -1, false),
+    KINDS("bcast", -1, "barrier", 0, false),
+    KINDS("allgather", 8, "alltoall", 8, true),
+    KINDS("allgather", -1, "alltoall", -1, true),
+    KINDS("allgather", -1, "bcast", 8, false),
+    {{"gather", 0, 8}, {"scatter", 0, 8}, MPI_ERR_OTHER, false, 0, false},
+    KINDS("gather", -1, "scatter", -1, false),
+    KINDS("reduce", 8, "allreduce", 8, false),
+    KINDS("reduce", -1, "allreduce", -1, false),
+    KINDS("scan", 8, "allgather", 8, false),
+    KINDS("alltoallv", -1, "allgatherv", -1, true)};
+
+#define ROOTS(name, count, blind)                                              \
+    {                                                                          \
+        {name, 0, count}, {name, 1, count}, MPI_ERR_OTHER, false, blind, false \
+    }
+
+static const struct pair roots[] = {ROOTS("bcast", 8, 1),   ROOTS("bcast", -1, -1),
+                                    ROOTS("reduce", 8, 0),  ROOTS("reduce", -1, -1),
+                                    ROOTS("gather", 8, 0),  ROOTS("gather", -1, -1),
+                                    ROOTS("scatter", 1, 1), ROOTS("scatter", -1, -1)};
+
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    if (MPI_SUCCESS != rc) {
+        MPI_Error_class(rc, &class);
+    }
+    return class;
+}
+
+/** Calls until one fails; each comes to its end.  @return the class of the failure */
+static int fails_after(MPI_Comm broken)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < AFTER && MPI_SUCCESS == rc; ++i) {
+        rc = MPI_Barrier(broken);
+    }
+    return class_of(rc);
+}
+
+static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int odd)
+{
+    int got[2], *all = malloc(2 * (size_t) t->size * sizeof(int)), failed = 0;
+    const bool blind = odd == pair->blind;
+    MPI_Comm broken;
+
+    ept_phase(t, "%s of %d, at rank %d %s of %d, root %d", pair->most.name, bytes_of(&pair->most),
+              odd, pair->odd.name, bytes_of(&pair->odd), pair->odd.root);
+    EPT_OK(t, MPI_Comm_dup(comm, &broken));
+    EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Barrier(broken));
+    /* Who is still in a call gets the error of a later one, too: wait until all have left it. */
+    EPT_OK(t, MPI_Barrier(comm));
+    got[0] = class_of(do_call(broken, odd == t->rank ? &pair->odd : &pair->most));
+    got[1] = MPI_SUCCESS == got[0] ? fails_after(broken) : got[0];
+    EPT_OK(t, MPI_Allgather(got, 2, MPI_INT, all, 2, MPI_INT, comm));
+    for (int i = 0; i < t->size && !blind; ++i) {
+        failed += MPI_SUCCESS != all[2 * i];
+        EPT_CHECK(t, MPI_SUCCESS != all[2 * i + 1], "rank %d never gets an error: %s", i, t->phase);
+        /* Who has gone on may have seen another kind of call there. */
+        EPT_CHECK(t,
+                  pair->class == all[2 * i + 1]
+                      || (!pair->all && MPI_SUCCESS == all[2 * i]
+                          && MPI_ERR_OTHER == all[2 * i + 1]),
+                  "rank %d gets class %d, then %d, not %d: %s", i, all[2 * i], all[2 * i + 1],
+                  pair->class, t->phase);
+    }
+    EPT_CHECK(t, blind || !pair->all || t->size == failed, "%d of %d get an error at once: %s",
+              failed, t->size, t->phase);
+    EPT_CHECK(t, blind || MPI_SUCCESS != class_of(MPI_Barrier(broken)),
+              "a barrier succeeds afterwards: %s", t->phase);
+    EPT_OK(t, MPI_Comm_free(&broken));
+    free(all);
+}
+
+static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size_t count)
+{
+    const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size + 4096;
+
+    room[0] = calloc(1, most);
+    room[1] = calloc(1, most);
+    for (size_t i = 0; i < count; ++i) {
+        /* Where roots differ: the one that most have, the one that one has, and one that neither has. */
+        for (int odd = pairs[i].no_root ? 1 : 0; odd < t->size && odd < 3; ++odd) {
+            try_one(comm, t, &pairs[i], odd);
+        }
+    }
+    free(room[0]);
+    free(room[1]);
+}
+
+#define TABLE(name)                                             \
+    static void case_##name(MPI_Comm comm, struct ept *t)       \
+    {                                                           \
+        try_all(comm, t, name, sizeof(name) / sizeof(name[0])); \
+    }
+
+TABLE(lengths)
+TABLE(rooms)
+TABLE(kinds)
+TABLE(roots)
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE(t, case_lengths);
+    EPT_CASE(t, case_rooms);
+    EPT_CASE(t, case_kinds);
+    EPT_CASE(t, case_roots);
+    return 0;
+}
