@@ -32,8 +32,8 @@
 #define atomic_load_explicit(word, order) (lines_read(word), *(word))
 #define atomic_store_explicit(word, value, order) (lines_write(word), (void) (*(word) = (value)))
 #define atomic_compare_exchange_strong_explicit(word, old, value, order, otherwise) \
-    (void) (lines_swap(word),                                                       \
-            *(word) == *(old) ? (void) (*(word) = (value)) : (void) (*(old) = *(word)))
+    (lines_swap(word),                                                              \
+     *(word) == *(old) ? (*(word) = (value), true) : (*(old) = *(word), false))
 #undef memcpy
 #define memcpy(to, from, size) lines_copy(to, from, size)
 #define __builtin_prefetch(place, ...) lines_prefetch(place)

@@ -77,6 +77,8 @@ typedef struct epcoll_slot_t {
 typedef struct epcoll_place_t {
     epcoll_slot_t slot[EPCOLL_WINDOW];
     alignas(64) _Atomic uint64_t through; /**< the last operation that it is through with */
+    /** Of a leader: all members of the node that it leads on a level are, with those up to this. */
+    _Atomic uint64_t below[EPCOLL_LEVELS];
     /** Shares of work, by any member: see coll_epcoll_work.h. */
     alignas(64) struct {
         _Atomic uint64_t claimed;
@@ -88,8 +90,6 @@ typedef struct epcoll_place_t {
 typedef struct epcoll_node_t {
     epcoll_slot_t up[EPCOLL_WINDOW];   /**< what its members say together */
     epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
-    alignas(
-        64) _Atomic uint64_t through; /**< all its members are, with operations up to this one */
 } epcoll_node_t;
 
 /** The block's first line; places and nodes follow.  All zero at first. */
@@ -269,6 +269,16 @@ static inline uint32_t epcoll_width(const epcoll_member_t *member, int level)
     return level < 0 ? member->count : member->nodes[level];
 }
 
+/** What the leader of a node says of how far the node's members are. */
+static inline _Atomic uint64_t *epcoll_below(const epcoll_member_t *member, uint32_t level,
+                                             uint32_t index)
+{
+    for (uint32_t i = 0; i <= level; ++i) {
+        index *= member->fan;
+    }
+    return &member->place[index].below[level];
+}
+
 /** Does it lead nodes? */
 static inline bool epcoll_leads(const epcoll_member_t *member)
 {
@@ -294,7 +304,9 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
     if (level < 0) {
         epcoll_ask(&member->place[from].through, sizeof(epcoll_place_t), to - from);
     } else {
-        epcoll_ask(&epcoll_node(member, (uint32_t) level, from)->through, sizeof(epcoll_node_t),
+        epcoll_ask(epcoll_below(member, (uint32_t) level, from),
+                   (uintptr_t) epcoll_below(member, (uint32_t) level, 1)
+                       - (uintptr_t) epcoll_below(member, (uint32_t) level, 0),
                    to - from);
     }
     for (uint32_t i = from; i < to; ++i) {
@@ -306,7 +318,7 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
             const uint32_t first = i * member->fan, below = epcoll_width(member, level - 1);
 
             /* Acquire pairs with the release in epcoll_look_below. */
-            through = atomic_load_explicit(&epcoll_node(member, (uint32_t) level, i)->through,
+            through = atomic_load_explicit(epcoll_below(member, (uint32_t) level, i),
                                            memory_order_acquire);
             if (through < wanted) {
                 through = UINT64_MAX;
@@ -387,8 +399,7 @@ static inline int epcoll_look_below(epcoll_member_t *member, uint64_t wanted)
         }
         index /= member->fan;
         /* Release pairs with the acquire in epcoll_read_through: what they have read is read. */
-        atomic_store_explicit(&epcoll_node(member, level, index)->through, least,
-                              memory_order_release);
+        atomic_store_explicit(epcoll_below(member, level, index), least, memory_order_release);
     }
     member->safe_below = least;
     return 0;
