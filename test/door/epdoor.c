@@ -71,6 +71,7 @@ typedef struct barrier_t {
     int step; /**< of the messages: how many leaders further on; 0: none yet */
     MPI_Request message[2];
     int error;
+    MPI_Datatype types[]; /**< a copy of the user's, if there are any */
 } barrier_t;
 
 const mpix_endpoints_door_t *epdoor_door;
@@ -371,13 +372,33 @@ static void begin(barrier_t *barrier)
     raise_word(&handle->process.lines[handle->process.index].word, 2 * barrier->round);
 }
 
+/** As the door's wait does. */
+static int wait_in_pieces(barrier_t *barrier)
+{
+    mpix_endpoints_wait_t wait = {{0}};
+    int rc = MPI_SUCCESS;
+
+    while (!advance(barrier)) {
+        rc = epdoor_door->wait_turn(barrier->handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait);
+        if (MPI_SUCCESS != rc) {
+            rc = advance(barrier) ? MPI_SUCCESS : rc;
+            break;
+        }
+    }
+    if (0 != wait.words[0]) {
+        epdoor_door->wait_end(&wait);
+    }
+    return rc;
+}
+
 int epdoor_barrier(MPI_Comm comm)
 {
     barrier_t barrier = {.handle = handle_of(comm), .request = MPI_REQUEST_NULL};
     int rc;
 
     begin(&barrier);
-    rc = epdoor_door->wait(comm, MPIX_ENDPOINTS_ANYBODY, advance, &barrier);
+    rc = 0 == barrier.round % 2 ? epdoor_door->wait(comm, MPIX_ENDPOINTS_ANYBODY, advance, &barrier)
+                                : wait_in_pieces(&barrier);
     if (MPI_SUCCESS != rc && 0 == barrier.handle->process.index) {
         barrier.error = rc;
         release(&barrier, &barrier.handle->process); /* those who wait for this one */
@@ -407,19 +428,34 @@ static int start(void *context)
     barrier_t *barrier = context;
 
     begin(barrier);
-    epdoor_door->work_begin(barrier->handle->comm, &barrier->work);
+    if (0 == barrier->round % 4) {
+        epdoor_door->work_begin(barrier->handle->comm, &barrier->work); /* the long way */
+    } else {
+        epdoor_door->request_begin(barrier->request, &barrier->work);
+    }
     return MPI_SUCCESS;
 }
 
 static const mpix_endpoints_request_ops_t request_ops = {.start = start, .free = free};
 
-static int request_of(MPI_Comm comm, bool persistent, MPI_Request *request)
+/** @param[in] types  of which a copy is kept, or NULL */
+static int request_of(MPI_Comm comm, bool persistent, const MPI_Datatype *types,
+                      MPI_Request *request)
 {
-    barrier_t *barrier = calloc(1, sizeof(*barrier));
-    int rc;
+    size_t size = 0;
+    barrier_t *barrier;
+    int rc, ranks;
 
+    if (NULL != types) {
+        (void) MPI_Comm_size(comm, &ranks);
+        size = (size_t) ranks * sizeof(*types);
+    }
+    barrier = calloc(1, sizeof(*barrier) + size);
     if (NULL == barrier) {
         return MPI_ERR_NO_MEM;
+    }
+    if (NULL != types) {
+        memcpy(barrier->types, types, size);
     }
     barrier->work.step = step;
     barrier->handle = handle_of(comm);
@@ -428,18 +464,26 @@ static int request_of(MPI_Comm comm, bool persistent, MPI_Request *request)
         free(barrier);
         return rc;
     }
+    if (NULL != types) {
+        epdoor_door->request_types(barrier->request, barrier->types, NULL);
+    }
     *request = barrier->request;
     return persistent ? MPI_SUCCESS : start(barrier);
 }
 
 int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    return request_of(comm, false, request);
+    return request_of(comm, false, NULL, request);
+}
+
+int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request)
+{
+    return request_of(comm, false, types, request);
 }
 
 int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request)
 {
-    return request_of(comm, true, request);
+    return request_of(comm, true, NULL, request);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

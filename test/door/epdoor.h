@@ -39,6 +39,8 @@ int epdoor_handles(void);
 /** As MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init. */
 int epdoor_barrier(MPI_Comm comm);
 int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request);
+/** Likewise of an operation that has been given a datatype for each rank. */
+int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request);
 int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request);
 
 /** Add a number to what a member has been sent: 1, 2, 3, ... of each sender.  The sum of what has

@@ -206,6 +206,121 @@ static void persistent(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Request_free(&request));
 }
 
+/** What libmpi's calls of nonblocking collectives do with a request that a component has returned:
+ * it is to keep the datatypes. */
+typedef int keep_t(MPI_Request request, MPI_Datatype send, MPI_Datatype receive);
+typedef int keep_all_t(MPI_Request request, MPI_Datatype *send, MPI_Datatype *receive, bool topo);
+
+static int count_end(MPI_Datatype type, int key, void *ends, void *extra)
+{
+    (void) type;
+    (void) key;
+    (void) extra;
+    atomic_fetch_add((atomic_int *) ends, 1);
+    return MPI_SUCCESS;
+}
+
+/** A derived type that counts when it ends. */
+static MPI_Datatype type_with_end(struct ept *t, int key, atomic_int *ends)
+{
+    MPI_Datatype type;
+
+    EPT_OK(t, MPI_Type_contiguous(2, MPI_INT, &type));
+    EPT_OK(t, MPI_Type_commit(&type));
+    EPT_OK(t, MPI_Type_set_attr(type, key, ends));
+    return type;
+}
+
+/** Nobody has ended the request yet: the last member comes when all others have said so. */
+static void say_kept(MPI_Comm comm, struct ept *t)
+{
+    EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, t->size - 1, 9, comm));
+}
+
+static void await_kept(MPI_Comm comm, struct ept *t)
+{
+    for (int rank = 0; rank < t->size - 1; ++rank) {
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, rank, 9, comm, MPI_STATUS_IGNORE));
+    }
+}
+
+/** What libmpi hangs on a request stays until the request goes, whoever ends it when. */
+static void kept(MPI_Comm comm, struct ept *t)
+{
+    const bool is_last = t->rank == t->size - 1;
+    MPI_Request request;
+    keep_t *keep;
+    int key;
+
+    *(void **) &keep = dlsym(RTLD_DEFAULT, "ompi_coll_base_retain_datatypes");
+    EPT_CHECK(t, NULL != keep, "libmpi keeps nothing");
+    EPT_OK(t, MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_end, &key, NULL));
+    for (int i = 0; NULL != keep && i < ROUNDS; ++i) {
+        atomic_int ends = 0;
+        MPI_Datatype type = type_with_end(t, key, &ends);
+
+        if (0 == i && is_last) {
+            await_kept(comm, t);
+        }
+        EPT_OK(t, epdoor_ibarrier(comm, &request));
+        if (0 == i % 2) {
+            sched_yield(); /* others may end it before libmpi knows of it */
+        }
+        EPT_OK(t, keep(request, type, MPI_INT));
+        EPT_OK(t, MPI_Type_free(&type));
+        if (0 == i && !is_last) {
+            EPT_EQ(t, 0, atomic_load(&ends));
+            say_kept(comm, t);
+        }
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        EPT_EQ(t, 1, atomic_load(&ends));
+    }
+    EPT_OK(t, MPI_Type_free_keyval(&key));
+}
+
+/** Likewise, of an array that goes as soon as the user has heard of the end. */
+static void kept_arrays(MPI_Comm comm, struct ept *t)
+{
+    const size_t size = (size_t) t->size * sizeof(MPI_Datatype);
+    const bool is_last = t->rank == t->size - 1;
+    MPI_Datatype *types = malloc(size);
+    atomic_int ends = 0;
+    MPI_Request request;
+    keep_all_t *keep;
+    int key, done = 0;
+
+    *(void **) &keep = dlsym(RTLD_DEFAULT, "ompi_coll_base_retain_datatypes_w");
+    EPT_CHECK(t, NULL != keep, "libmpi keeps nothing");
+    EPT_OK(t, MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_end, &key, NULL));
+    for (int rank = 0; rank < t->size; ++rank) {
+        types[rank] = type_with_end(t, key, &ends);
+    }
+    if (is_last) {
+        await_kept(comm, t);
+    }
+    EPT_OK(t, epdoor_ibarrier_types(comm, types, &request));
+    if (NULL != keep) {
+        EPT_OK(t, keep(request, types, NULL, false));
+    }
+    for (int rank = 0; rank < t->size; ++rank) {
+        MPI_Datatype type = types[rank];
+
+        EPT_OK(t, MPI_Type_free(&type));
+    }
+    if (!is_last) {
+        EPT_EQ(t, 0, atomic_load(&ends));
+        say_kept(comm, t);
+    }
+    while (!done) {
+        EPT_OK(t, MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE));
+    }
+    memset(types, 0xff, size);
+    free(types);
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_EQ(t, t->size, atomic_load(&ends));
+    EPT_OK(t, MPI_Type_free_keyval(&key));
+}
+
 /** A request, and its work, outlive the handle. */
 static void freed(MPI_Comm comm, struct ept *t)
 {
@@ -517,6 +632,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, barriers);
     EPT_CASE(t, nonblocking);
     EPT_CASE(t, persistent);
+    EPT_CASE(t, kept);
+    EPT_CASE(t, kept_arrays);
     EPT_CASE(t, freed);
     EPT_CASE(t, derived);
     EPT_CASE(t, failing);

@@ -30,13 +30,12 @@
 #define STEPS 50
 
 static mca_pml_epml_ep_t ep;
-static mca_pml_epml_comm_t comm;
 static ompi_communicator_t handle;
 
 typedef struct job_t {
     mpix_endpoints_work_t work;
     _Atomic int inside; /**< threads in a step of it */
-    int steps;          /**< no atomic: the list's lock orders them */
+    int steps;          /**< no atomic: the place, or the list's lock, orders them */
     int most;
     struct job_t *begins; /**< in its last step; or NULL */
 } job_t;
@@ -62,7 +61,7 @@ static mpix_endpoints_step_t job_step(mpix_endpoints_work_t *work)
     atomic_fetch_sub(&job->inside, 1);
     if (MPIX_ENDPOINTS_STEP_DONE == step) {
         if (NULL != next) {
-            mca_pml_epml_work_begin(&comm, &next->work);
+            mca_pml_epml_work_begin(&ep, &handle, &next->work);
         }
         free(job); /* it is ours again */
         atomic_fetch_add(&finished, 1);
@@ -84,7 +83,6 @@ static void begin(void)
 {
     memset((void *) &ep, 0, sizeof(ep));
     OBJ_CONSTRUCT(&ep.work.lock, opal_mutex_t);
-    comm = (mca_pml_epml_comm_t){.ep = &ep, .comm = &handle};
     ((opal_object_t *) &handle)->obj_reference_count = 1;
     finished = overlaps = nested = 0;
 }
@@ -96,7 +94,7 @@ static void check_end(int jobs)
     TAP_EQ(0, overlaps);
     TAP_EQ(0, nested);
     TAP_EQ(0, ep.works);
-    TAP_CHECK(NULL == ep.work.first, "there is work left");
+    TAP_CHECK(NULL == ep.work_place && NULL == ep.work.first, "there is work left");
     TAP_CHECK(!mca_pml_epml_work_has(&ep), "and it shows");
     TAP_EQ(1, ((opal_object_t *) &handle)->obj_reference_count);
     OBJ_DESTRUCT(&ep.work.lock);
@@ -107,16 +105,16 @@ static void case_turns(void)
     tap_case("each once a turn, as many as are allowed");
     begin();
     TAP_EQ(0, mca_pml_epml_work_turn(&ep, UINT32_MAX));
-    mca_pml_epml_work_begin(&comm, &job_new(2, NULL)->work);
-    mca_pml_epml_work_begin(&comm, &job_new(2, NULL)->work);
-    mca_pml_epml_work_begin(&comm, &job_new(2, NULL)->work);
+    mca_pml_epml_work_begin(&ep, &handle, &job_new(2, NULL)->work);
+    mca_pml_epml_work_begin(&ep, &handle, &job_new(2, NULL)->work);
+    mca_pml_epml_work_begin(&ep, &handle, &job_new(2, NULL)->work);
     TAP_CHECK(mca_pml_epml_work_has(&ep), "it does not show");
     TAP_EQ(4, ((opal_object_t *) &handle)->obj_reference_count);
-    TAP_EQ(2, mca_pml_epml_work_turn(&ep, 2)); /* the first two */
+    TAP_EQ(2, mca_pml_epml_work_turn(&ep, 1)); /* the first, which has the place; the second */
     TAP_EQ(0, finished);
-    TAP_EQ(1, mca_pml_epml_work_turn(&ep, 1)); /* the third: the oldest is first */
-    TAP_EQ(0, finished);
-    TAP_EQ(3, mca_pml_epml_work_turn(&ep, UINT32_MAX));
+    TAP_EQ(2, mca_pml_epml_work_turn(&ep, 1)); /* the first; the third: the oldest in the list */
+    TAP_EQ(1, finished);
+    TAP_EQ(2, mca_pml_epml_work_turn(&ep, UINT32_MAX));
     check_end(3);
     tap_case_done();
 }
@@ -138,7 +136,8 @@ static void *begin_some(void *arg)
     for (int i = 0; i < WORKS; ++i) {
         job_t *next = job_new(1 + (int) tap_below(&random, STEPS), NULL);
 
-        mca_pml_epml_work_begin(&comm, &job_new(1 + (int) tap_below(&random, STEPS), next)->work);
+        mca_pml_epml_work_begin(&ep, &handle,
+                                &job_new(1 + (int) tap_below(&random, STEPS), next)->work);
     }
     return NULL;
 }

@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 1
+#define MPIX_ENDPOINTS_DOOR_ABI 2
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -120,6 +120,13 @@ typedef struct mpix_endpoints_members_t {
 
 /** For from: whoever it is. */
 #define MPIX_ENDPOINTS_ANYBODY (-1)
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/** A wait of one thread in pieces; all 0 at first, then pml/epml's own. */
+typedef struct mpix_endpoints_wait_t {
+    uint32_t words[4];
+} mpix_endpoints_wait_t;
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
@@ -219,13 +226,28 @@ typedef struct mpix_endpoints_door_t {
     int (*wait_word)(const struct ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
                      uint64_t least);
 
+    /**
+     * The same in pieces, for a guest that looks for itself: what wait does after a look in vain.
+     * Once for each such look; it may last for a while (a yield, another endpoint's work).
+     *
+     * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: from is lost.  Then the guest looks once more
+     *         before it believes that nothing comes
+     */
+    int (*wait_turn)(const struct ompi_communicator_t *comm, int from, mpix_endpoints_wait_t *wait);
+
+    /** After the last wait_turn, in the same thread; nothing to do, and not to be called, where
+     * words[0] is 0.  Then the wait may be used for another one if it is all 0 again. */
+    void (*wait_end)(mpix_endpoints_wait_t *wait);
+
     /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle
      * is held until it is done.  Never fails. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);
 
     /**
      * A request that MPI_Wait and its like turn the handle's endpoint for.  To the user it is that
-     * of a collective: errors go to the communicator's handler.  It holds the handle.
+     * of a collective: errors go to the communicator's handler.  It holds the handle.  To libmpi it
+     * is an ompi_coll_base_nbc_request_t: a component's nonblocking functions may return it, and
+     * libmpi keeps the datatype and the operation for it.  Of a persistent one the guest has to.
      *
      * @param[in]  persistent  it is inactive, and MPI_Start calls ops->start; else it is active
      * @param[out] request_p   becomes the user's
@@ -234,7 +256,22 @@ typedef struct mpix_endpoints_door_t {
     int (*request_new)(struct ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
                        void *context, bool persistent, struct ompi_request_t **request_p);
 
-    /** What an active request stands for is over.  The request may be gone when this returns.
+    /** Work for an active request: as work_begin for its handle, which the request holds already.
+     * It is not to be ended before the work's last step, but may be in that. */
+    void (*request_begin)(struct ompi_request_t *request, mpix_endpoints_work_t *work);
+
+    /**
+     * Before a request is given to libmpi, of an operation with a datatype for each member
+     * (MPI_Ialltoallw): the guest's copies of both arrays, there until ops->free.  libmpi looks at
+     * the arrays once more when the request goes, and the user's may be gone by then.
+     *
+     * @param[in] send, receive  NULL: nothing that libmpi knows of (MPI_IN_PLACE)
+     */
+    void (*request_types)(struct ompi_request_t *request, struct ompi_datatype_t *const *send,
+                          struct ompi_datatype_t *const *receive);
+
+    /** What an active request stands for is over: the guest touches no buffer, datatype or operation
+     * of it any more.  The request may be gone when this returns.
      * @param[in] error  MPI_SUCCESS or an error code */
     void (*request_done)(struct ompi_request_t *request, int error);
 

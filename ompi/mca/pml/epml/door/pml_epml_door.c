@@ -98,20 +98,48 @@ static int door_turn(const ompi_communicator_t *comm)
     return mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
 }
 
+_Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
+                   && 0 == offsetof(mca_pml_epml_waiter_t, counted),
+               "a guest has it as words, and looks at the first one");
+
+/** Is whoever is waited for lost? */
+static __attribute__((noinline)) int look(const mca_pml_epml_comm_t *comm, int from)
+{
+    return mca_pml_epml_ep_has_ways(comm->ep) /* else nobody can be */
+                   && lost(comm, from, true)
+               ? MPI_ERR_PROC_FAILED
+               : MPI_SUCCESS;
+}
+
+static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
+                            mca_pml_epml_waiter_t *waiter)
+{
+    mca_pml_epml_turned(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+    return OPAL_UNLIKELY(0 == waiter->idle % LOOK_LONG) && 0 != waiter->idle ? look(comm, from)
+                                                                             : MPI_SUCCESS;
+}
+
+static int door_wait_turn(const ompi_communicator_t *comm, int from, mpix_endpoints_wait_t *wait)
+{
+    return wait_turn(mca_pml_epml_comm(comm), from, (mca_pml_epml_waiter_t *) wait);
+}
+
+static void door_wait_end(mpix_endpoints_wait_t *wait)
+{
+    mca_pml_epml_wait_over((mca_pml_epml_waiter_t *) wait);
+}
+
 static int door_wait(const ompi_communicator_t *comm, int from, bool (*until)(void *context),
                      void *context)
 {
     const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    mca_pml_epml_ep_t *ep = epml_comm->ep;
-    const bool has_ways = mca_pml_epml_ep_has_ways(ep); /* else nobody can be lost */
     mca_pml_epml_waiter_t waiter = {0};
     int rc = MPI_SUCCESS;
 
     while (!until(context)) {
-        mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
-        if (OPAL_UNLIKELY(0 == waiter.idle % LOOK_LONG) && 0 != waiter.idle && has_ways
-            && lost(epml_comm, from, true) && !until(context)) {
-            rc = MPI_ERR_PROC_FAILED;
+        rc = wait_turn(epml_comm, from, &waiter);
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            rc = until(context) ? MPI_SUCCESS : rc;
             break;
         }
     }
@@ -144,7 +172,12 @@ static int door_wait_word(const ompi_communicator_t *comm, int from, const _Atom
 
 static void door_work_begin(ompi_communicator_t *comm, mpix_endpoints_work_t *work)
 {
-    mca_pml_epml_work_begin(mca_pml_epml_comm(comm), work);
+    mca_pml_epml_work_begin(mca_pml_epml_comm(comm)->ep, comm, work);
+}
+
+static void door_request_begin(ompi_request_t *request, mpix_endpoints_work_t *work)
+{
+    mca_pml_epml_work_begin(((mca_pml_epml_guest_request_t *) request)->ep, NULL, work);
 }
 
 static int door_request_new(ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
@@ -222,8 +255,12 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .turn = door_turn,
     .wait = door_wait,
     .wait_word = door_wait_word,
+    .wait_turn = door_wait_turn,
+    .wait_end = door_wait_end,
     .work_begin = door_work_begin,
     .request_new = door_request_new,
+    .request_begin = door_request_begin,
+    .request_types = mca_pml_epml_guest_request_types,
     .request_done = mca_pml_epml_guest_request_done,
     .memory_get = door_memory_get,
     .memory_is_whole = mca_pml_epml_memory_is_whole,

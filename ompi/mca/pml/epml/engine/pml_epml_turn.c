@@ -155,7 +155,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
         epml_lock_relax();
     }
     if (0 != (due & EPML_IDLE_COUNT)) {
-        waiter->counted = true;
+        waiter->counted = 1;
         mca_pml_epml_crowd_waits(1);
     }
     if (0 != (due & EPML_IDLE_HELP)) {
@@ -172,7 +172,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
 {
-    if (waiter->counted) {
+    if (0 != waiter->counted) {
         mca_pml_epml_crowd_waits(-1);
     }
 }

@@ -13,13 +13,14 @@
  *
  * Work of guests behind the door.
  *
- * Each endpoint has a list of it, with a lock of its own.  Who turns the endpoint takes the oldest
- * out, has it go on a step, with no lock held, and puts it back at the end, unless it is done.  So
- * one thread is at it at a time, the steps of one are ordered by the list's lock, and a step may do
- * what any thread may: send, receive, begin other work.
+ * Each endpoint has a place for one, which is mostly all there is, and a list for more, with a lock
+ * of its own.  Who turns the endpoint takes work out, has it go on a step, with no lock held, and
+ * puts it back, into the list at the end, unless it is done.  So one thread is at it at a time, the
+ * steps of one are ordered by the place, or by the list's lock, and a step may do what any thread
+ * may: send, receive, begin other work.
  *
- * Work holds its communicator, so the endpoint stays; whoever looks for work counts works, which
- * does not change while somebody is at it.
+ * Work holds its communicator, or a request does for it, so the endpoint stays; whoever looks for
+ * work looks at the place and counts works, neither of which says no while somebody is at it.
  *
  * Called by pml_epml_turn.h, pml_epml_registry.c and the door.
  *
@@ -32,6 +33,9 @@
 
 /** This thread is in a step: what it calls turns endpoints, but steps no further. */
 static _Thread_local bool stepping;
+
+/** In the place: somebody is at what was there. */
+static mpix_endpoints_work_t taken;
 
 static void put(mca_pml_epml_ep_t *ep, mpix_endpoints_work_t *work)
 {
@@ -59,45 +63,105 @@ static mpix_endpoints_work_t *take(mca_pml_epml_ep_t *ep)
     return work;
 }
 
-void mca_pml_epml_work_begin(mca_pml_epml_comm_t *comm, mpix_endpoints_work_t *work)
+void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
+                             mpix_endpoints_work_t *work)
 {
-    OBJ_RETAIN(comm->comm);
-    work->comm = comm->comm;
-    atomic_fetch_add_explicit(&comm->ep->works, 1, memory_order_relaxed);
-    put(comm->ep, work);
+    mpix_endpoints_work_t *none = NULL;
+
+    if (NULL != comm) {
+        OBJ_RETAIN(comm);
+    }
+    work->comm = comm;
+    /* Release: the work before its place; partner: the acquire in step_place. */
+    if (OPAL_UNLIKELY(!atomic_compare_exchange_strong_explicit(&ep->work_place, &none, work,
+                                                               memory_order_release,
+                                                               memory_order_relaxed))) {
+        atomic_fetch_add_explicit(&ep->works, 1, memory_order_relaxed);
+        put(ep, work);
+    }
 }
 
-/** It is done, and its memory may be gone.  @param[in] comm  that it held */
-static void done(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm)
+/** One step.  Its memory may be gone afterwards. */
+static inline mpix_endpoints_step_t step_of(mpix_endpoints_work_t *work)
 {
-    atomic_fetch_sub_explicit(&ep->works, 1, memory_order_relaxed);
-    OBJ_RELEASE(comm); /* the endpoint may go with it, but for who turns it */
+    mpix_endpoints_step_t step;
+
+    stepping = true;
+    step = work->step(work);
+    stepping = false;
+    return step;
 }
 
-int mca_pml_epml_work_turn(mca_pml_epml_ep_t *ep, uint32_t most)
+/** It is done.  @param[in] comm  that it held, or NULL */
+static void done(ompi_communicator_t *comm)
+{
+    if (NULL != comm) {
+        OBJ_RELEASE(comm); /* the endpoint may go with it, but for who turns it */
+    }
+}
+
+/** A step of the one in the place.  @return whether it brought something */
+static int step_place(mca_pml_epml_ep_t *ep)
+{
+    /* Relaxed: a hint. */
+    mpix_endpoints_work_t *work = atomic_load_explicit(&ep->work_place, memory_order_relaxed);
+    ompi_communicator_t *comm;
+    mpix_endpoints_step_t step;
+
+    /* Acquire: the work, and what its last step did; partners: the releases here and in
+     * mca_pml_epml_work_begin. */
+    if (NULL == work || &taken == work
+        || !atomic_compare_exchange_strong_explicit(&ep->work_place, &work, &taken,
+                                                    memory_order_acquire, memory_order_relaxed)) {
+        return 0;
+    }
+    comm = work->comm;
+    step = step_of(work);
+    if (MPIX_ENDPOINTS_STEP_DONE == step) {
+        /* Relaxed: nothing comes with an empty place. */
+        atomic_store_explicit(&ep->work_place, NULL, memory_order_relaxed);
+        done(comm);
+    } else {
+        /* Release: what the step did; partner: the acquire above. */
+        atomic_store_explicit(&ep->work_place, work, memory_order_release);
+    }
+    return MPIX_ENDPOINTS_STEP_NOTHING != step;
+}
+
+/** Steps of those in the list.  @return number of those that brought something */
+static __attribute__((noinline)) int step_list(mca_pml_epml_ep_t *ep, uint32_t most)
 {
     /* Each once: one that is put back comes again in the next turn. */
     const uint32_t works = atomic_load_explicit(&ep->works, memory_order_relaxed);
     mpix_endpoints_work_t *work;
     int events = 0;
 
+    for (most = most < works ? most : works; 0 < most && NULL != (work = take(ep)); --most) {
+        ompi_communicator_t *comm = work->comm;
+        const mpix_endpoints_step_t step = step_of(work);
+
+        events += MPIX_ENDPOINTS_STEP_NOTHING != step;
+        if (MPIX_ENDPOINTS_STEP_DONE == step) {
+            atomic_fetch_sub_explicit(&ep->works, 1, memory_order_relaxed);
+            done(comm);
+        } else {
+            put(ep, work);
+        }
+    }
+    return events;
+}
+
+int mca_pml_epml_work_turn(mca_pml_epml_ep_t *ep, uint32_t most)
+{
+    int events;
+
     if (stepping) {
         return 0;
     }
     mca_pml_epml_check_outside();
-    for (most = most < works ? most : works; 0 < most && NULL != (work = take(ep)); --most) {
-        ompi_communicator_t *comm = work->comm;
-        mpix_endpoints_step_t step;
-
-        stepping = true;
-        step = work->step(work);
-        stepping = false;
-        events += MPIX_ENDPOINTS_STEP_NOTHING != step;
-        if (MPIX_ENDPOINTS_STEP_DONE == step) {
-            done(ep, comm);
-        } else {
-            put(ep, work);
-        }
+    events = step_place(ep);
+    if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->works, memory_order_relaxed))) {
+        events += step_list(ep, most);
     }
     return events;
 }

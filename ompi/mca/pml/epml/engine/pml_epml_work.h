@@ -23,14 +23,18 @@
 
 BEGIN_C_DECLS
 
-/** See work_begin in mpix_endpoints_door_t. */
-void mca_pml_epml_work_begin(mca_pml_epml_comm_t *comm, mpix_endpoints_work_t *work);
+/** See work_begin and request_begin in mpix_endpoints_door_t.
+ * @param[in] comm  of ep, that it holds until it is done; NULL: somebody else holds it for it */
+void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
+                             mpix_endpoints_work_t *work);
 
 /** Is there any?  A hint, by any thread. */
 static inline bool mca_pml_epml_work_has(const mca_pml_epml_ep_t *ep)
 {
-    /* Relaxed: what it leads to is read under ep->work.lock. */
-    return 0 != atomic_load_explicit(&ep->works, memory_order_relaxed);
+    /* Relaxed: what it leads to is read behind an acquire of the place, or under ep->work.lock. */
+    return 0
+           != ((uintptr_t) atomic_load_explicit(&ep->work_place, memory_order_relaxed)
+               | atomic_load_explicit(&ep->works, memory_order_relaxed));
 }
 
 /** Steps of others' work that a thread takes which helps, before it looks after its own. */
@@ -38,7 +42,7 @@ static inline bool mca_pml_epml_work_has(const mca_pml_epml_ep_t *ep)
 
 /** Have each go on once.  Not under the endpoint's lock; the endpoint does not go meanwhile.
  *
- * @param[in] most  steps
+ * @param[in] most  steps of those in the list, besides the one in the place
  * @return number of steps that brought something */
 int mca_pml_epml_work_turn(mca_pml_epml_ep_t *ep, uint32_t most);
 

@@ -14,6 +14,15 @@
  * Requests of guests behind the door: to libmpi those of collectives, to our waiting functions
  * (pml_epml_wait.c) those of an endpoint that is to be turned.  They are ended by any thread.
  *
+ * When a component has returned such a request, libmpi's call hangs on it what the operation must
+ * keep (a datatype, an operation), with a function that lets go of it and that libmpi's requests
+ * call as they complete (ompi_coll_base_retain_op and its like).  By then another thread may have
+ * ended it.  So whoever ends it touches nothing but status and flag, and what hangs there goes
+ * when the request does: libmpi frees it in a call that comes after the one that has made it.
+ *
+ * On a persistent one libmpi hangs nothing, as it is complete until it is started: the guest has to
+ * keep what it needs.
+ *
  * Called by the door and by libmpi.
  *
  * Tests: door
@@ -26,72 +35,143 @@
 
 #include "ompi/constants.h"
 
-OBJ_CLASS_INSTANCE(mca_pml_epml_guest_request_t, ompi_request_t, NULL, NULL);
+OBJ_CLASS_INSTANCE(mca_pml_epml_guest_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
+
+/** In place of REQUEST_PENDING: the user has freed it before it has ended. */
+static char freed;
+#define FREED ((void *) &freed)
+
+/** libmpi's flag, which is no atomic type, but written as one. */
+static inline void **flag_of(mca_pml_epml_guest_request_t *request)
+{
+    return (void **) &request->req_nbc.super.req_complete;
+}
+
+/** Let go of what libmpi has hung on it; and of copies that its calls from Fortran have made. */
+static void let_go(mca_pml_epml_guest_request_t *request)
+{
+    ompi_coll_base_nbc_request_t *nbc = &request->req_nbc;
+    const ompi_request_complete_fn_t hung = nbc->super.req_complete_cb;
+
+    if (OPAL_UNLIKELY(NULL != hung)) {
+        if (NULL != request->types[0] && NULL != nbc->data.refcounted.vecs.stypes) {
+            nbc->data.refcounted.vecs.stypes = request->types[0];
+        }
+        if (NULL != request->types[1] && NULL != nbc->data.refcounted.vecs.rtypes) {
+            nbc->data.refcounted.vecs.rtypes = request->types[1];
+        }
+        nbc->super.req_complete_cb = NULL;
+        (void) hung(&nbc->super);
+    }
+    for (int i = 0; i < OMPI_REQ_NB_RELEASE_ARRAYS && NULL != nbc->data.release_arrays[i]; ++i) {
+        free(nbc->data.release_arrays[i]);
+    }
+}
 
 static void give_up(mca_pml_epml_guest_request_t *request)
 {
-    ompi_communicator_t *comm = request->req_ompi.req_mpi_object.comm;
+    ompi_communicator_t *comm = request->req_nbc.super.req_mpi_object.comm;
 
     mca_pml_epml_check_outside();
+    let_go(request);
     if (NULL != request->ops->free) {
         request->ops->free(request->context);
     }
-    OMPI_REQUEST_FINI(&request->req_ompi);
-    OBJ_RELEASE(request);
-    OBJ_RELEASE(comm);
+    OMPI_REQUEST_FINI(&request->req_nbc.super);
+    mca_pml_epml_lock(request->ep);
+    request->next = request->ep->guests_unused;
+    request->ep->guests_unused = request;
+    mca_pml_epml_unlock(request->ep);
+    OBJ_RELEASE(comm); /* the endpoint may go with it, and the request then */
 }
 
-int mca_pml_epml_guest_request_free(ompi_request_t **ompi_request)
+void mca_pml_epml_guest_requests_trim(mca_pml_epml_ep_t *ep)
+{
+    while (NULL != ep->guests_unused) {
+        mca_pml_epml_guest_request_t *request = ep->guests_unused;
+
+        ep->guests_unused = request->next;
+        OBJ_RELEASE(request);
+    }
+}
+
+/** One that nothing hangs on.  @return NULL without memory */
+static mca_pml_epml_guest_request_t *draw(mca_pml_epml_ep_t *ep)
+{
+    mca_pml_epml_guest_request_t *request;
+
+    mca_pml_epml_lock(ep);
+    request = ep->guests_unused;
+    if (OPAL_LIKELY(NULL != request)) {
+        ep->guests_unused = request->next;
+    }
+    mca_pml_epml_unlock(ep);
+    if (OPAL_UNLIKELY(NULL == request)) {
+        return OBJ_NEW(mca_pml_epml_guest_request_t);
+    }
+    request->req_nbc.data.refcounted.objs.objs[0] = NULL;
+    request->req_nbc.data.refcounted.objs.objs[1] = NULL;
+    request->req_nbc.data.release_arrays[0] = NULL;
+    return request;
+}
+
+static int guest_request_free(ompi_request_t **ompi_request)
 {
     mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) *ompi_request;
+    void *state = REQUEST_PENDING;
 
     *ompi_request = MPI_REQUEST_NULL;
-    /* Acquire: orders what ended it before its end; partner: the release in
-     * mca_pml_epml_guest_request_done. */
-    if (EPML_GUEST_ACTIVE
-        == atomic_exchange_explicit(&request->state, EPML_GUEST_FREED, memory_order_acq_rel)) {
-        return OMPI_SUCCESS;
+    /* Acquire: what ended it before its end; release: what hangs on it before who ends it gives it
+     * up.  Partner of both: the exchange in mca_pml_epml_guest_request_done. */
+    if (REQUEST_COMPLETED == __atomic_load_n(flag_of(request), __ATOMIC_ACQUIRE)
+        || !__atomic_compare_exchange_n(flag_of(request), &state, FREED, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+        give_up(request);
     }
-    /* Who ends it is at its last store, of which libmpi may not have heard. */
-    while (REQUEST_COMPLETED
-           != __atomic_load_n((void *const *) &request->req_ompi.req_complete, __ATOMIC_ACQUIRE)) {
-        epml_lock_relax();
-    }
-    give_up(request);
     return OMPI_SUCCESS;
 }
 
 void mca_pml_epml_guest_request_done(ompi_request_t *ompi_request, int error)
 {
     mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) ompi_request;
+    void *before;
 
     ompi_request->req_status.MPI_ERROR = error;
-    /* Release: partner is the exchange in mca_pml_epml_guest_request_free; acquire: likewise. */
-    if (EPML_GUEST_FREED
-        == atomic_exchange_explicit(&request->state, EPML_GUEST_DONE, memory_order_acq_rel)) {
-        give_up(request);
-        return;
+    /* Release: the status and what the guest has done before the end; partners:
+     * mca_pml_epml_is_complete and guest_request_free.  Acquire: what hangs on one that has been
+     * freed; partner: the exchange in guest_request_free. */
+    before = __atomic_exchange_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_ACQ_REL);
+    if (OPAL_UNLIKELY(REQUEST_PENDING != before)) {
+        if (FREED == before) {
+            give_up(request);
+        } else { /* a component that waits by itself, as none of Open MPI's does */
+            wait_sync_update((ompi_wait_sync_t *) before, 1, error);
+        }
     }
-    /* Release: the swap in there alone does not promise it on every machine. */
-    atomic_thread_fence(memory_order_release);
-    (void) ompi_request_complete(ompi_request, true);
 }
 
-/** MPI_Start and MPI_Startall, of persistent ones that are inactive. */
-static int start(size_t count, ompi_request_t **requests)
+void mca_pml_epml_guest_request_types(ompi_request_t *ompi_request, ompi_datatype_t *const *send,
+                                      ompi_datatype_t *const *receive)
+{
+    mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) ompi_request;
+
+    request->types[0] = send;
+    request->types[1] = receive;
+}
+
+int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; ++i) {
         mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) requests[i];
         int rc;
 
-        atomic_store_explicit(&request->state, EPML_GUEST_ACTIVE, memory_order_relaxed);
         requests[i]->req_state = OMPI_REQUEST_ACTIVE;
-        requests[i]->req_complete = REQUEST_PENDING;
         requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
+        /* Relaxed: who ends it has been told of it by what start does. */
+        __atomic_store_n(flag_of(request), REQUEST_PENDING, __ATOMIC_RELAXED);
         rc = request->ops->start(request->context);
         if (OMPI_SUCCESS != rc) {
-            atomic_store_explicit(&request->state, EPML_GUEST_DONE, memory_order_relaxed);
-            requests[i]->req_complete = REQUEST_COMPLETED;
+            __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);
             requests[i]->req_state = OMPI_REQUEST_INACTIVE;
             return rc;
         }
@@ -103,29 +183,26 @@ int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
                                    const mpix_endpoints_request_ops_t *ops, void *context,
                                    bool persistent, ompi_request_t **request_p)
 {
-    mca_pml_epml_guest_request_t *request = OBJ_NEW(mca_pml_epml_guest_request_t);
+    mca_pml_epml_guest_request_t *request = draw(comm->ep);
 
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    OMPI_REQUEST_INIT(&request->req_ompi, persistent);
-    request->req_ompi.req_type = OMPI_REQUEST_COLL;
-    request->req_ompi.req_mpi_object.comm = comm->comm;
-    request->req_ompi.req_status = ompi_status_empty;
-    request->req_ompi.req_free = mca_pml_epml_guest_request_free;
-    request->req_ompi.req_start = start;
-    request->req_ompi.req_cancel = NULL;
+    OMPI_REQUEST_INIT(&request->req_nbc.super, persistent); /* inactive, so far */
+    request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
+    request->req_nbc.super.req_mpi_object.comm = comm->comm;
+    request->req_nbc.super.req_status = ompi_status_empty;
+    request->req_nbc.super.req_free = guest_request_free;
+    request->req_nbc.super.req_start = mca_pml_epml_guest_request_start;
+    request->req_nbc.super.req_cancel = NULL;
     request->ep = comm->ep;
     request->ops = ops;
     request->context = context;
-    atomic_init(&request->state, persistent ? EPML_GUEST_DONE : EPML_GUEST_ACTIVE);
-    if (persistent) {
-        request->req_ompi.req_complete = REQUEST_COMPLETED;
-        request->req_ompi.req_state = OMPI_REQUEST_INACTIVE;
-    } else {
-        request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    request->types[0] = request->types[1] = NULL;
+    if (!persistent) {
+        request->req_nbc.super.req_state = OMPI_REQUEST_ACTIVE;
     }
     OBJ_RETAIN(comm->comm);
-    *request_p = &request->req_ompi;
+    *request_p = &request->req_nbc.super;
     return OMPI_SUCCESS;
 }

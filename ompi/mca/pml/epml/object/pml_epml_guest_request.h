@@ -21,40 +21,44 @@
 
 #include "pml_epml_types.h"
 
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
 
 BEGIN_C_DECLS
 
-/** What becomes of it: who comes second, who ends it or who frees it, gives it up. */
-typedef enum mca_pml_epml_guest_state_t {
-    EPML_GUEST_ACTIVE,
-    EPML_GUEST_DONE, /**< or inactive */
-    EPML_GUEST_FREED /**< by the user, before it was done */
-} mca_pml_epml_guest_state_t;
-
 typedef struct mca_pml_epml_guest_request_t {
-    ompi_request_t req_ompi; /**< holds its communicator */
-    mca_pml_epml_ep_t *ep;   /**< that is turned for it; the communicator's */
+    ompi_coll_base_nbc_request_t req_nbc; /**< holds its communicator; libmpi's calls of collectives
+                                           * hang on it what the operation must keep */
+    mca_pml_epml_ep_t *ep;                /**< that is turned for it; the communicator's */
     const mpix_endpoints_request_ops_t *ops;
     void *context;
-    _Atomic int state; /**< mca_pml_epml_guest_state_t */
+    struct mca_pml_epml_guest_request_t *next; /**< of those that are kept for later */
+    ompi_datatype_t *const *types[2]; /**< the guest's copies of arrays that libmpi has noted where
+                                       * they lie, the user's or Fortran's; or NULL */
 } mca_pml_epml_guest_request_t;
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_guest_request_t);
 
-/** What libmpi calls; and by which such a request is known. */
-int mca_pml_epml_guest_request_free(ompi_request_t **request);
+/** MPI_Start and MPI_Startall, of persistent ones that are inactive; and by which any such request
+ * is known. */
+int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests);
 
 static inline bool mca_pml_epml_is_guest_request(const ompi_request_t *request)
 {
-    return mca_pml_epml_guest_request_free == request->req_free;
+    return mca_pml_epml_guest_request_start == request->req_start;
 }
 
-/** See request_new and request_done in mpix_endpoints_door_t.  Not under the lock. */
+/** See request_new, request_types and request_done in mpix_endpoints_door_t.  Not under the
+ * lock. */
 int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
                                    const mpix_endpoints_request_ops_t *ops, void *context,
                                    bool persistent, ompi_request_t **request_p);
+void mca_pml_epml_guest_request_types(ompi_request_t *request, ompi_datatype_t *const *send,
+                                      ompi_datatype_t *const *receive);
 void mca_pml_epml_guest_request_done(ompi_request_t *request, int error);
+
+/** Free those that are kept for later.  Under the lock. */
+void mca_pml_epml_guest_requests_trim(mca_pml_epml_ep_t *ep);
 
 END_C_DECLS
 

@@ -19,6 +19,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "pml_epml_guest_request.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_request.h"
 #include "pml_epml_request_inline.h"
@@ -83,6 +84,7 @@ void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep)
         ep->requests.unused = request->next;
         OBJ_RELEASE(request);
     }
+    mca_pml_epml_guest_requests_trim(ep);
 }
 
 bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)

@@ -257,7 +257,8 @@ typedef struct mca_pml_epml_ep_loss_t {
     } probed; /**< the last probe in vain: it waits for somebody, too */
 } mca_pml_epml_ep_loss_t;
 
-/** What guests have begun and nobody is at: pml_epml_work.h.  engine, under a lock of its own. */
+/** What guests have begun and nobody is at, but for one: pml_epml_work.h.  engine, under a lock of
+ * its own. */
 typedef struct mca_pml_epml_ep_work_t {
     opal_mutex_t lock;
     struct mpix_endpoints_work_t *first, *last; /**< the oldest first */
@@ -283,7 +284,9 @@ typedef struct mca_pml_epml_ep_list_t {
 typedef struct mca_pml_epml_ep_t {
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
     mca_pml_epml_ep_signs_t signs;
-    _Atomic uint32_t works; /**< that guests have begun and that are not done; engine, no lock */
+    _Atomic uint32_t works; /**< of guests in the list, or of it and taken out; engine, no lock */
+    /** Work that is not in the list: pml_epml_work.c.  engine, no lock. */
+    struct mpix_endpoints_work_t *_Atomic work_place;
 
     /* What each turn and each short message needs comes first. */
     _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
@@ -297,6 +300,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_fetch_t fetch;
     mca_pml_epml_ep_loss_t loss;
     mca_pml_epml_ep_work_t work;
+    struct mca_pml_epml_guest_request_t *guests_unused; /**< object, under the lock */
     mca_pml_epml_ep_life_t life;
     mca_pml_epml_ep_list_t list;
 } mca_pml_epml_ep_t;
