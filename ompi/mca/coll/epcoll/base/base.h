@@ -20,6 +20,7 @@
 #include "coll_epcoll.h"
 #include "coll_epcoll_call.h"
 #include "coll_epcoll_compat.h"
+#include "coll_epcoll_layout.h"
 #include "coll_epcoll_wait.h"
 
 #endif /* MCA_COLL_EPCOLL_BASE_BASE_H */

@@ -29,6 +29,7 @@
 
 #include "../block/block.h"
 #include "coll_epcoll_call.h"
+#include "coll_epcoll_layout.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
@@ -46,6 +47,8 @@ typedef struct mca_coll_epcoll_component_t {
     size_t inline_limit;
     size_t share_size;
     unsigned int fan;
+    unsigned int rails;
+    size_t rail_size;
 } mca_coll_epcoll_component_t;
 
 /** Of a communicator, one per member; used by the member's thread alone. */
@@ -60,12 +63,29 @@ struct mca_coll_epcoll_handle_t {
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
     mpix_endpoints_memory_t *memory; /**< the block's */
-    uint32_t turns;                  /**< of the engine, in this wait */
+    mpix_endpoints_wait_t wait;      /**< all 0: nothing has been waited for */
+
+    /* if not all members are in this process */
+    const mca_coll_epcoll_layout_t *layout;
+    mpix_endpoints_memory_t *layout_memory;
+    uint32_t calls;   /**< served by the layer between: the same at all members */
+    void *room[2];    /**< of temporary elements: see coll_epcoll_exchange.h */
+    size_t room_size[2];
 };
+
+/** The functions of the components below us, for what we do not serve. */
+typedef struct mca_coll_epcoll_below_t {
+#define EPCOLL_BELOW(name, kind)               \
+    mca_coll_base_module_##name##_fn_t name;   \
+    mca_coll_base_module_t *name##_module;
+    EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
+#undef EPCOLL_BELOW
+} mca_coll_epcoll_below_t;
 
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
+    mca_coll_epcoll_below_t below;
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
@@ -76,6 +96,11 @@ OMPI_DECLSPEC extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
 {
     return ((mca_coll_epcoll_module_t *) module)->handle;
+}
+
+static inline const mca_coll_epcoll_below_t *mca_coll_epcoll_below(mca_coll_base_module_t *module)
+{
+    return &((mca_coll_epcoll_module_t *) module)->below;
 }
 
 END_C_DECLS

@@ -53,6 +53,26 @@ typedef enum mca_coll_epcoll_kind_t {
     EPCOLL_KINDS
 } mca_coll_epcoll_kind_t;
 
+/** Calls something for each kind by its name, and its number. */
+#define EPCOLL_FOR_ALL_KINDS(each)                        \
+    each(allgather, EPCOLL_ALLGATHER)                     \
+    each(allgatherv, EPCOLL_ALLGATHERV)                   \
+    each(allreduce, EPCOLL_ALLREDUCE)                     \
+    each(alltoall, EPCOLL_ALLTOALL)                       \
+    each(alltoallv, EPCOLL_ALLTOALLV)                     \
+    each(alltoallw, EPCOLL_ALLTOALLW)                     \
+    each(barrier, EPCOLL_BARRIER)                         \
+    each(bcast, EPCOLL_BCAST)                             \
+    each(exscan, EPCOLL_EXSCAN)                           \
+    each(gather, EPCOLL_GATHER)                           \
+    each(gatherv, EPCOLL_GATHERV)                         \
+    each(reduce, EPCOLL_REDUCE)                           \
+    each(reduce_scatter, EPCOLL_REDUCE_SCATTER)           \
+    each(reduce_scatter_block, EPCOLL_REDUCE_SCATTER_BLOCK) \
+    each(scan, EPCOLL_SCAN)                               \
+    each(scatter, EPCOLL_SCATTER)                         \
+    each(scatterv, EPCOLL_SCATTERV)
+
 /**
  * What a member calls.  Fields that a kind does not have are 0.  One buffer (bcast): the root's is
  * send, the others' is recv.
@@ -69,6 +89,7 @@ typedef struct mca_coll_epcoll_call_t {
     mca_coll_epcoll_disps_t send_disps, recv_disps;
     ompi_datatype_t *const *send_types, *const *recv_types; /**< of alltoallw; displacements in bytes */
     ompi_op_t *op;
+    const struct mca_coll_epcoll_plan_t *plan; /**< of a part of what spans processes (layer between) */
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
                    * members; 0 where blocks may differ (v, w) */
 } mca_coll_epcoll_call_t;

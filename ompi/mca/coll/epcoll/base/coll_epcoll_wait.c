@@ -20,16 +20,12 @@
 
 #include "coll_epcoll_wait.h"
 
-#include <sched.h>
-
 int mca_coll_epcoll_turn(void *context)
 {
     mca_coll_epcoll_handle_t *handle = context;
 
-    if (0 == mca_coll_epcoll_component.door->turn(handle->comm) && 0 == ++handle->turns % 16) {
-        (void) sched_yield();
-    }
-    return MPI_SUCCESS;
+    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
+                                                     &handle->wait);
 }
 
 /** Members have called different things: which error is that? */
@@ -51,7 +47,10 @@ static int different(epcoll_member_t *member)
 
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    handle->turns = 0;
+    if (0 != handle->wait.words[0]) {
+        mca_coll_epcoll_component.door->wait_end(&handle->wait);
+        handle->wait = (mpix_endpoints_wait_t){{0}};
+    }
     if (0 == rc) {
         return MPI_SUCCESS;
     }

@@ -35,7 +35,7 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
  * block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    return OPAL_LIKELY(0 == rc && 0 == handle->turns) ? MPI_SUCCESS
+    return OPAL_LIKELY(0 == rc && 0 == handle->wait.words[0]) ? MPI_SUCCESS
                                                       : mca_coll_epcoll_ended_slow(handle, rc);
 }
 

@@ -26,26 +26,6 @@ BEGIN_C_DECLS
 #define EPCOLL_FUNCTION(name) \
     __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_epcoll_##name
 
-/** Calls something for each kind by its name, and its number. */
-#define EPCOLL_FOR_ALL_KINDS(each)                        \
-    each(allgather, EPCOLL_ALLGATHER)                     \
-    each(allgatherv, EPCOLL_ALLGATHERV)                   \
-    each(allreduce, EPCOLL_ALLREDUCE)                     \
-    each(alltoall, EPCOLL_ALLTOALL)                       \
-    each(alltoallv, EPCOLL_ALLTOALLV)                     \
-    each(alltoallw, EPCOLL_ALLTOALLW)                     \
-    each(barrier, EPCOLL_BARRIER)                         \
-    each(bcast, EPCOLL_BCAST)                             \
-    each(exscan, EPCOLL_EXSCAN)                           \
-    each(gather, EPCOLL_GATHER)                           \
-    each(gatherv, EPCOLL_GATHERV)                         \
-    each(reduce, EPCOLL_REDUCE)                           \
-    each(reduce_scatter, EPCOLL_REDUCE_SCATTER)           \
-    each(reduce_scatter_block, EPCOLL_REDUCE_SCATTER_BLOCK) \
-    each(scan, EPCOLL_SCAN)                               \
-    each(scatter, EPCOLL_SCATTER)                         \
-    each(scatterv, EPCOLL_SCATTERV)
-
 #define EPCOLL_DECLARE(name, kind) EPCOLL_FUNCTION(name);
 EPCOLL_FOR_ALL_KINDS(EPCOLL_DECLARE)
 #undef EPCOLL_DECLARE
