@@ -54,6 +54,7 @@ static int block_get(mca_coll_epcoll_handle_t *handle)
     if (MPI_SUCCESS == rc) {
         epcoll_member_init(&handle->member, handle->memory->base, count,
                            (uint32_t) handle->here.index, fan);
+        epcoll_set_crowded(&handle->member, mca_coll_epcoll_component.door->is_crowded());
         handle->member.turn = mca_coll_epcoll_turn;
         handle->member.context = handle;
     }

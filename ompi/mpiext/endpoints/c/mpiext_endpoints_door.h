@@ -239,6 +239,10 @@ typedef struct mpix_endpoints_door_t {
      * words[0] is 0.  Then the wait may be used for another one if it is all 0 again. */
     void (*wait_end)(mpix_endpoints_wait_t *wait);
 
+    /** Are there more threads that may be waiting than cores, as far as is known now?  Then who waits
+     * in a loop of his own calls wait_turn soon: who is waited for may need the core. */
+    bool (*is_crowded)(void);
+
     /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle
      * is held until it is done.  Never fails. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);

@@ -58,12 +58,12 @@ struct mca_coll_epcoll_handle_t {
     ompi_communicator_t *comm;
     /** How a call is run.  @return MPI_SUCCESS or an error code */
     int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-    bool is_local;                   /**< all members are in this process */
+    bool is_local;                   /**< all members are in this process, and nothing has failed */
     int rank;                        /**< ours */
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
     mpix_endpoints_memory_t *memory; /**< the block's */
-    mpix_endpoints_wait_t wait;      /**< all 0: nothing has been waited for */
+    mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
 
     /* if not all members are in this process */
     const mca_coll_epcoll_layout_t *layout;

@@ -20,12 +20,15 @@
 
 #include "coll_epcoll_wait.h"
 
+#include <string.h>
+
 int mca_coll_epcoll_turn(void *context)
 {
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     mca_coll_epcoll_handle_t *handle = context;
 
-    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
-                                                     &handle->wait);
+    epcoll_set_crowded(&handle->member, door->is_crowded());
+    return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
 }
 
 /** Members have called different things: which error is that? */
@@ -45,16 +48,26 @@ static int different(epcoll_member_t *member)
     return MPI_ERR_OTHER;
 }
 
+/** What a call is once the block is broken: the error that broke it. */
+static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    (void) call;
+    /* Relaxed: we have seen that it is set. */
+    return atomic_load_explicit(&handle->member.block->broken, memory_order_relaxed);
+}
+
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
     if (0 != handle->wait.words[0]) {
         mca_coll_epcoll_component.door->wait_end(&handle->wait);
-        handle->wait = (mpix_endpoints_wait_t){{0}};
+        memset(&handle->wait, 0, sizeof(handle->wait));
     }
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    rc = EPCOLL_DIFFERENT == rc ? different(&handle->member) : rc;
-    epcoll_break(&handle->member, rc);
-    return rc;
+    epcoll_break(&handle->member, EPCOLL_DIFFERENT == rc ? different(&handle->member) : rc);
+    /* Numbers may differ between members from now on: no operation of the block is begun any more. */
+    handle->is_local = false;
+    handle->run = run_broken;
+    return run_broken(handle, NULL);
 }

@@ -39,6 +39,9 @@ bool mca_coll_epcoll_between_has(mca_coll_epcoll_kind_t kind)
 bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
+    if (NULL == handle->layout) {
+        return true; /* a block of one process that is broken */
+    }
     return NULL == call->op || handle->layout->is_ordered || ompi_op_is_commute(call->op);
 }
 

@@ -48,8 +48,9 @@ static int put_together(short_t *brief, const epcoll_all_t *all)
     epcoll_member_t *member = &brief->handle->member;
     int rc = 0;
 
+    epcoll_ask_members(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = epcoll_wait_member(member, i, all->call);
+        rc = epcoll_wait_member(member, 0, i, all->call);
         if (0 == rc) {
             epcoll_put_together(all, brief->data, epcoll_slot(member, i)->data,
                                 member->count - 1 == i);
@@ -96,6 +97,7 @@ static int down(short_t *brief, bool all_came)
 
     if (0 == rc && all_came && member->safe + 2 < member->number) {
         member->safe = member->number - 2;
+        member->safe_below = member->safe < member->safe_below ? member->safe_below : member->safe;
     }
     return rc;
 }

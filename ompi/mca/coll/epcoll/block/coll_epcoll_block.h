@@ -18,14 +18,20 @@
  * turns: slot number % EPCOLL_WINDOW holds what a member says in operation number.  Nothing is ever
  * set back: a reader waits until the number in a slot is that of its operation.
  *
- * One rule of reuse: a member writes a slot for an operation only when all are through with the one
- * that is EPCOLL_WINDOW before it (epcoll_begin).  What it knows of that comes for nothing where all
- * wait for all (epcoll_all_came); elsewhere it reads every member's word, once in a window or less.
+ * One rule of reuse: a slot is written for an operation only when all who may read it are through with
+ * the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all (epcoll_begin), of a
+ * node's the node's members (epcoll_begin_leader); who writes nothing asks nobody.  What a member knows
+ * of that comes for nothing where all wait for all (epcoll_all_came).  Elsewhere leaders look after
+ * their nodes, once in a window or less, and say in a word of the node how far all of it are; who wants
+ * to know it of all reads the topmost nodes' words, and goes down to the members' own, and waits there,
+ * only where a node's is not new enough.  So nobody reads more than a few lines for it, and nobody waits
+ * for a leader.
  *
  * Memory order.  A slot's contents are plain; its number is stored with release after them, and loaded
  * with acquire before them.  Reads of a slot come before their reader's store to through (release),
- * which the writer loads (acquire) before it writes the slot again; or before the reader's next slot
- * or word, which the writer has seen in an operation of all.
+ * which the writer loads (acquire) before it writes the slot again, itself or by way of leaders, who
+ * load it and store the node's word behind it; or before the reader's next slot or word, which the
+ * writer has seen in an operation of all.
  *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
  *
@@ -57,6 +63,8 @@
 /** Looks at a word before the first turn of the engine, and between turns: a microsecond, and less. */
 #define EPCOLL_LOOKS_FIRST 400
 #define EPCOLL_LOOKS 16
+/** Likewise before the first one, where there are more threads than cores; then at each look. */
+#define EPCOLL_LOOKS_CROWDED 16
 
 /** A line: what a member, or the leader of a node, says in one operation. */
 typedef struct epcoll_slot_t {
@@ -80,6 +88,8 @@ typedef struct epcoll_place_t {
 typedef struct epcoll_node_t {
     epcoll_slot_t up[EPCOLL_WINDOW];   /**< what its members say together */
     epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
+    alignas(
+        64) _Atomic uint64_t through; /**< all its members are, with operations up to this one */
 } epcoll_node_t;
 
 /** The block's first line; places and nodes follow.  All zero at first. */
@@ -99,6 +109,9 @@ typedef struct epcoll_member_t {
     uint32_t nodes[EPCOLL_LEVELS]; /**< how many there are */
     uint64_t number;               /**< of the operation that we are in, or were last */
     uint64_t safe;                 /**< nobody is in an operation up to this one */
+    uint64_t safe_below;           /**< likewise, of the nodes that we lead; safe, or more */
+    uint32_t patience; /**< looks at a word before the first turn of the engine */
+    uint32_t pace;     /**< looks between turns */
     /** Called while we wait, as the engine turns: nothing of the block is held. @return 0 or an error,
      * with which the operation ends */
     int (*turn)(void *context);
@@ -129,6 +142,13 @@ static inline size_t epcoll_block_size(uint32_t count, uint32_t fan)
            + epcoll_tree(&view, count, fan) * sizeof(epcoll_node_t);
 }
 
+/** Are there more threads than cores?  Then who is waited for may be waiting for this one's. */
+static inline void epcoll_set_crowded(epcoll_member_t *member, bool crowded)
+{
+    member->patience = crowded ? EPCOLL_LOOKS_CROWDED : EPCOLL_LOOKS_FIRST;
+    member->pace = crowded ? 1 : EPCOLL_LOOKS;
+}
+
 /**
  * Make a member's view of a block.
  *
@@ -146,7 +166,8 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
     member->index = index;
     member->fan = fan;
     (void) epcoll_tree(member, count, fan);
-    member->number = member->safe = 0;
+    member->number = member->safe = member->safe_below = 0;
+    epcoll_set_crowded(member, false);
     member->turn = NULL;
     member->context = NULL;
 }
@@ -175,12 +196,26 @@ static inline void epcoll_relax(void)
 #endif
 }
 
+/**
+ * Asks for lines that we are about to look at one after the other: they come at the same time.
+ * Nothing depends on it; loads that acquire may each wait for the one before, and would where a
+ * processor has not foretold that the number is there.
+ *
+ * @param stride  bytes from one to the next
+ */
+static inline void epcoll_ask(const void *line, size_t stride, uint32_t count)
+{
+    for (const char *next = line; 0 < count; --count, next += stride) {
+        __builtin_prefetch(next);
+    }
+}
+
 /** One look in vain.  @return 0, or the error with which to end */
 static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
 {
     int rc;
 
-    if (++*looks < EPCOLL_LOOKS_FIRST || 0 != *looks % EPCOLL_LOOKS) {
+    if (++*looks < member->patience || 0 != *looks % member->pace) {
         if (0 != *looks % 2) {
             epcoll_relax();
         }
@@ -202,33 +237,119 @@ static inline int epcoll_wait(epcoll_member_t *member, _Atomic uint64_t *word, u
     return rc;
 }
 
-/** Reads who is through with what, until nobody is in the operation that had our slot before. */
-static inline int epcoll_find_safe(epcoll_member_t *member)
+static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
+                                         uint32_t index)
 {
-    const uint64_t wanted = member->number - EPCOLL_WINDOW;
-    uint64_t least = member->number - 1;
+    return &member->node[member->first[level] + index];
+}
 
-    for (uint32_t i = 0; i < member->count; ++i) {
-        uint64_t through = UINT64_MAX;
+/** How many there are on a level; those of level -1 are the members. */
+static inline uint32_t epcoll_width(const epcoll_member_t *member, int level)
+{
+    return level < 0 ? member->count : member->nodes[level];
+}
+
+/** Does it lead nodes? */
+static inline bool epcoll_leads(const epcoll_member_t *member)
+{
+    return 0 < member->levels && 0 == member->index % member->fan;
+}
+
+/**
+ * Reads who is through with what, of some nodes of a level, or, of level -1, of some members.
+ *
+ * @param wanted  waits until all are through with this one
+ * @param least   becomes the last one that all are through with, if that is less than it was
+ *
+ * @return 0 or an error
+ */
+static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32_t from,
+                                      uint32_t to, uint64_t wanted, uint64_t *least)
+{
+    if (level < 0) {
+        epcoll_ask(&member->place[from].through, sizeof(epcoll_place_t), to - from);
+    } else {
+        epcoll_ask(&epcoll_node(member, (uint32_t) level, from)->through, sizeof(epcoll_node_t),
+                   to - from);
+    }
+    for (uint32_t i = from; i < to; ++i) {
+        uint64_t through;
         uint32_t looks = 0;
         int rc = 0;
 
-        /* Acquire pairs with the release in epcoll_end: what it has read of our slots is read. */
-        while (i != member->index && 0 == rc
-               && (through = atomic_load_explicit(&member->place[i].through, memory_order_acquire))
-                      < wanted) {
-            rc = epcoll_look(member, &looks);
+        if (0 <= level) {
+            const uint32_t first = i * member->fan, below = epcoll_width(member, level - 1);
+
+            /* Acquire pairs with the release in epcoll_look_below. */
+            through = atomic_load_explicit(&epcoll_node(member, (uint32_t) level, i)->through,
+                                           memory_order_acquire);
+            if (through < wanted) {
+                through = UINT64_MAX;
+                rc = epcoll_read_through(member, level - 1, first,
+                                         first + member->fan < below ? first + member->fan : below,
+                                         wanted, &through);
+            }
+        } else if (i == member->index) {
+            through = member->number - 1;
+        } else {
+            /* Acquire pairs with the release in epcoll_end: what it has read of our slots is read. */
+            while ((through = atomic_load_explicit(&member->place[i].through,
+                                                   memory_order_acquire))
+                       < wanted
+                   && 0 == rc) {
+                rc = epcoll_look(member, &looks);
+            }
         }
         if (0 != rc) {
             return rc;
         }
-        least = through < least ? through : least;
+        *least = through < *least ? through : *least;
     }
-    member->safe = least;
     return 0;
 }
 
-/** The next operation; afterwards its slot may be written.  @return 0 or an error */
+/** Waits until nobody is in the operation that had our slot before. */
+static inline int epcoll_find_safe(epcoll_member_t *member)
+{
+    const int top = (int) member->levels - 1;
+    uint64_t least = member->number - 1;
+    const int rc = epcoll_read_through(member, top, 0, epcoll_width(member, top),
+                                       member->number - EPCOLL_WINDOW, &least);
+
+    if (0 == rc) {
+        member->safe = least;
+        member->safe_below = least < member->safe_below ? member->safe_below : least;
+    }
+    return rc;
+}
+
+/** How far are the members of the nodes that we lead?  Says so in the nodes' words.
+ * @param wanted  waits until all are through with this one */
+static inline int epcoll_look_below(epcoll_member_t *member, uint64_t wanted)
+{
+    uint64_t least = member->number - 1;
+    uint32_t index = member->index;
+
+    for (uint32_t level = 0; level < member->levels && 0 == index % member->fan; ++level) {
+        const uint32_t below = epcoll_width(member, (int) level - 1);
+        const int rc = epcoll_read_through(member, (int) level - 1, index,
+                                           index + member->fan < below ? index + member->fan
+                                                                       : below,
+                                           wanted, &least);
+
+        if (0 != rc) {
+            return rc;
+        }
+        index /= member->fan;
+        /* Release pairs with the acquire in epcoll_read_through: what they have read is read. */
+        atomic_store_explicit(&epcoll_node(member, level, index)->through, least,
+                              memory_order_release);
+    }
+    member->safe_below = least;
+    return 0;
+}
+
+/** The next operation, in which we write our slot, and our nodes'.  @return 0 or an error */
 static inline int epcoll_begin(epcoll_member_t *member)
 {
     ++member->number;
@@ -238,16 +359,34 @@ static inline int epcoll_begin(epcoll_member_t *member)
     return epcoll_find_safe(member);
 }
 
+/** The next operation, in which we write nothing but the down slots of the nodes that we lead. */
+static inline int epcoll_begin_leader(epcoll_member_t *member)
+{
+    ++member->number;
+    if (!epcoll_leads(member) || member->number <= member->safe_below + EPCOLL_WINDOW) {
+        return 0;
+    }
+    return epcoll_look_below(member, member->number - EPCOLL_WINDOW);
+}
+
+/** Behind an operation that not all have come to: leaders look ahead, where nobody waits for them. */
+static inline int epcoll_end_leader(epcoll_member_t *member)
+{
+    return epcoll_leads(member) && member->safe_below + EPCOLL_WINDOW <= member->number
+               ? epcoll_look_below(member, 0)
+               : 0;
+}
+
 /** All have come to this operation, so all are through with those before. */
 static inline void epcoll_all_came(epcoll_member_t *member)
 {
-    member->safe = member->number - 1;
+    member->safe = member->safe_below = member->number - 1;
 }
 
 /** We are through with the operation: read nothing of it any more. */
 static inline void epcoll_end(epcoll_member_t *member)
 {
-    /* Release pairs with the acquire in epcoll_find_safe. */
+    /* Release pairs with the acquire in epcoll_read_through. */
     atomic_store_explicit(&member->place[member->index].through, member->number,
                           memory_order_release);
 }

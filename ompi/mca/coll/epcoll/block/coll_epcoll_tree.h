@@ -17,7 +17,8 @@
  * least there is.  More are in groups of that many, and groups in groups, up to a level with no more
  * nodes than a group has members.  A group's first member, its leader, puts together what its members
  * say and says it in the node's line; the leaders of the topmost nodes read each other; each passes
- * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines.
+ * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines on
+ * a level, all at once (epcoll_ask).  bench/lines counts them.
  *
  * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
  * own lines stay until all are through, so anyone can see whether all have come, and put together by
@@ -44,14 +45,32 @@ typedef struct epcoll_all_t {
 /** Members call different operations, or of different lengths. */
 #define EPCOLL_DIFFERENT (-1)
 
-/** Wait until a member has said its part of this operation.  @return 0 or an error */
-static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t index, uint64_t call)
+/** Asks for what some members say in this operation. */
+static inline void epcoll_ask_members(const epcoll_member_t *member, uint32_t from, uint32_t to)
+{
+    epcoll_ask(epcoll_slot(member, from), sizeof(epcoll_place_t), to - from);
+}
+
+/**
+ * Wait until a member has said its part of this operation.
+ *
+ * @param from  the first of those before it that are looked at next
+ *
+ * @return 0 or an error
+ */
+static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
+                                     uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
-    const int rc = epcoll_wait(member, &slot->number, member->number);
+    uint32_t looks = 0;
 
-    if (0 != rc) {
-        return rc;
+    while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
+        const int rc = epcoll_look(member, &looks);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_ask_members(member, from, index);
     }
     return call == slot->call ? 0 : EPCOLL_DIFFERENT;
 }
@@ -113,11 +132,13 @@ enum { EPCOLL_CAME = 1, EPCOLL_ALL_CAME = 2 };
 /**
  * Wait for a leader's line, or until all members' lines are here.
  *
- * @param seen  so many members have been seen here; goes on from there
+ * @param others  of so many nodes before it the lines are looked at next
+ * @param seen    so many members have been seen here; goes on from there
  *
  * @return EPCOLL_CAME, EPCOLL_ALL_CAME, or an error
  */
-static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t *seen)
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t others,
+                                     uint32_t *seen)
 {
     uint32_t looks = 0;
 
@@ -127,7 +148,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (0 != rc) {
             return rc;
         }
-        if (looks < EPCOLL_LOOKS_FIRST || 0 != looks % EPCOLL_LOOKS) {
+        epcoll_ask((const char *) slot - others * sizeof(epcoll_node_t), sizeof(epcoll_node_t),
+                   others);
+        if (looks < member->patience || 0 != looks % member->pace) {
             continue;
         }
         /* Acquire pairs with the release in epcoll_say. */
@@ -146,8 +169,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
 /** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
 static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *all, void *result)
 {
+    epcoll_ask_members(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0;) {
-        const int rc = epcoll_wait_member(member, i, all->call);
+        const int rc = epcoll_wait_member(member, 0, i, all->call);
 
         if (0 != rc) {
             return rc;
@@ -157,12 +181,6 @@ static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *al
     return 0;
 }
 
-static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
-                                         uint32_t index)
-{
-    return &member->node[member->first[level] + index];
-}
-
 /** Reads the lines of nodes of a level, from the last to the first.  @return as epcoll_wait_leader */
 static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t *all,
                                     uint32_t level, uint32_t from, uint32_t to, void *value,
@@ -170,9 +188,10 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
 {
     const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
 
+    epcoll_ask(&epcoll_node(member, level, from)->up[turn], sizeof(epcoll_node_t), to - from);
     for (uint32_t i = to; i-- > from;) {
         epcoll_slot_t *up = &epcoll_node(member, level, i)->up[turn];
-        const int rc = epcoll_wait_leader(member, up, seen);
+        const int rc = epcoll_wait_leader(member, up, i - from, seen);
 
         if (EPCOLL_CAME != rc) {
             return rc;
@@ -208,8 +227,11 @@ static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, 
         if (0 < level) {
             rc = epcoll_read_nodes(member, all, level - 1, index, to, result, seen);
         }
+        if (0 == level) {
+            epcoll_ask_members(member, index, to);
+        }
         for (uint32_t i = to; 0 == level && i-- > index;) {
-            rc = epcoll_wait_member(member, i, all->call);
+            rc = epcoll_wait_member(member, index, i, all->call);
             if (0 != rc) {
                 return rc;
             }
@@ -250,7 +272,7 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
     if (EPCOLL_CAME == rc && led < member->levels) {
         epcoll_slot_t *down = &epcoll_node(member, led, epcoll_node_of(member, led))->down[turn];
 
-        rc = epcoll_wait_leader(member, down, &seen);
+        rc = epcoll_wait_leader(member, down, 0, &seen);
         if (EPCOLL_CAME == rc) {
             if (all->call != down->call) {
                 return EPCOLL_DIFFERENT;
@@ -332,7 +354,7 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, epcoll_slo
         if (0 != rc) {
             return rc;
         }
-        if (looks < EPCOLL_LOOKS_FIRST) {
+        if (looks < member->patience) {
             continue;
         }
         if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {
@@ -356,7 +378,9 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
 {
     const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
     epcoll_slot_t *heard;
-    int rc = epcoll_begin(member);
+    /* Few look at each other's words at the same time, and not before each is root. */
+    int rc = root == member->index || 0 == member->levels ? epcoll_begin(member)
+                                                          : epcoll_begin_leader(member);
 
     if (0 != rc) {
         return rc;
@@ -377,7 +401,7 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
                    size);
     }
     epcoll_end(member);
-    return 0;
+    return epcoll_end_leader(member);
 }
 
 #endif /* COLL_EPCOLL_TREE_H */

@@ -17,101 +17,202 @@
  * A walk begins at any packed byte, so a part is exactly its bytes.  libmpi's own way to fill a part,
  * to unpack from a position, is not for several threads: of a number of which it has only some bytes
  * it writes all, and puts back what it found in the others, over what another thread has just put
- * there.  A convertor is only asked where the memory is (opal_convertor_raw), and only from the
- * beginning of a number on; what lies before the part is passed over.
+ * there.  opal_convertor_raw, which should say where the memory is, names other memory with some of
+ * the test's types, or never ends (Open MPI 5.0.7).  So the walk is ours, over the description that
+ * libmpi makes of each type (opal_datatype_internal.h): blocks of numbers with a stride, and loops
+ * around them.  Where blocks of one size go to ones of the same size, or to flat memory, they are
+ * copied many at a time, in a loop that knows the size if it is that of a number.
  *
  * Called by coll_epcoll_buffer.h.
  *
- * Tests: unit/test_epcoll_data
+ * Tests: unit/test_epcoll_buffer
  */
 
 #include "coll_epcoll_buffer.h"
 
-#include <sys/uio.h>
+#include <stdint.h>
+#include <stdlib.h>
 
-#include "opal/datatype/opal_convertor.h"
+#include "opal/datatype/opal_datatype_internal.h"
 
 enum {
-    RUNS = 32,        /**< that a convertor is asked for at a time */
-    SWAP_BYTES = 4096 /**< that are swapped at a time: they and their copies stay in a core's cache */
+    LEVELS = 8, /**< of loops in loops, before memory is asked for */
+    SWAP_BYTES
+    = 4096 /**< that are swapped at a time: they and their copies stay in a core's cache */
 };
 
-/** A walk through a buffer: the run that it is at, and where the next one comes from. */
+/** A loop that the walk is in. */
+typedef struct level_t {
+    uint32_t loop; /**< its place in the description */
+    uint32_t left; /**< iterations, the present one among them */
+} level_t;
+
+/** A walk through a buffer. */
 typedef struct walk_t {
-    char *at;    /**< what is left of the run; not empty, except at the end of the buffer */
-    size_t left; /**< of it, in bytes */
-    const mca_coll_epcoll_buffer_t *buffer;
-    /** Elements that are a run each: the one that follows. */
-    char *next;
-    /** Others: convertor and the runs it has told of.  Set up if convertor_set. */
-    bool convertor_set;
-    uint32_t index, runs;
-    struct iovec run[RUNS];
-    opal_convertor_t convertor;
+    char *at;     /**< what is left of the present run; not empty, but at the end of the buffer */
+    size_t left;  /**< of it, in bytes */
+    size_t bytes; /**< of all of it, and of each of the runs that follow it ... */
+    ptrdiff_t stride; /**< ... at this distance from each other, seen from their beginnings */
+    size_t blocks;    /**< so many */
+    const opal_datatype_t *type;
+    /* Of an element that is no run only: */
+    const dt_elem_desc_t *list; /**< the type's description */
+    uint32_t used;              /**< of it */
+    uint32_t place;             /**< of the runs */
+    uint32_t depth;             /**< loops that we are in */
+    char *element;              /**< the element that we are in */
+    ptrdiff_t shift;            /**< of the present iterations */
+    level_t *level;             /**< by depth */
+    level_t few[LEVELS];
+    bool failed; /**< no memory for more levels: no run follows */
 } walk_t;
 
-static bool is_strided(const mca_coll_epcoll_buffer_t *buffer)
+static inline size_t block_bytes(const ddt_elem_desc_t *blocks)
 {
-    return 0 != (buffer->type->super.flags & OPAL_DATATYPE_FLAG_CONTIGUOUS);
+    return blocks->blocklen * opal_datatype_basicDatatypes[blocks->common.type]->size;
 }
 
-/** Set the convertor to the number in which packed byte offset lies.
- * @param skip  set to the bytes of that number that come before it
- * @return 0 or an error */
-static int walk_convertor(walk_t *walk, size_t offset, size_t *skip)
+/** Go into a loop.  @return false if there is no memory */
+static inline bool walk_enter(walk_t *walk, size_t iteration)
 {
-    const mca_coll_epcoll_buffer_t *buffer = walk->buffer;
-    const opal_datatype_t *type = &buffer->type->super;
-    const size_t element = offset / type->size;
-    size_t position = offset % type->size;
-    int rc;
+    const ddt_loop_desc_t *loop = &walk->list[walk->place].loop;
 
-    OBJ_CONSTRUCT(&walk->convertor, opal_convertor_t);
-    walk->convertor_set = true;
-    /* One that sends, as that is never set to the middle of a number; nobody asks it to pack, so it
-     * need not know what kind of memory it is.  From our element on: what comes before costs nothing
-     * then. */
-    rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, type,
-                                                  buffer->count - element,
-                                                  (char *) buffer->address
-                                                      + (ptrdiff_t) element * (type->ub - type->lb),
-                                                  CONVERTOR_SKIP_ACCELERATOR_INIT,
-                                                  &walk->convertor);
-    if (OPAL_SUCCESS == rc) {
-        rc = opal_convertor_set_position(&walk->convertor, &position);
-    }
-    if (OPAL_SUCCESS != rc || offset % type->size < position) {
-        return OMPI_ERROR;
-    }
-    *skip = offset % type->size - position;
-    return OMPI_SUCCESS;
-}
+    if (LEVELS == walk->depth && walk->few == walk->level) {
+        /* A loop has a beginning, an end, and something between them. */
+        level_t *more = malloc((walk->used / 3 + 1) * sizeof(*more));
 
-/** Go to the next run.  @return false if there is none, or none can be told */
-static bool walk_on(walk_t *walk)
-{
-    size_t length;
-
-    if (walk->convertor_set) {
-        if (walk->index == walk->runs) {
-            walk->index = 0;
-            walk->runs = RUNS;
-            (void) opal_convertor_raw(&walk->convertor, walk->run, &walk->runs, &length);
-            if (0 == walk->runs) {
-                return false;
-            }
+        if (NULL == more) {
+            walk->failed = true;
+            return false;
         }
-        walk->at = walk->run[walk->index].iov_base;
-        walk->left = walk->run[walk->index++].iov_len;
-        return true;
+        walk->level = memcpy(more, walk->few, sizeof(walk->few));
     }
-    if (NULL == walk->next) {
-        return false;
-    }
-    walk->at = walk->next;
-    walk->left = walk->buffer->type->super.size;
-    walk->next += walk->buffer->type->super.ub - walk->buffer->type->super.lb;
+    walk->level[walk->depth++] = (level_t){walk->place, loop->loops - (uint32_t) iteration};
+    walk->shift += (ptrdiff_t) iteration * loop->extent;
+    ++walk->place;
     return true;
+}
+
+/** From place on, of which nothing has been walked through, to the run in which packed byte skip lies,
+ * seen from there.  @return skip, less the bytes of what has been passed: SIZE_MAX at the end of the
+ * element or of a loop, with the place of that end, or if it failed */
+static inline size_t walk_down(walk_t *walk, size_t skip)
+{
+    while (walk->place < walk->used) {
+        const dt_elem_desc_t *here = &walk->list[walk->place];
+
+        if (0 != (here->elem.common.flags & OPAL_DATATYPE_FLAG_DATA)) {
+            const size_t bytes = block_bytes(&here->elem);
+
+            if (skip < bytes * here->elem.count) {
+                const size_t block = skip / bytes;
+
+                walk->blocks = here->elem.count - 1 - block;
+                walk->stride = here->elem.extent;
+                walk->at = walk->element + walk->shift + here->elem.disp
+                           + (ptrdiff_t) block * here->elem.extent;
+                walk->left = walk->bytes = bytes;
+                return skip % bytes;
+            }
+            skip -= bytes * here->elem.count;
+            ++walk->place;
+        } else if (OPAL_DATATYPE_LOOP == here->elem.common.type) {
+            const size_t bytes = walk->list[walk->place + here->loop.items].end_loop.size;
+
+            if (skip < bytes * here->loop.loops) {
+                if (!walk_enter(walk, skip / bytes)) {
+                    break;
+                }
+                skip %= bytes;
+            } else {
+                skip -= bytes * here->loop.loops;
+                walk->place += here->loop.items + 1;
+            }
+        } else {
+            break;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/** All of the runs are done: go to the next ones, by the description. */
+static void walk_up(walk_t *walk)
+{
+    ++walk->place;
+    while (SIZE_MAX == walk_down(walk, 0) && !walk->failed) {
+        if (0 == walk->depth) {
+            walk->element += walk->type->ub - walk->type->lb;
+            walk->place = 0;
+            continue;
+        }
+        level_t *level = &walk->level[walk->depth - 1];
+        const ddt_loop_desc_t *loop = &walk->list[level->loop].loop;
+
+        if (0 < --level->left) {
+            walk->shift += loop->extent;
+            walk->place = level->loop + 1;
+        } else {
+            walk->shift -= (ptrdiff_t) (loop->loops - 1) * loop->extent;
+            --walk->depth;
+            ++walk->place;
+        }
+    }
+}
+
+/** How many pieces of a size are there, at one distance from each other, from where we are on?  No run
+ * is larger than what is left of the present one, nor is the size. */
+static inline size_t walk_pieces(const walk_t *walk, size_t size, ptrdiff_t *stride)
+{
+    if (size < walk->left) {
+        *stride = (ptrdiff_t) size;
+        return walk->left / size;
+    }
+    *stride = walk->stride;
+    return walk->bytes == size ? 1 + walk->blocks : 1;
+}
+
+/** So many of those pieces are done, and there is more in the buffer. */
+static inline void walk_pass(walk_t *walk, size_t size, size_t pieces)
+{
+    if (size < walk->left) {
+        walk->at += pieces * size;
+        walk->left -= pieces * size;
+        if (0 != walk->left) {
+            return;
+        }
+        pieces = 1; /* of runs */
+    } else {
+        walk->at += size; /* which may be the rest of a run */
+    }
+    if (pieces <= walk->blocks) {
+        walk->at += (ptrdiff_t) pieces * walk->stride - (ptrdiff_t) walk->bytes;
+        walk->left = walk->bytes;
+        walk->blocks -= pieces;
+    } else {
+        walk_up(walk);
+    }
+}
+
+/** Begin in the middle of an element that is no run.  @return 0 or an error */
+static int walk_into(walk_t *walk, size_t skip)
+{
+    const opal_datatype_t *type = walk->type;
+    const dt_type_desc_t *description = NULL != type->opt_desc.desc ? &type->opt_desc : &type->desc;
+
+    walk->list = description->desc;
+    walk->used = (uint32_t) description->used;
+    walk->place = walk->depth = 0;
+    walk->shift = 0;
+    skip = walk_down(walk, skip);
+    if (walk->failed) {
+        return MPI_ERR_NO_MEM;
+    }
+    if (walk->left <= skip) {
+        return OMPI_ERROR; /* a size that is not that of the description */
+    }
+    walk->at += skip;
+    walk->left -= skip;
+    return OMPI_SUCCESS;
 }
 
 /** Begin at packed byte offset of a buffer that has more.  walk_end follows, whatever is returned.
@@ -120,122 +221,130 @@ static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size
 {
     const opal_datatype_t *type = &buffer->type->super;
     char *flat = mca_coll_epcoll_flat(buffer);
-    size_t skip = 0;
-    int rc = OMPI_SUCCESS;
+    const size_t element = offset / type->size, skip = offset % type->size;
 
-    walk->buffer = buffer;
-    walk->convertor_set = false;
-    walk->next = NULL;
-    walk->index = walk->runs = 0;
+    walk->type = type;
+    walk->level = walk->few;
+    walk->failed = false;
+    walk->left = walk->blocks = 0;
+    walk->stride = type->ub - type->lb;
     if (NULL != flat) {
         walk->at = flat + offset;
-        walk->left = mca_coll_epcoll_bytes(buffer) - offset;
+        walk->left = walk->bytes = mca_coll_epcoll_bytes(buffer) - offset;
         return OMPI_SUCCESS;
     }
-    if (is_strided(buffer)) {
-        walk->next = (char *) buffer->address + type->true_lb
-                     + (ptrdiff_t) (offset / type->size) * (type->ub - type->lb);
-        skip = offset % type->size;
-    } else {
-        rc = walk_convertor(walk, offset, &skip);
+    walk->element = (char *) buffer->address + (ptrdiff_t) element * walk->stride;
+    if (0 == (type->flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) {
+        return walk_into(walk, skip);
     }
-    if (OMPI_SUCCESS != rc || !walk_on(walk)) {
-        return OMPI_ERROR;
-    }
-    while (walk->left <= skip) { /* or the run is empty */
-        skip -= walk->left;
-        if (!walk_on(walk)) {
-            return OMPI_ERROR;
-        }
-    }
-    walk->at += skip;
-    walk->left -= skip;
+    walk->at = walk->element + type->true_lb + skip;
+    walk->bytes = type->size;
+    walk->left = type->size - skip;
+    walk->blocks = buffer->count - 1 - element;
     return OMPI_SUCCESS;
 }
 
 static void walk_end(walk_t *walk)
 {
-    if (walk->convertor_set) {
-        (void) opal_convertor_cleanup(&walk->convertor);
-        OBJ_DESTRUCT(&walk->convertor);
+    if (walk->few != walk->level) {
+        free(walk->level);
     }
 }
 
-/** So many bytes of the run are done.  @return false if there are no more */
-static inline bool walk_pass(walk_t *walk, size_t size)
+/** Pieces of memory: what is done with them, and where they are on both sides. */
+typedef struct pieces_t {
+    char *to, *from;
+    ptrdiff_t to_stride, from_stride;
+    size_t size, count;
+} pieces_t;
+
+/** Always inline: with a size that is known it is a load and a store. */
+static inline __attribute__((always_inline)) void copy_of_size(const pieces_t *pieces, size_t size)
 {
-    walk->at += size;
-    walk->left -= size;
-    while (0 == walk->left) {
-        if (!walk_on(walk)) {
-            return false;
-        }
+    char *to = pieces->to;
+    const char *from = pieces->from;
+
+    for (size_t i = 0; i < pieces->count; ++i) {
+        memcpy(to, from, size);
+        to += pieces->to_stride;
+        from += pieces->from_stride;
     }
-    return true;
 }
 
-/** Runs are short as a rule, a number or two. */
-static inline void copy_run(char *to, const char *from, size_t size)
+static void copy_pieces(const pieces_t *pieces)
 {
-    switch (size) {
-    case 8:
-        memcpy(to, from, 8);
-        break;
+    switch (pieces->size) {
     case 4:
-        memcpy(to, from, 4);
+        copy_of_size(pieces, 4);
+        break;
+    case 8:
+        copy_of_size(pieces, 8);
         break;
     case 16:
-        memcpy(to, from, 16);
+        copy_of_size(pieces, 16);
         break;
     default:
-        memcpy(to, from, size);
+        copy_of_size(pieces, pieces->size);
         break;
     }
 }
 
-static void swap_run(char *a, char *b, size_t size)
+static void swap_pieces(const pieces_t *pieces)
 {
     char kept[SWAP_BYTES];
+    char *to = pieces->to, *from = pieces->from;
 
-    while (0 < size) {
-        const size_t now = size < sizeof(kept) ? size : sizeof(kept);
+    for (size_t i = 0; i < pieces->count; ++i) {
+        for (size_t done = 0; done < pieces->size;) {
+            const size_t left = pieces->size - done;
+            const size_t now = left < sizeof(kept) ? left : sizeof(kept);
 
-        memcpy(kept, a, now);
-        memcpy(a, b, now);
-        memcpy(b, kept, now);
-        a += now;
-        b += now;
-        size -= now;
+            memcpy(kept, to + done, now);
+            memcpy(to + done, from + done, now);
+            memcpy(from + done, kept, now);
+            done += now;
+        }
+        to += pieces->to_stride;
+        from += pieces->from_stride;
     }
 }
 
-/** Walk through the same part of two buffers that have it, and copy or swap each piece that is one run
- * in both. */
-static inline __attribute__((always_inline)) int both(const mca_coll_epcoll_buffer_t *to,
-                                                      const mca_coll_epcoll_buffer_t *from,
-                                                      size_t offset, size_t size, bool swap)
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Walk through the same part of two buffers that have it, and copy or swap what is one run in both,
+ * with all that follows in the same way. */
+static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer_t *from,
+                size_t offset, size_t size, bool swap)
 {
     walk_t into, out_of;
-    int rc = walk_begin(&into, to, offset);
-    int rc_from = walk_begin(&out_of, from, offset);
+    int rc, rc_from;
 
+    if (0 == size) {
+        return OMPI_SUCCESS;
+    }
+    rc = walk_begin(&into, to, offset);
+    rc_from = walk_begin(&out_of, from, offset);
     rc = OMPI_SUCCESS == rc ? rc_from : rc;
     while (OMPI_SUCCESS == rc) {
-        size_t now = into.left < out_of.left ? into.left : out_of.left;
+        pieces_t pieces = {.to = into.at, .from = out_of.at};
 
-        now = now < size ? now : size;
-        if (swap) {
-            swap_run(into.at, out_of.at, now);
-        } else if (into.at != out_of.at) {
-            copy_run(into.at, out_of.at, now);
+        pieces.size = least(size, least(into.left, out_of.left));
+        pieces.count = least(walk_pieces(&into, pieces.size, &pieces.to_stride),
+                             walk_pieces(&out_of, pieces.size, &pieces.from_stride));
+        pieces.count = least(pieces.count, size / pieces.size);
+        if (pieces.to != pieces.from) { /* else all is there */
+            (swap ? swap_pieces : copy_pieces)(&pieces);
         }
-        size -= now;
+        size -= pieces.count * pieces.size;
         if (0 == size) {
             break;
         }
-        if (!walk_pass(&into, now) || !walk_pass(&out_of, now)) {
-            rc = OMPI_ERROR;
-        }
+        walk_pass(&into, pieces.size, pieces.count);
+        walk_pass(&out_of, pieces.size, pieces.count);
+        rc = OPAL_UNLIKELY(into.failed || out_of.failed) ? MPI_ERR_NO_MEM : OMPI_SUCCESS;
     }
     walk_end(&into);
     walk_end(&out_of);
@@ -254,7 +363,7 @@ int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_
     if (mca_coll_epcoll_bytes(a) < offset + size || mca_coll_epcoll_bytes(b) < offset + size) {
         return MPI_ERR_TRUNCATE;
     }
-    return 0 == size ? OMPI_SUCCESS : both(a, b, offset, size, true);
+    return both(a, b, offset, size, true);
 }
 
 int mca_coll_epcoll_swap(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b)

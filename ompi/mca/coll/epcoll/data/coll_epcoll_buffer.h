@@ -20,7 +20,7 @@
  * so several threads may copy different parts of the same buffers at a time, and shares of work need
  * not be rounded to anything.
  *
- * Tests: unit/test_epcoll_data
+ * Tests: unit/test_epcoll_buffer
  */
 
 #ifndef COLL_EPCOLL_BUFFER_H
@@ -49,19 +49,25 @@ static inline size_t mca_coll_epcoll_bytes(const mca_coll_epcoll_buffer_t *buffe
     return buffer->count * buffer->type->super.size;
 }
 
+/** Is each element one run of memory, right behind the one before it?  libmpi's mark alone is not
+ * enough: a few types of 5.0.7 have it, and an extent that is larger than what is in them. */
+static inline bool mca_coll_epcoll_is_dense(const ompi_datatype_t *type)
+{
+    return 0 != (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS)
+           && (ptrdiff_t) type->super.size == type->super.ub - type->super.lb;
+}
+
 /** Are that many elements one run of memory, in the order in which they would be packed?  Its first
  * byte is that of mca_coll_epcoll_flat.  Of no bytes: yes. */
 static inline bool mca_coll_epcoll_is_flat(const ompi_datatype_t *type, size_t count)
 {
-    const uint16_t flags = type->super.flags;
-
-    return 0 != (flags & OPAL_DATATYPE_FLAG_NO_GAPS)
-           || (count <= 1 && 0 != (flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) || 0 == count
+    return mca_coll_epcoll_is_dense(type)
+           || (count <= 1 && 0 != (type->super.flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) || 0 == count
            || 0 == type->super.size;
 }
 
-/** The first byte of a flat buffer; NULL if the buffer is not flat.  Of no bytes: any address, for
- * nobody to use. */
+/** The first byte of a flat buffer; NULL if the buffer is not flat.  Of no bytes: any address, NULL
+ * perhaps, for nobody to use. */
 static inline char *mca_coll_epcoll_flat(const mca_coll_epcoll_buffer_t *buffer)
 {
     return mca_coll_epcoll_is_flat(buffer->type, buffer->count)
@@ -97,7 +103,7 @@ static inline int mca_coll_epcoll_copy_part(const mca_coll_epcoll_buffer_t *to,
         return MPI_ERR_TRUNCATE;
     }
     if (OPAL_UNLIKELY(NULL == target || NULL == source)) {
-        return 0 == size ? OMPI_SUCCESS : mca_coll_epcoll_copy_runs(to, from, offset, size);
+        return mca_coll_epcoll_copy_runs(to, from, offset, size);
     }
     if (0 != size && target != source) {
         memcpy(target + offset, source + offset, size);

@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * Reductions of a range by one thread, in blocks.
@@ -21,10 +20,11 @@
  *
  * Called by whoever has taken a share of a collective's work.
  *
- * Tests: unit/test_epcoll_data
+ * Tests: unit/test_epcoll_reduce
  */
 
 #include "coll_epcoll_reduce.h"
+#include "coll_epcoll_buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +42,11 @@ enum {
 typedef struct work_t {
     const mca_coll_epcoll_reduction_t *of;
     ptrdiff_t extent;
-    size_t block;  /**< elements of a block, the last one perhaps excepted: an int's worth at most */
-    size_t span;   /**< bytes that a block covers, gaps and bounds included */
-    ptrdiff_t low; /**< where they begin, seen from the address of its first element */
-    bool flat;     /**< elements have no gaps, nor are there any between them */
-    bool of_three; /**< libmpi has a kernel that reads two buffers and writes a third */
+    size_t block; /**< elements of a block, the last one perhaps excepted: an int's worth at most */
+    size_t span;  /**< bytes that a block covers, gaps and bounds included */
+    ptrdiff_t low;     /**< where they begin, seen from the address of its first element */
+    bool flat;         /**< elements have no gaps, nor are there any between them: dense */
+    bool of_three;     /**< libmpi has a kernel that reads two buffers and writes a third */
     char *room[ROOMS]; /**< temporary blocks, as addresses of an element */
     void *heap;        /**< what they are in, if not in the caller's stack */
 } work_t;
@@ -84,7 +84,7 @@ static void work_init(work_t *work, const mca_coll_epcoll_reduction_t *reduction
     work->block = elements < work->block ? elements : work->block;
     work->span = each + (work->block - 1) * step;
     work->low = extent < 0 ? low + (ptrdiff_t) (work->block - 1) * extent : low;
-    work->flat = 0 != (type->flags & OPAL_DATATYPE_FLAG_NO_GAPS);
+    work->flat = mca_coll_epcoll_is_dense(reduction->type);
     work->of_three = is_of_three(reduction);
     work->heap = NULL;
 }

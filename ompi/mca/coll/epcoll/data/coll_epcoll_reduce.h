@@ -25,7 +25,7 @@
  *
  * The op may be anybody's, and is called with parts of the vector, in the thread that calls.
  *
- * Tests: unit/test_epcoll_data
+ * Tests: unit/test_epcoll_reduce
  */
 
 #ifndef COLL_EPCOLL_REDUCE_H

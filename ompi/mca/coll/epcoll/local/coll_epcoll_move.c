@@ -159,15 +159,27 @@ static bool is_exchange(const mca_coll_epcoll_call_t *call)
     return call->in_place && EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind;
 }
 
-static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other)
+/** The part of a block from an offset on. */
+static size_t part_size(const parts_t *parts, uint64_t offset, size_t bytes)
+{
+    return bytes - offset < parts->size ? bytes - offset : parts->size;
+}
+
+/** A part of what two members exchange. */
+static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other,
+                    const parts_t *parts, uint32_t part)
 {
     const mca_coll_epcoll_buffer_t one = received(mca_coll_epcoll_call_of(running, piece), other);
     const mca_coll_epcoll_buffer_t two = received(mca_coll_epcoll_call_of(running, other), piece);
+    const size_t bytes = mca_coll_epcoll_bytes(&one);
+    const uint64_t offset = part * parts->size;
 
-    if (mca_coll_epcoll_bytes(&one) != mca_coll_epcoll_bytes(&two)) {
+    if (bytes != mca_coll_epcoll_bytes(&two)) {
         return MPI_ERR_TRUNCATE;
     }
-    return mca_coll_epcoll_swap(&one, &two);
+    return offset >= bytes ? MPI_SUCCESS
+                           : mca_coll_epcoll_swap_part(&one, &two, offset,
+                                                       part_size(parts, offset, bytes));
 }
 
 /** A part of what a member sends to another one. */
@@ -192,33 +204,29 @@ static int copy(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_
     if (offset >= bytes) {
         return MPI_SUCCESS; /* its receiver could take more */
     }
-    return mca_coll_epcoll_copy_part(&target, &source, offset,
-                                     bytes - offset < parts->size ? bytes - offset : parts->size);
+    return mca_coll_epcoll_copy_part(&target, &source, offset, part_size(parts, offset, bytes));
 }
 
 static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const uint32_t count = running->member->count;
 
-    if (is_exchange(running->call)) {
-        return count;
-    }
     return count * parts_of(running, mca_coll_epcoll_longest_of(running, piece), count).count;
 }
 
 static int move(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const uint32_t count = running->member->count;
-    parts_t parts;
-    uint32_t block;
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
+    const uint32_t turn = piece + share / parts.count;
+    const uint32_t block = turn < count ? turn : turn - count;
 
-    if (is_exchange(running->call)) {
-        return is_exchanged_by(piece, share) ? exchange(running, piece, share) : MPI_SUCCESS;
+    if (!is_exchange(running->call)) {
+        return copy(running, block, piece, &parts, share % parts.count);
     }
-    parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
-    block = piece + share / parts.count;
-    return copy(running, block < count ? block : block - count, piece, &parts,
-                share % parts.count);
+    return is_exchanged_by(piece, block)
+               ? exchange(running, piece, block, &parts, share % parts.count)
+               : MPI_SUCCESS;
 }
 
 const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = shares, .work = move};

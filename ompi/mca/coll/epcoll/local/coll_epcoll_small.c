@@ -38,19 +38,24 @@ static void combine(void *into, const void *from, void *context)
     ompi_op_reduce(fold->op, (void *) (uintptr_t) from, into, fold->count, fold->type);
 }
 
+/** Are elements in memory as they are in a slot, so that a reduction may work on those in there? */
+static bool is_as_packed(const ompi_datatype_t *type)
+{
+    return mca_coll_epcoll_is_dense(type) && 0 == type->super.true_lb;
+}
+
 bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
     case EPCOLL_ALLREDUCE:
     case EPCOLL_REDUCE:
-        return call->bytes <= limit && mca_coll_epcoll_is_dense(call->recv_type);
+        return call->bytes <= limit && is_as_packed(call->recv_type);
     case EPCOLL_EXSCAN:
     case EPCOLL_SCAN:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return 0 == member->levels && call->bytes <= limit
-               && mca_coll_epcoll_is_dense(call->recv_type);
+        return 0 == member->levels && call->bytes <= limit && is_as_packed(call->recv_type);
     case EPCOLL_BCAST:
     case EPCOLL_GATHER:
         return call->bytes <= limit;
@@ -136,9 +141,9 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     const size_t offset = EPCOLL_ALLTOALL == call->kind ? member->index * call->bytes : 0;
     int rc = 0;
 
-    for (uint32_t i = 0; i < member->count && 0 == rc; ++i) {
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
-            rc = epcoll_wait_member(member, i, word);
+            rc = epcoll_wait_member(member, 0, i, word);
             rc = 0 == rc ? take(call, epcoll_slot(member, i)->data + offset, i) : rc;
         }
     }
@@ -155,7 +160,7 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     int rc = 0;
 
     for (uint32_t i = last + 1; i-- > first && 0 == rc;) {
-        rc = epcoll_wait_member(member, i, word);
+        rc = epcoll_wait_member(member, first, i, word);
         if (0 == rc && i == last) {
             memcpy(result, epcoll_slot(member, i)->data, call->bytes);
         } else if (0 == rc) {

@@ -27,14 +27,6 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call);
 
-/** Does a type's memory hold its elements one behind the other, and nothing else? */
-static inline bool mca_coll_epcoll_is_dense(const ompi_datatype_t *type)
-{
-    return 0 != (type->super.flags & OPAL_DATATYPE_FLAG_CONTIGUOUS) && 0 == type->super.true_lb
-           && (ptrdiff_t) type->super.size == type->super.ub - type->super.lb
-           && 0 == type->super.lb;
-}
-
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle,
                               const mca_coll_epcoll_call_t *call);

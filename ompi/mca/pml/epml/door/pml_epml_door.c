@@ -257,6 +257,7 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .wait_word = door_wait_word,
     .wait_turn = door_wait_turn,
     .wait_end = door_wait_end,
+    .is_crowded = mca_pml_epml_is_crowded,
     .work_begin = door_work_begin,
     .request_new = door_request_new,
     .request_begin = door_request_begin,

@@ -1,0 +1,86 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The protocols of coll/epcoll's block, from the headers that the component uses, with counted
+ * accesses in place of theirs.
+ *
+ * A slot's `call` is read and written without macros: it is in the line of the number, which is looked
+ * at just before, or stored just behind it, so it would be a hit and no more.
+ */
+
+#include "machine.h"
+#include "ways.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* One thread runs at a time, so any access to a word will do once it is counted. */
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_compare_exchange_strong_explicit
+#define atomic_load_explicit(word, order) (lines_read(word), *(word))
+#define atomic_store_explicit(word, value, order) (lines_write(word), (void) (*(word) = (value)))
+#define atomic_compare_exchange_strong_explicit(word, old, value, order, otherwise) \
+    (void) (lines_swap(word),                                                       \
+            *(word) == *(old) ? (void) (*(word) = (value)) : (void) (*(old) = *(word)))
+#undef memcpy
+#define memcpy(to, from, size) lines_copy(to, from, size)
+#define __builtin_prefetch(place, ...) lines_prefetch(place)
+
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_tree.h"
+
+static epcoll_member_t members[LINES_THREADS_MOST];
+
+static size_t block_size(uint32_t threads)
+{
+    return epcoll_block_size(threads, EPCOLL_FAN);
+}
+
+static void add(void *into, const void *from, void *context)
+{
+    (void) context;
+    lines_read(from);
+    *(uint64_t *) into += *(const uint64_t *) from;
+}
+
+static uint64_t block_run(lines_kind_t kind, void *memory, uint32_t threads, uint32_t thread,
+                          uint64_t number)
+{
+    epcoll_member_t *member = &members[thread];
+    const uint32_t root = lines_root(threads, number);
+    uint64_t mine = lines_value(thread, number), got = 0;
+    const epcoll_all_t all = {.call = 1, .data = &mine, .size = sizeof(mine), .combine = add};
+    int rc = 0;
+
+    if (1 == number) {
+        epcoll_member_init(member, memory, threads, thread, EPCOLL_FAN);
+    }
+    switch (kind) {
+    case LINES_BARRIER:
+        rc = epcoll_barrier(member);
+        got = number;
+        break;
+    case LINES_ALLREDUCE:
+        rc = epcoll_all(member, &all, &got);
+        break;
+    default:
+        got = root == thread ? mine : 0;
+        rc = epcoll_tell(member, root, 1, &got, sizeof(got));
+        break;
+    }
+    return 0 == rc ? got : UINT64_MAX;
+}
+
+const lines_way_t lines_block = {
+    .name = "block", .can = {true, true, true}, .size = block_size, .run = block_run};
