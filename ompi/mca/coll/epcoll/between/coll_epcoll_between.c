@@ -20,6 +20,7 @@
 
 #include "ompi_config.h"
 
+#include "../data/data.h"
 #include "between.h"
 
 bool mca_coll_epcoll_between_has(mca_coll_epcoll_kind_t kind)
@@ -50,7 +51,8 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
     if (call->bytes > mca_coll_epcoll_component.inline_limit || EPCOLL_ALLGATHER == call->kind) {
         return false;
     }
-    return NULL == call->op || mca_coll_epcoll_is_dense(call->recv_type);
+    return NULL == call->op
+           || (mca_coll_epcoll_is_dense(call->recv_type) && 0 == call->recv_type->super.true_lb);
 }
 
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
