@@ -38,6 +38,7 @@
 /** Keys of memory behind the door. */
 #define KEY_BLOCK 0
 #define KEY_LAYOUT 1
+#define KEY_NODE 2
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
@@ -67,6 +68,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
+    mca_coll_epcoll_near_put(handle);
     if (NULL != handle->layout_memory) {
         door->memory_put(handle->layout_memory);
     }
@@ -103,6 +105,9 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     }
     if (MPI_SUCCESS == rc && (handle->is_local || handle->layout->is_shared)) {
         rc = block_get(handle);
+    }
+    if (MPI_SUCCESS == rc && NULL != handle->memory && !handle->is_local) {
+        rc = mca_coll_epcoll_near_get(handle, KEY_NODE);
     }
     if (MPI_SUCCESS != rc || NULL == handle->memory) {
         handle_free(comm, handle);

@@ -54,7 +54,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     return mca_coll_epcoll_component.serves[kind]
-           && (handle->is_local || mca_coll_epcoll_between_has(kind));
+           && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
 }
 
 #if OMPI_MAJOR_VERSION >= 6

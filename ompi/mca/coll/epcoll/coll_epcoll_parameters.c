@@ -58,7 +58,7 @@ static const ep_parameter_t parameters[] = {
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Members of each process that send and receive parts of what is long, where members "
              "live in several processes"},
-    {.name = "rail_size", STORAGE(rail_size), .preset = 16384, .low = 64, .high = 1 << 30,
+    {.name = "rail_size", STORAGE(rail_size), .preset = 65536, .low = 64, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Bytes of such a part, at least"},
     SERVE(allgather, ALLGATHER),

@@ -68,6 +68,10 @@ struct mca_coll_epcoll_handle_t {
     /* if not all members are in this process */
     const mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_memory_t *layout_memory;
+    /** All members are on this node: the view of a block of all of them, by rank, for what travels in
+     * slots.  NULL: there is none. */
+    mca_coll_epcoll_handle_t *near;
+    bool near_is_known; /**< all have it, or none */
     uint32_t calls;   /**< served by the layer between: the same at all members */
     void *room[2];    /**< of temporary elements: see coll_epcoll_exchange.h */
     size_t room_size[2];

@@ -23,7 +23,91 @@
 #include "../data/data.h"
 #include "between.h"
 
-bool mca_coll_epcoll_between_has(mca_coll_epcoll_kind_t kind)
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/* ---- the node's block ------------------------------------------------------------------------ */
+
+int mca_coll_epcoll_near_get(mca_coll_epcoll_handle_t *handle, uint32_t key)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const uint32_t fan = mca_coll_epcoll_component.fan;
+    mca_coll_epcoll_handle_t *near;
+    mpix_endpoints_members_t on_node;
+    int rc = door->members(handle->comm, MPIX_ENDPOINTS_NODE, &on_node);
+
+    if (MPI_SUCCESS != rc || handle->size != (uint32_t) on_node.count) {
+        return rc;
+    }
+    near = calloc(1, sizeof(*near));
+    if (NULL == near) {
+        return MPI_ERR_NO_MEM;
+    }
+    rc = door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE, mca_coll_epcoll_component.guest, key,
+                          epcoll_block_size(handle->size, fan), &near->memory);
+    if (MPI_SUCCESS != rc) {
+        free(near);
+        return MPI_ERR_UNSUPPORTED_OPERATION == rc ? MPI_SUCCESS : rc;
+    }
+    near->comm = handle->comm;
+    near->rank = handle->rank;
+    near->size = handle->size;
+    epcoll_member_init(&near->member, near->memory->base, handle->size, (uint32_t) handle->rank,
+                       fan);
+    epcoll_set_crowded(&near->member, door->is_crowded());
+    near->member.turn = mca_coll_epcoll_turn;
+    near->member.context = near;
+    handle->near = near;
+    return MPI_SUCCESS;
+}
+
+void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
+{
+    if (NULL != handle->near) {
+        mca_coll_epcoll_component.door->memory_put(handle->near->memory);
+        free(handle->near);
+        handle->near = NULL;
+    }
+}
+
+/** The node's block, if all have it: the same answer at all members. */
+static inline mca_coll_epcoll_handle_t *near_of(mca_coll_epcoll_handle_t *handle)
+{
+    if (OPAL_UNLIKELY(!handle->near_is_known)) {
+        handle->near_is_known = true;
+        if (NULL != handle->near
+            && !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
+            mca_coll_epcoll_near_put(handle);
+        }
+    }
+    return handle->near;
+}
+
+/** Does a call go through the node's block?  A bcast does not: by messages its root may be further
+ * ahead of the others. */
+static inline bool is_near(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    const mca_coll_epcoll_handle_t *near = near_of(handle);
+
+    return NULL != near && EPCOLL_BCAST != call->kind
+           && (EPCOLL_BARRIER == call->kind
+               || mca_coll_epcoll_is_small(&near->member,
+                                           (uint32_t) mca_coll_epcoll_component.inline_limit,
+                                           call));
+}
+
+static int near_run(mca_coll_epcoll_handle_t *near, const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_BARRIER == call->kind
+               ? mca_coll_epcoll_ended(near, epcoll_barrier(&near->member))
+               : mca_coll_epcoll_small_run(near, call);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/** Do we serve a kind whatever its length? */
+static bool is_ours(mca_coll_epcoll_kind_t kind)
 {
     switch (kind) {
     case EPCOLL_ALLGATHER:
@@ -37,13 +121,29 @@ bool mca_coll_epcoll_between_has(mca_coll_epcoll_kind_t kind)
     }
 }
 
-bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
+                                 mca_coll_epcoll_kind_t kind)
+{
+    switch (kind) {
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_ALLTOALLW:
+    case EPCOLL_GATHERV:
+    case EPCOLL_SCATTERV:
+        return false;
+    default:
+        return is_ours(kind) || NULL != handle->near;
+    }
+}
+
+bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
-    if (NULL == handle->layout) {
-        return true; /* a block of one process that is broken */
+    if (NULL == handle->layout || is_near(handle, call)) {
+        return true; /* or it is a block of one process, and broken */
     }
-    return NULL == call->op || handle->layout->is_ordered || ompi_op_is_commute(call->op);
+    return is_ours(call->kind)
+           && (NULL == call->op || handle->layout->is_ordered || ompi_op_is_commute(call->op));
 }
 
 bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
@@ -58,7 +158,17 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
+    int rc;
+
+    if (is_near(handle, call)) {
+        rc = near_run(handle->near, call);
+        return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
+    }
     ++handle->calls;
-    return mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
-                                          : mca_coll_epcoll_long_run(handle, call);
+    rc = mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
+                                        : mca_coll_epcoll_long_run(handle, call);
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc) && NULL != handle->near) {
+        epcoll_break(&handle->near->member, rc);
+    }
+    return rc;
 }

@@ -16,7 +16,8 @@
  * and among members again.
  *
  * The first member of a process is its leader, or, in its own process, the root.  Rails are the members
- * behind it.  Which way a call goes is decided by what all members know: layout, kind, root, packed
+ * behind it.  Where all are on one node, what fits in a slot goes another way: through a block of all
+ * of them in the node's memory.  Which way a call goes is decided by what all members know: layout, kind, root, packed
  * bytes, whether the op commutes.
  */
 
@@ -30,15 +31,25 @@
 BEGIN_C_DECLS
 
 /** Do we serve a kind, or some of its calls? */
-bool mca_coll_epcoll_between_has(mca_coll_epcoll_kind_t kind);
+bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
+                                 mca_coll_epcoll_kind_t kind);
 
 /** Do we serve a call of such a kind?  The same answer at all members.  If not: the components below */
-bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call);
 
 /** All of a call.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call);
+
+/**
+ * The block of a node, if all members of the communicator are there: in the guest's make, of a handle
+ * that has its block.  Whether all have it shows later; messages do it where they have not.
+ *
+ * @return MPI_SUCCESS, also where there is none, or an error code
+ */
+int mca_coll_epcoll_near_get(mca_coll_epcoll_handle_t *handle, uint32_t key);
+void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
 
 /* ---- within the layer ------------------------------------------------------------------------ */
 

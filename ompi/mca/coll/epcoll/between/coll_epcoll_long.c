@@ -252,6 +252,28 @@ static int bcast_slice(const long_t *longer, const mca_coll_epcoll_buffer_t *buf
     return rc;
 }
 
+/** From the leader to the members of its process. */
+static int bcast_within(const long_t *longer, const mca_coll_epcoll_buffer_t *buffer)
+{
+    mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
+                                   .root = (int) longer->leader,
+                                   .bytes = longer->call->bytes};
+
+    if (1 == longer->handle->member.count) {
+        return MPI_SUCCESS;
+    }
+    if (longer->handle->member.index == longer->leader) {
+        part.send = buffer->address;
+        part.send_count = buffer->count;
+        part.send_type = buffer->type;
+    } else {
+        part.recv = buffer->address;
+        part.recv_count = buffer->count;
+        part.recv_type = buffer->type;
+    }
+    return mca_coll_epcoll_pieces_run(longer->handle, &part);
+}
+
 static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const bool is_root = handle->rank == call->root;
@@ -265,16 +287,15 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
 
     begin(&longer, handle, call, call->bytes);
     plan = slices(&longer, 1, call->bytes);
-    if (longer.party.home == handle->layout->own && 1 < handle->member.count) {
-        mca_coll_epcoll_call_t part = *call;
-
-        part.root = (int) longer.leader;
-        rc = mca_coll_epcoll_pieces_run(handle, &part);
+    if (1 < longer.rails && longer.party.home == handle->layout->own) {
+        rc = bcast_within(&longer, &buffer);
     }
     if (MPI_SUCCESS == rc && longer.is_rail) {
         rc = mca_coll_epcoll_ended(handle, bcast_slice(&longer, &buffer, &plan));
     }
-    if (MPI_SUCCESS == rc && longer.party.home != handle->layout->own) {
+    if (MPI_SUCCESS == rc && 1 == longer.rails) {
+        rc = bcast_within(&longer, &buffer);
+    } else if (MPI_SUCCESS == rc && longer.party.home != handle->layout->own) {
         rc = spread(&longer, &plan, buffer.address, buffer.count, buffer.type, true);
     }
     return rc;
