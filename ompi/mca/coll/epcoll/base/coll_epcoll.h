@@ -72,6 +72,7 @@ struct mca_coll_epcoll_handle_t {
      * slots.  NULL: there is none. */
     mca_coll_epcoll_handle_t *near;
     bool near_is_known; /**< all have it, or none */
+    uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;   /**< served by the layer between: the same at all members */
     void *room[2];    /**< of temporary elements: see coll_epcoll_exchange.h */
     size_t room_size[2];

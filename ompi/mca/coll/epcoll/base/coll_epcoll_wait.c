@@ -20,14 +20,27 @@
 
 #include "coll_epcoll_wait.h"
 
+#include <sched.h>
 #include <string.h>
+
+/** Where members live in several processes, and threads share cores, a wait turns its endpoint once in
+ * so many looks, and yields at the others: to turn one that has a network takes microseconds, and the
+ * leader, who waits for a message, may need this core.  Two endpoints of two processes each, on two
+ * cores, over tcp: an allreduce of 8 bytes in 14 us instead of 23. */
+#define TURN_CROWDED 16
 
 int mca_coll_epcoll_turn(void *context)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     mca_coll_epcoll_handle_t *handle = context;
 
-    epcoll_set_crowded(&handle->member, door->is_crowded());
+    const bool crowded = door->is_crowded();
+
+    epcoll_set_crowded(&handle->member, crowded);
+    if (crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
+        (void) sched_yield();
+        return MPI_SUCCESS;
+    }
     return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
 }
 
