@@ -18,7 +18,7 @@
  * and from call to call, bit by bit.
  *
  * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
- * coll_epcoll_carry.c, coll_epcoll_exchange.c
+ * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c
  */
 
 #include "coll.h"
@@ -82,7 +82,8 @@ typedef struct group_t {
     int *in, *out;
 } group_t;
 
-static void check(const group_t *g, const int *got, int stride, int count, int from, const char *what)
+static void check(const group_t *g, const int *got, int stride, int count, int from,
+                  const char *what)
 {
     for (int i = 0; i < count; ++i) {
         if (coll_value(from, count, i) != got[i * stride]) {
@@ -135,7 +136,8 @@ static void allgather(const group_t *g, int count)
 
     ept_phase(g->t, "allgather of %d", count);
     memset(g->out, 0x3a, 2 * (size_t) (count * g->size) * sizeof(int));
-    set(in_place ? g->out + g->rank * count * stride : g->in, in_place ? stride : 1, count, g->rank);
+    set(in_place ? g->out + g->rank * count * stride : g->in, in_place ? stride : 1, count,
+        g->rank);
     EPT_OK(g->t, MPI_Allgather(in_place ? MPI_IN_PLACE : g->in, count, MPI_INT, g->out, count,
                                type_of(g), g->comm));
     for (int from = 0; from < g->size; ++from) {
@@ -301,10 +303,10 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
     EPT_OK(t, MPI_Comm_free(&g.comm));
 }
 
-#define LAYOUT(name)                                          \
-    static void case_##name(MPI_Comm comm, struct ept *t)     \
-    {                                                         \
-        each(comm, t, name);                                  \
+#define LAYOUT(name)                                      \
+    static void case_##name(MPI_Comm comm, struct ept *t) \
+    {                                                     \
+        each(comm, t, name);                              \
     }
 
 LAYOUT(as_made)

@@ -113,12 +113,9 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     const uint32_t size = (uint32_t) ompi_comm_size(comm);
     mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_memory_t *memory;
-    int rc = mca_coll_epcoll_component.door->memory_get(comm, MPIX_ENDPOINTS_PROCESS,
-                                                        mca_coll_epcoll_component.guest, key,
-                                                        sizeof(*layout)
-                                                            + (4 * (size_t) size + 1)
-                                                                  * sizeof(uint32_t),
-                                                        &memory);
+    int rc = mca_coll_epcoll_component.door->memory_get(
+        comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest, key,
+        sizeof(*layout) + (4 * (size_t) size + 1) * sizeof(uint32_t), &memory);
 
     if (MPI_SUCCESS != rc) {
         return rc;

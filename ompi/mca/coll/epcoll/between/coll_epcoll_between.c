@@ -99,9 +99,8 @@ static inline bool is_near(mca_coll_epcoll_handle_t *handle, const mca_coll_epco
 
 static int near_run(mca_coll_epcoll_handle_t *near, const mca_coll_epcoll_call_t *call)
 {
-    return EPCOLL_BARRIER == call->kind
-               ? mca_coll_epcoll_ended(near, epcoll_barrier(&near->member))
-               : mca_coll_epcoll_small_run(near, call);
+    return EPCOLL_BARRIER == call->kind ? mca_coll_epcoll_ended(near, epcoll_barrier(&near->member))
+                                        : mca_coll_epcoll_small_run(near, call);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@
 
 #include "../base/base.h"
 
+#include "ompi/request/request.h"
+
 BEGIN_C_DECLS
 
 /** The members who exchange messages: one of each process. */
@@ -52,57 +54,44 @@ enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
  * elements. */
 #define EPCOLL_ROOM_MOST ((size_t) 256 * 1024)
 
-/** How many elements are that? */
+/** How many elements are that, gaps included? */
 static inline size_t mca_coll_epcoll_room_elements(const ompi_datatype_t *type)
 {
-    return type->super.size < EPCOLL_ROOM_MOST ? EPCOLL_ROOM_MOST / type->super.size : 1;
+    const ptrdiff_t extent = type->super.ub - type->super.lb;
+    const size_t step = (size_t) (0 > extent ? -extent : extent);
+    const size_t each = step < type->super.size ? type->super.size : step;
+
+    return each < EPCOLL_ROOM_MOST ? EPCOLL_ROOM_MOST / each : 1;
 }
 
 /** Room for elements of a type, of the handle, until the next time.  @return NULL: no memory */
-void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which,
-                           const ompi_datatype_t *type, size_t count);
+void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
+                           size_t count);
 
 /** Send and receive.  @param to, from  processes; of a vector of no elements as well */
 int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
                              const mca_coll_epcoll_vector_t *send, uint32_t to,
                              const mca_coll_epcoll_vector_t *recv, uint32_t from);
 
-/* Collectives of the party; all return MPI_SUCCESS or an error code. */
+/* Parts of an exchange.  A request is MPI_REQUEST_NULL if there is nothing to wait for. */
+int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request);
+int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request);
 
-int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
+/** Wait for what has begun.  @param rc  how that has been so far  @return likewise, in the end */
+int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc);
 
-/** From the root's process to all. */
-int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector);
+int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
+                             const mca_coll_epcoll_vector_t *vector, uint32_t to);
+int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
+                                const mca_coll_epcoll_vector_t *vector, uint32_t from);
 
-/** The vector is the own part, and becomes the result at all.  The same bits everywhere. */
-int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
-                                    const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
-
-/** Likewise at the root's process; elsewhere it is overwritten. */
-int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
-                                 const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
-
-/**
- * The blocks of all members, by rank; of those of a process that the rail stands for.
- *
- * @param count  elements of a block
- * @param rails  how many there are
- */
-int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
-                                    size_t count, ompi_datatype_t *type, uint32_t rails);
-
-/** The first index of a process's members that a rail stands for. */
-static inline uint32_t mca_coll_epcoll_rail_begin(uint32_t members, uint32_t rails, uint32_t rail)
-{
-    return (uint32_t) ((uint64_t) members * rail / rails);
-}
-
-/** The rail that stands for a member. */
-static inline uint32_t mca_coll_epcoll_rail_of(uint32_t members, uint32_t rails, uint32_t index)
-{
-    return (uint32_t) ((((uint64_t) index + 1) * rails - 1) / members);
-}
+/** A part of a vector. */
+mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
+                                                 size_t first, size_t count);
 
 END_C_DECLS
 

@@ -22,7 +22,7 @@
 
 #include "../data/data.h"
 #include "coll_epcoll_between.h"
-#include "coll_epcoll_exchange.h"
+#include "coll_epcoll_party.h"
 
 #include "mpi.h"
 
@@ -277,10 +277,10 @@ static int bcast_within(const long_t *longer, const mca_coll_epcoll_buffer_t *bu
 static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const bool is_root = handle->rank == call->root;
-    const mca_coll_epcoll_buffer_t buffer = {
-        .address = is_root ? (void *) (uintptr_t) call->send : call->recv,
-        .count = is_root ? call->send_count : call->recv_count,
-        .type = is_root ? call->send_type : call->recv_type};
+    const mca_coll_epcoll_buffer_t buffer = {.address = is_root ? (void *) (uintptr_t) call->send
+                                                                : call->recv,
+                                             .count = is_root ? call->send_count : call->recv_count,
+                                             .type = is_root ? call->send_type : call->recv_type};
     mca_coll_epcoll_plan_t plan;
     long_t longer;
     int rc = MPI_SUCCESS;
@@ -342,8 +342,7 @@ static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll
                                            .count = call->recv_count,
                                            .type = call->recv_type};
 
-    return call->in_place ? MPI_SUCCESS
-                          : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
+    return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
 }
 
 static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)

@@ -21,7 +21,7 @@
 
 #include "../data/data.h"
 #include "coll_epcoll_between.h"
-#include "coll_epcoll_exchange.h"
+#include "coll_epcoll_party.h"
 
 #include "mpi.h"
 
@@ -30,7 +30,7 @@ typedef struct short_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t word;
     mca_coll_epcoll_party_t party;
-    uint32_t leader; /**< of our process */
+    uint32_t leader;                               /**< of our process */
     alignas(16) unsigned char data[EPCOLL_INLINE]; /**< ours, then the result */
 } short_t;
 
@@ -92,8 +92,7 @@ static int up(short_t *brief)
 static int down(short_t *brief, bool all_came)
 {
     epcoll_member_t *member = &brief->handle->member;
-    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data,
-                               brief->call->bytes);
+    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data, brief->call->bytes);
 
     if (0 == rc && all_came && member->safe + 2 < member->number) {
         member->safe = member->number - 2;
@@ -163,7 +162,8 @@ static int reduce(short_t *brief)
     if (0 == rc && EPCOLL_REDUCE != call->kind) {
         rc = down(brief, true);
     }
-    if (0 == rc && 0 != call->bytes && (EPCOLL_REDUCE != call->kind || handle->rank == call->root)) {
+    if (0 == rc && 0 != call->bytes
+        && (EPCOLL_REDUCE != call->kind || handle->rank == call->root)) {
         memcpy(call->recv, brief->data, call->bytes);
     }
     return rc;
