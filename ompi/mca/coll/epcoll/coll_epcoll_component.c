@@ -35,11 +35,6 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
-/** Keys of memory behind the door. */
-#define KEY_BLOCK 0
-#define KEY_LAYOUT 1
-#define KEY_NODE 2
-
 /* ---- handles --------------------------------------------------------------------------------- */
 
 /** The block, and the member's view of it. */
@@ -48,7 +43,7 @@ static int block_get(mca_coll_epcoll_handle_t *handle)
     const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) handle->here.count;
     const int rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
                                                               mca_coll_epcoll_component.guest,
-                                                              KEY_BLOCK,
+                                                              EPCOLL_KEY_BLOCK,
                                                               epcoll_block_size(count, fan),
                                                               &handle->memory);
 
@@ -101,13 +96,13 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->is_local = handle->here.count == ompi_comm_size(comm);
     handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
     if (MPI_SUCCESS == rc && !handle->is_local) {
-        rc = mca_coll_epcoll_layout_get(comm, KEY_LAYOUT, &handle->layout_memory, &handle->layout);
+        rc = mca_coll_epcoll_layout_get(comm, EPCOLL_KEY_LAYOUT, &handle->layout_memory, &handle->layout);
     }
     if (MPI_SUCCESS == rc && (handle->is_local || handle->layout->is_shared)) {
         rc = block_get(handle);
     }
     if (MPI_SUCCESS == rc && NULL != handle->memory && !handle->is_local) {
-        rc = mca_coll_epcoll_near_get(handle, KEY_NODE);
+        rc = mca_coll_epcoll_near_find(handle);
     }
     if (MPI_SUCCESS != rc || NULL == handle->memory) {
         handle_free(comm, handle);

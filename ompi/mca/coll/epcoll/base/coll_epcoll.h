@@ -51,6 +51,9 @@ typedef struct mca_coll_epcoll_component_t {
     size_t rail_size;
 } mca_coll_epcoll_component_t;
 
+/** Keys of memory behind the door. */
+enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR };
+
 /** Of a communicator, one per member; used by the member's thread alone. */
 typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
 struct mca_coll_epcoll_handle_t {
@@ -71,6 +74,7 @@ struct mca_coll_epcoll_handle_t {
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
      * slots.  NULL: there is none. */
     mca_coll_epcoll_handle_t *near;
+    bool may_be_near;   /**< all are on this node */
     bool near_is_known; /**< all have it, or none */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;   /**< served by the layer between: the same at all members */

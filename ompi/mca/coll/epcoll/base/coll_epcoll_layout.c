@@ -15,7 +15,7 @@
  *
  * Called by coll_epcoll_component.c.
  *
- * Tests: coll_layout, coll_move, coll_reduce
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

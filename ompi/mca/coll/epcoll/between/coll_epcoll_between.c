@@ -15,7 +15,7 @@
  *
  * Called by libmpi, by way of the layer calls.
  *
- * Tests: coll_layout, coll_move, coll_reduce, death
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"
@@ -27,28 +27,47 @@
 
 #include <stdlib.h>
 
+/** Calls of a communicator before it gets a block of the node. */
+#define NEAR_CALLS 8
+
 /* ---- the node's block ------------------------------------------------------------------------ */
 
-int mca_coll_epcoll_near_get(mca_coll_epcoll_handle_t *handle, uint32_t key)
+int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle)
+{
+    mpix_endpoints_members_t on_node;
+    const int rc = mca_coll_epcoll_component.door->members(handle->comm, MPIX_ENDPOINTS_NODE,
+                                                           &on_node);
+
+    handle->may_be_near = MPI_SUCCESS == rc && handle->size == (uint32_t) on_node.count;
+    return rc;
+}
+
+/**
+ * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So it is made
+ * when one has been in use for a while, in a call that no member leaves before all have come to it:
+ * behind that the answer whether all have it does not change any more, and is the same for all.
+ *
+ * @return whether it is this call; then near_made follows
+ */
+static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     const uint32_t fan = mca_coll_epcoll_component.fan;
     mca_coll_epcoll_handle_t *near;
-    mpix_endpoints_members_t on_node;
-    int rc = door->members(handle->comm, MPIX_ENDPOINTS_NODE, &on_node);
 
-    if (MPI_SUCCESS != rc || handle->size != (uint32_t) on_node.count) {
-        return rc;
+    if (OPAL_LIKELY(!handle->may_be_near || handle->near_is_known || NEAR_CALLS > handle->calls
+                    || (EPCOLL_BARRIER != kind && EPCOLL_ALLREDUCE != kind
+                        && EPCOLL_ALLGATHER != kind))) {
+        return false;
     }
     near = calloc(1, sizeof(*near));
-    if (NULL == near) {
-        return MPI_ERR_NO_MEM;
-    }
-    rc = door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE, mca_coll_epcoll_component.guest, key,
-                          epcoll_block_size(handle->size, fan), &near->memory);
-    if (MPI_SUCCESS != rc) {
-        free(near);
-        return MPI_ERR_UNSUPPORTED_OPERATION == rc ? MPI_SUCCESS : rc;
+    if (NULL == near
+        || MPI_SUCCESS
+               != door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
+                                   mca_coll_epcoll_component.guest, EPCOLL_KEY_NEAR,
+                                   epcoll_block_size(handle->size, fan), &near->memory)) {
+        free(near); /* so nobody has all of it */
+        return true;
     }
     near->comm = handle->comm;
     near->rank = handle->rank;
@@ -59,7 +78,7 @@ int mca_coll_epcoll_near_get(mca_coll_epcoll_handle_t *handle, uint32_t key)
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;
     handle->near = near;
-    return MPI_SUCCESS;
+    return true;
 }
 
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
@@ -71,24 +90,22 @@ void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
     }
 }
 
-/** The node's block, if all have it: the same answer at all members. */
-static inline mca_coll_epcoll_handle_t *near_of(mca_coll_epcoll_handle_t *handle)
+/** All members have tried to make it: has it been made? */
+static void near_made(mca_coll_epcoll_handle_t *handle)
 {
-    if (OPAL_UNLIKELY(!handle->near_is_known)) {
-        handle->near_is_known = true;
-        if (NULL != handle->near
-            && !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
-            mca_coll_epcoll_near_put(handle);
-        }
+    handle->near_is_known = true;
+    if (NULL != handle->near
+        && !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
+        mca_coll_epcoll_near_put(handle);
     }
-    return handle->near;
 }
 
 /** Does a call go through the node's block?  A bcast does not: by messages its root may be further
  * ahead of the others. */
-static inline bool is_near(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static inline bool is_near(const mca_coll_epcoll_handle_t *handle,
+                           const mca_coll_epcoll_call_t *call)
 {
-    const mca_coll_epcoll_handle_t *near = near_of(handle);
+    const mca_coll_epcoll_handle_t *near = handle->near;
 
     return NULL != near && EPCOLL_BCAST != call->kind
            && (EPCOLL_BARRIER == call->kind
@@ -131,11 +148,11 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_SCATTERV:
         return false;
     default:
-        return is_ours(kind) || NULL != handle->near;
+        return is_ours(kind) || handle->may_be_near;
     }
 }
 
-bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
     if (NULL == handle->layout || is_near(handle, call)) {
@@ -157,6 +174,7 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
+    bool makes_near;
     int rc;
 
     if (is_near(handle, call)) {
@@ -164,8 +182,12 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     }
     ++handle->calls;
+    makes_near = near_make(handle, call->kind);
     rc = mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
                                         : mca_coll_epcoll_long_run(handle, call);
+    if (OPAL_UNLIKELY(makes_near)) {
+        near_made(handle);
+    }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc) && NULL != handle->near) {
         epcoll_break(&handle->near->member, rc);
     }

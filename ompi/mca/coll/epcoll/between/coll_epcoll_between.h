@@ -35,20 +35,17 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
                                  mca_coll_epcoll_kind_t kind);
 
 /** Do we serve a call of such a kind?  The same answer at all members.  If not: the components below */
-bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call);
 
 /** All of a call.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call);
 
-/**
- * The block of a node, if all members of the communicator are there: in the guest's make, of a handle
- * that has its block.  Whether all have it shows later; messages do it where they have not.
- *
- * @return MPI_SUCCESS, also where there is none, or an error code
- */
-int mca_coll_epcoll_near_get(mca_coll_epcoll_handle_t *handle, uint32_t key);
+/** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
+
+/** No block of the node any more. */
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
 
 /* ---- within the layer ------------------------------------------------------------------------ */

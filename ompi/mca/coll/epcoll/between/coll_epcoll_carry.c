@@ -14,7 +14,7 @@
  * Moves blocks among the members of a process as a plan says: a piece is what a member wants, a share
  * is a range of packed bytes of it, perhaps of several blocks.
  *
- * Tests: coll_layout, coll_move, coll_reduce
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

@@ -15,7 +15,7 @@
  * of some members: within the process its part is put together in its own buffer, from where its
  * messages go to the same rail of other processes; in the end members copy from the rails' buffers.
  *
- * Tests: coll_layout, coll_move, coll_reduce, death
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

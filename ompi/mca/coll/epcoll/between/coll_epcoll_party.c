@@ -17,7 +17,7 @@
  * that may be used for ops that do not commute (recursive doubling, and a tree to process 0) keep the
  * order of processes: x0 op x1 op ...
  *
- * Tests: coll_layout, coll_move, coll_reduce, death
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"
