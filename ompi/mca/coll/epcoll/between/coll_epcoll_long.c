@@ -218,21 +218,56 @@ static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t
 
 /* ---- bcast ----------------------------------------------------------------------------------- */
 
-/** A range of packed bytes of a member's buffer, sent or received by its rail. */
-static int bcast_slice(const long_t *longer, const mca_coll_epcoll_buffer_t *buffer,
-                       const mca_coll_epcoll_plan_t *plan)
+/** A bcast, as a member has it. */
+typedef struct bcast_t {
+    long_t longer;
+    mca_coll_epcoll_buffer_t buffer;
+    mca_coll_epcoll_plan_t plan;
+} bcast_t;
+
+/** From the leader to the members of its process. */
+static int bcast_within(void *context)
 {
+    const bcast_t *bcast = context;
+    const mca_coll_epcoll_buffer_t *buffer = &bcast->buffer;
+    mca_coll_epcoll_handle_t *handle = bcast->longer.handle;
+    mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
+                                   .root = (int) bcast->longer.leader,
+                                   .bytes = bcast->longer.call->bytes};
+
+    if (1 == handle->member.count) {
+        return MPI_SUCCESS;
+    }
+    if (handle->member.index == bcast->longer.leader) {
+        part.send = buffer->address;
+        part.send_count = buffer->count;
+        part.send_type = buffer->type;
+    } else {
+        part.recv = buffer->address;
+        part.recv_count = buffer->count;
+        part.recv_type = buffer->type;
+    }
+    return mca_coll_epcoll_pieces_run(handle, &part);
+}
+
+/** A range of packed bytes of a member's buffer, sent or received by its rail.
+ * @param is_alone  the only one: members copy it while it is sent on, if it lies there as it is */
+static int bcast_slice(bcast_t *bcast, bool is_alone)
+{
+    const long_t *longer = &bcast->longer;
+    const mca_coll_epcoll_plan_t *plan = &bcast->plan;
     const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
     const size_t size = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first;
     const bool is_home = longer->party.home == longer->handle->layout->own;
-    char *flat = mca_coll_epcoll_flat(buffer);
+    char *flat = mca_coll_epcoll_flat(&bcast->buffer);
     mca_coll_epcoll_vector_t vector = {.count = size, .type = MPI_BYTE};
     mca_coll_epcoll_buffer_t packed;
     int rc = MPI_SUCCESS;
 
     if (NULL != flat) {
         vector.address = flat + first;
-        return mca_coll_epcoll_party_bcast(&longer->party, &vector);
+        return mca_coll_epcoll_party_bcast(&longer->party, &vector, is_alone ? bcast_within : NULL,
+                                           bcast);
     }
     vector.address = mca_coll_epcoll_room(longer->handle, EPCOLL_ROOM_CALL, MPI_BYTE,
                                           0 == size ? 1 : size);
@@ -243,60 +278,40 @@ static int bcast_slice(const long_t *longer, const mca_coll_epcoll_buffer_t *buf
                                         .count = first + size,
                                         .type = MPI_BYTE};
     if (is_home) {
-        rc = mca_coll_epcoll_copy_part(&packed, buffer, first, size);
+        rc = mca_coll_epcoll_copy_part(&packed, &bcast->buffer, first, size);
     }
-    rc = MPI_SUCCESS == rc ? mca_coll_epcoll_party_bcast(&longer->party, &vector) : rc;
+    rc = MPI_SUCCESS == rc ? mca_coll_epcoll_party_bcast(&longer->party, &vector, NULL, NULL) : rc;
     if (MPI_SUCCESS == rc && !is_home) {
-        rc = mca_coll_epcoll_copy_part(buffer, &packed, first, size);
+        rc = mca_coll_epcoll_copy_part(&bcast->buffer, &packed, first, size);
     }
-    return rc;
-}
-
-/** From the leader to the members of its process. */
-static int bcast_within(const long_t *longer, const mca_coll_epcoll_buffer_t *buffer)
-{
-    mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
-                                   .root = (int) longer->leader,
-                                   .bytes = longer->call->bytes};
-
-    if (1 == longer->handle->member.count) {
-        return MPI_SUCCESS;
-    }
-    if (longer->handle->member.index == longer->leader) {
-        part.send = buffer->address;
-        part.send_count = buffer->count;
-        part.send_type = buffer->type;
-    } else {
-        part.recv = buffer->address;
-        part.recv_count = buffer->count;
-        part.recv_type = buffer->type;
-    }
-    return mca_coll_epcoll_pieces_run(longer->handle, &part);
+    return MPI_SUCCESS == rc && is_alone ? bcast_within(bcast) : rc;
 }
 
 static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const bool is_root = handle->rank == call->root;
-    const mca_coll_epcoll_buffer_t buffer = {.address = is_root ? (void *) (uintptr_t) call->send
-                                                                : call->recv,
-                                             .count = is_root ? call->send_count : call->recv_count,
-                                             .type = is_root ? call->send_type : call->recv_type};
-    mca_coll_epcoll_plan_t plan;
-    long_t longer;
+    bcast_t bcast = {.buffer = {.address = is_root ? (void *) (uintptr_t) call->send : call->recv,
+                                .count = is_root ? call->send_count : call->recv_count,
+                                .type = is_root ? call->send_type : call->recv_type}};
+    const mca_coll_epcoll_buffer_t *buffer = &bcast.buffer;
+    bool is_home;
     int rc = MPI_SUCCESS;
 
-    begin(&longer, handle, call, call->bytes);
-    plan = slices(&longer, 1, call->bytes);
-    if (1 < longer.rails && longer.party.home == handle->layout->own) {
-        rc = bcast_within(&longer, &buffer);
+    begin(&bcast.longer, handle, call, call->bytes);
+    bcast.plan = slices(&bcast.longer, 1, call->bytes);
+    is_home = bcast.longer.party.home == handle->layout->own;
+    if (1 == bcast.longer.rails) {
+        return mca_coll_epcoll_ended(handle, bcast.longer.is_rail ? bcast_slice(&bcast, true)
+                                                                  : bcast_within(&bcast));
     }
-    if (MPI_SUCCESS == rc && longer.is_rail) {
-        rc = mca_coll_epcoll_ended(handle, bcast_slice(&longer, &buffer, &plan));
+    if (is_home) {
+        rc = bcast_within(&bcast);
     }
-    if (MPI_SUCCESS == rc && 1 == longer.rails) {
-        rc = bcast_within(&longer, &buffer);
-    } else if (MPI_SUCCESS == rc && longer.party.home != handle->layout->own) {
-        rc = spread(&longer, &plan, buffer.address, buffer.count, buffer.type, true);
+    if (MPI_SUCCESS == rc && bcast.longer.is_rail) {
+        rc = mca_coll_epcoll_ended(handle, bcast_slice(&bcast, false));
+    }
+    if (MPI_SUCCESS == rc && !is_home) {
+        rc = spread(&bcast.longer, &bcast.plan, buffer->address, buffer->count, buffer->type, true);
     }
     return rc;
 }

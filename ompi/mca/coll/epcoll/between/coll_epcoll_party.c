@@ -49,7 +49,8 @@ int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
 }
 
 int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector)
+                                const mca_coll_epcoll_vector_t *vector,
+                                int (*meanwhile)(void *context), void *context)
 {
     const uint32_t count = party->handle->layout->processes, home = party->home;
     const uint32_t own = (party->handle->layout->own + count - home) % count;
@@ -70,6 +71,9 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                                                     (own + step + home) % count),
                                          &requests[begun++]);
         }
+    }
+    if (MPI_SUCCESS == rc && NULL != meanwhile) {
+        rc = meanwhile(context);
     }
     while (0 < begun) {
         rc = mca_coll_epcoll_wait_for(&requests[--begun], rc);

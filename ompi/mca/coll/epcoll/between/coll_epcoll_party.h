@@ -28,9 +28,12 @@ BEGIN_C_DECLS
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
 
-/** From the root's process to all. */
+/** From the root's process to all.
+ * @param meanwhile  called when the vector is here, and goes on to others: does not change it.  NULL:
+ *                   nothing */
 int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector);
+                                const mca_coll_epcoll_vector_t *vector,
+                                int (*meanwhile)(void *context), void *context);
 
 /** The vector is the own part, and becomes the result at all.  The same bits everywhere. */
 int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,

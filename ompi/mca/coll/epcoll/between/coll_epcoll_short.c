@@ -118,7 +118,7 @@ static int across(short_t *brief)
     case EPCOLL_REDUCE:
         return mca_coll_epcoll_party_reduce(&brief->party, &reduced, call->op);
     case EPCOLL_BCAST:
-        return mca_coll_epcoll_party_bcast(&brief->party, &packed);
+        return mca_coll_epcoll_party_bcast(&brief->party, &packed, NULL, NULL);
     default:
         return mca_coll_epcoll_party_barrier(&brief->party);
     }
