@@ -19,6 +19,7 @@
 #include "ompi_config.h"
 
 #include "base/base.h"
+#include "between/between.h"
 #include "coll_epcoll_module.h"
 #include "coll_epcoll_parameters.h"
 #include "coll_epcoll_variables.h"
@@ -36,51 +37,84 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
-/** Key of the block's memory behind the door; the layer pending has others. */
-#define KEY_BLOCK 0
-
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/** A handle is being made: the block of its process, which may fail at all members or at none. */
-static int handle_make(ompi_communicator_t *comm, void **object_p)
+/** The block, and the member's view of it. */
+static int block_get(mca_coll_epcoll_handle_t *handle)
+{
+    const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) handle->here.count;
+    const int rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
+                                                              mca_coll_epcoll_component.guest,
+                                                              EPCOLL_KEY_BLOCK,
+                                                              epcoll_block_size(count, fan),
+                                                              &handle->memory);
+
+    if (MPI_SUCCESS == rc) {
+        epcoll_member_init(&handle->member, handle->memory->base, count,
+                           (uint32_t) handle->here.index, fan);
+        epcoll_set_crowded(&handle->member, mca_coll_epcoll_component.door->is_crowded());
+        handle->member.turn = mca_coll_epcoll_turn;
+        handle->member.context = handle;
+    }
+    return rc;
+}
+
+/** Put back what it has, as far as its making has come. */
+static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
-    const uint32_t fan = mca_coll_epcoll_component.fan;
+
+    mca_coll_epcoll_near_put(handle);
+    if (NULL != handle->layout_memory) {
+        door->memory_put(handle->layout_memory);
+    }
+    if (NULL != handle->memory) {
+        door->memory_put(handle->memory);
+    }
+    free(handle->room[0]);
+    free(handle->room[1]);
+    free(handle);
+}
+
+/** A handle is being made: the block of its process, and the layout, which may fail at all members or
+ * at none.  Where no process has two members we serve nothing. */
+static int handle_make(ompi_communicator_t *comm, void **object_p)
+{
     mca_coll_epcoll_handle_t *handle;
-    mpix_endpoints_members_t here;
     int rc;
 
     if (OMPI_COMM_IS_INTER(comm) || 1 == ompi_comm_size(comm)) {
         return MPI_SUCCESS;
     }
-    rc = door->members(comm, MPIX_ENDPOINTS_PROCESS, &here);
-    if (MPI_SUCCESS != rc || here.count != ompi_comm_size(comm)) {
-        return rc;
-    }
     handle = calloc(1, sizeof(*handle));
     if (NULL == handle) {
         return MPI_ERR_NO_MEM;
     }
-    rc = door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest, KEY_BLOCK,
-                          epcoll_block_size((uint32_t) here.count, fan), &handle->memory);
-    if (MPI_SUCCESS != rc) {
-        free(handle);
-        return rc;
-    }
     handle->comm = comm;
     handle->rank = ompi_comm_rank(comm);
     handle->size = (uint32_t) ompi_comm_size(comm);
-    handle->here = here;
-    handle->is_local = true;
-    handle->run = mca_coll_epcoll_local_run;
-    handle->begin = mca_coll_epcoll_pending_begin;
-    handle->init = mca_coll_epcoll_pending_init;
-    epcoll_member_init(&handle->member, handle->memory->base, (uint32_t) here.count,
-                       (uint32_t) here.index, fan);
-    epcoll_set_crowded(&handle->member, door->is_crowded());
-    handle->member.turn = mca_coll_epcoll_turn;
-    handle->member.context = handle;
-    mca_coll_epcoll_sides_begin(&handle->member);
+    rc = mca_coll_epcoll_component.door->members(comm, MPIX_ENDPOINTS_PROCESS, &handle->here);
+    handle->is_local = handle->here.count == ompi_comm_size(comm);
+    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
+    if (MPI_SUCCESS == rc && !handle->is_local) {
+        rc = mca_coll_epcoll_layout_get(comm, EPCOLL_KEY_LAYOUT, &handle->layout_memory,
+                                        &handle->layout);
+    }
+    if (MPI_SUCCESS == rc && (handle->is_local || handle->layout->is_shared)) {
+        rc = block_get(handle);
+    }
+    if (MPI_SUCCESS == rc && NULL != handle->memory && !handle->is_local) {
+        rc = mca_coll_epcoll_near_find(handle);
+    }
+    if (MPI_SUCCESS != rc || NULL == handle->memory) {
+        handle_release(handle);
+        return rc;
+    }
+    if (handle->is_local) {
+        handle->begin = mca_coll_epcoll_pending_begin;
+        handle->init = mca_coll_epcoll_pending_init;
+        mca_coll_epcoll_sides_begin(&handle->member);
+    }
     mca_coll_epcoll_variables_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
@@ -91,10 +125,11 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
-    mca_coll_epcoll_pending_free(handle);
+    if (NULL != handle->begin) {
+        mca_coll_epcoll_pending_free(handle);
+    }
     mca_coll_epcoll_variables_remove(handle);
-    mca_coll_epcoll_component.door->memory_put(handle->memory);
-    free(handle);
+    handle_release(handle);
 }
 
 static const mpix_endpoints_guest_t guest = {.name = "coll/epcoll",

@@ -22,6 +22,7 @@
 
 #include "ompi_config.h"
 
+#include "between/between.h"
 #include "calls/calls.h"
 #include "coll_epcoll_module.h"
 
@@ -30,9 +31,32 @@
 static void module_construct(mca_coll_epcoll_module_t *module)
 {
     module->handle = NULL;
+    memset(&module->below, 0, sizeof(module->below));
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct, NULL);
+#define RELEASE(name, kind)                           \
+    if (NULL != module->below.name##_module) {        \
+        OBJ_RELEASE(module->below.name##_module);     \
+    }
+
+static void module_destruct(mca_coll_epcoll_module_t *module)
+{
+#if OMPI_MAJOR_VERSION < 6
+    EPCOLL_FOR_ALL_KINDS(RELEASE)
+#else
+    (void) module; /* the framework holds them */
+#endif
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct,
+                   module_destruct);
+
+/** Do we serve a kind on a communicator, at least some of its calls? */
+static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+{
+    return mca_coll_epcoll_component.serves[kind]
+           && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
+}
 
 #if OMPI_MAJOR_VERSION >= 6
 
@@ -40,7 +64,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
         MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, "epcoll"); \
         MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
 #    define INSTALL(name, kind)                       \
-        if (mca_coll_epcoll_component.serves[kind]) { \
+        if (serves(epcoll->handle, kind)) {           \
             INSTALL_FORM(name)                        \
             if (NULL != epcoll->handle->begin) {      \
                 INSTALL_FORM(i##name)                 \
@@ -75,10 +99,22 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 #else
 
+/* What is there comes from the components below; the framework puts ours over it when this returns,
+ * and gives up its hold of theirs. */
+#    define SAVE(name, kind)                                                  \
+        if (serves(epcoll->handle, kind) && NULL != comm->c_coll->coll_##name) { \
+            epcoll->below.name = comm->c_coll->coll_##name;                   \
+            epcoll->below.name##_module = comm->c_coll->coll_##name##_module; \
+            OBJ_RETAIN(epcoll->below.name##_module);                          \
+        }
+
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
-    (void) base;
-    (void) comm;
+    mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
+
+    if (!epcoll->handle->is_local) { /* else we serve all there is */
+        EPCOLL_FOR_ALL_KINDS(SAVE)
+    }
     return OMPI_SUCCESS;
 }
 
@@ -92,7 +128,7 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 #endif
 
 #define SET(name, kind)                                                       \
-    if (mca_coll_epcoll_component.serves[kind]) {                             \
+    if (serves(handle, kind)) {                                               \
         module->super.coll_##name = mca_coll_epcoll_##name;                   \
         if (NULL != handle->begin) {                                          \
             module->super.coll_i##name = mca_coll_epcoll_i##name;             \

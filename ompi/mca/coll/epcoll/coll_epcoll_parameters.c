@@ -54,6 +54,13 @@ static const ep_parameter_t parameters[] = {
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_7,
      .help = "Members of a process that read each other's lines; of more, groups of that many are "
              "made, and groups of groups"},
+    {.name = "rails", STORAGE(rails), .preset = EPCOLL_RAILS, .low = 1, .high = EPCOLL_RAILS,
+     .unit = "members", FIXED, .level = OPAL_INFO_LVL_5,
+     .help = "Members of each process that send and receive parts of what is long, where members "
+             "live in several processes"},
+    {.name = "rail_size", STORAGE(rail_size), .preset = 65536, .low = 64, .high = 1 << 30,
+     .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
+     .help = "Bytes of such a part, at least"},
     SERVE(allgather, ALLGATHER),
     SERVE(allgatherv, ALLGATHERV),
     SERVE(allreduce, ALLREDUCE),

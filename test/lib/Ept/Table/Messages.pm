@@ -117,6 +117,11 @@ our @ENTRIES = (
         [qw(coll_reduce below 1x4)], [qw(coll_reduce shares 1x4)], [qw(coll_reduce whole 1x4)],
         [qw(coll_neighbor below 1x4)], [qw(coll_neighbor fan 1x7)],
         [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
+    { program => 'coll_layout', configs => [qw(1x3 2x2/tcp 2x2/shm 2x2/node 3x3/tcp 3x3/node 4x4/node)],
+      longer => [qw(2x9/node 4x4/tcp)], quick => ['3x3/node'] },
+    # Everything in messages of many rails, and through no slot.
+    { program => 'coll_layout', variant => 'rails', plain => 0, configs => [qw(2x2/node 3x3/tcp)],
+      quick => [], mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
     { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
       longer => [qw(2x1 2x4 4x2/node)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },

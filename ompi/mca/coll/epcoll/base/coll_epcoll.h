@@ -29,6 +29,7 @@
 
 #include "../block/block.h"
 #include "coll_epcoll_call.h"
+#include "coll_epcoll_layout.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
@@ -46,6 +47,8 @@ typedef struct mca_coll_epcoll_component_t {
     size_t inline_limit;
     size_t share_size;
     unsigned int fan;
+    unsigned int rails;
+    size_t rail_size;
 } mca_coll_epcoll_component_t;
 
 /** Ways that a call may go. */
@@ -54,6 +57,8 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAY_PIECES, /**< in shares of pieces */
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
+/** Keys of memory behind the door. */
+enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR };
 
 /** Of a communicator, one per member; used by the member's thread alone. */
 typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
@@ -71,7 +76,7 @@ struct mca_coll_epcoll_handle_t {
     int (*init)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
                 struct ompi_request_t **request_p);
     struct mca_coll_epcoll_pending_t *pending; /**< what is under way; NULL: nothing has been, yet */
-    bool is_local;                   /**< all members are in this process */
+    bool is_local;                   /**< all members are in this process, and nothing has failed */
     int rank;                        /**< ours */
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
@@ -80,29 +85,39 @@ struct mca_coll_epcoll_handle_t {
     /** Calls; written by mca_coll_epcoll_count alone, read by anybody. */
     _Atomic uint64_t counts[EPCOLL_KINDS][EPCOLL_WAYS];
     mca_coll_epcoll_handle_t *next, *previous; /**< of coll_epcoll_variables.c, under its lock */
+
+    /* if not all members are in this process */
+    const mca_coll_epcoll_layout_t *layout;
+    mpix_endpoints_memory_t *layout_memory;
+    /** All members are on this node: the view of a block of all of them, by rank, for what travels in
+     * slots.  NULL: there is none. */
+    mca_coll_epcoll_handle_t *near;
+    bool may_be_near;   /**< all are on this node */
+    bool near_is_known; /**< all have it, or none */
+    uint32_t yields;    /**< of waits, where threads share cores */
+    uint32_t calls;     /**< served by the layer between: the same at all members */
+    void *room[2];      /**< of temporary elements: see coll_epcoll_exchange.h */
+    size_t room_size[2];
 };
 
-#if OMPI_MAJOR_VERSION >= 6
-#    define EPCOLL_BELOW_FORM(name)              \
-        mca_coll_base_module_##name##_fn_t name; \
-        mca_coll_base_module_t *name##_module;
-#    define EPCOLL_BELOW(name, kind) \
-        EPCOLL_BELOW_FORM(name)      \
-        EPCOLL_BELOW_FORM(i##name)   \
-        EPCOLL_BELOW_FORM(name##_init)
-/** Who would serve a communicator without us. */
+/** The functions of the components below us, for what we do not serve. */
 typedef struct mca_coll_epcoll_below_t {
+#define EPCOLL_BELOW_FORM(name)              \
+    mca_coll_base_module_##name##_fn_t name; \
+    mca_coll_base_module_t *name##_module;
+#define EPCOLL_BELOW(name, kind) \
+    EPCOLL_BELOW_FORM(name)      \
+    EPCOLL_BELOW_FORM(i##name)   \
+    EPCOLL_BELOW_FORM(name##_init)
     EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
+#undef EPCOLL_BELOW
+#undef EPCOLL_BELOW_FORM
 } mca_coll_epcoll_below_t;
-#    undef EPCOLL_BELOW
-#endif
 
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
-#if OMPI_MAJOR_VERSION >= 6
     mca_coll_epcoll_below_t below; /**< from enable on */
-#endif
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
@@ -113,6 +128,11 @@ OMPI_DECLSPEC extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
 {
     return ((mca_coll_epcoll_module_t *) module)->handle;
+}
+
+static inline const mca_coll_epcoll_below_t *mca_coll_epcoll_below(mca_coll_base_module_t *module)
+{
+    return &((mca_coll_epcoll_module_t *) module)->below;
 }
 
 END_C_DECLS

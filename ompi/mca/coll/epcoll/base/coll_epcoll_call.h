@@ -91,6 +91,7 @@ typedef struct mca_coll_epcoll_call_t {
     mca_coll_epcoll_disps_t send_disps, recv_disps;
     ompi_datatype_t *const *send_types, *const *recv_types; /**< of alltoallw; displacements in bytes */
     ompi_op_t *op;
+    const struct mca_coll_epcoll_plan_t *plan; /**< of a part of what spans processes (layer between) */
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
                    * members; 0 where blocks may differ (v, w) */
 } mca_coll_epcoll_call_t;

@@ -19,6 +19,7 @@
 
 #include "ompi_config.h"
 
+#include "../between/between.h"
 #include "coll_epcoll_calls.h"
 
 #include "mpi.h"
@@ -41,9 +42,16 @@
         mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
         mca_coll_epcoll_call_t call;                                                           \
                                                                                                \
-        (void) comm;                                                                           \
-        return fill_##name(&call, handle, EPCOLL_LIST arguments) ? handle->run(handle, &call)  \
-                                                                 : MPI_SUCCESS;                \
+        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                              \
+            return MPI_SUCCESS;                                                                \
+        }                                                                                      \
+        if (OPAL_UNLIKELY(!handle->is_local                                                    \
+                          && !mca_coll_epcoll_between_serves(handle, &call))) {                \
+            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);              \
+                                                                                               \
+            return below->name(EPCOLL_LIST arguments, comm, below->name##_module);             \
+        }                                                                                      \
+        return handle->run(handle, &call);                                                     \
     }                                                                                          \
                                                                                                \
     int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,      \

@@ -41,9 +41,11 @@ typedef struct range_t {
     size_t first, count; /**< elements */
 } range_t;
 
-static bool is_scattered(mca_coll_epcoll_kind_t kind)
+/** Is a piece the block of a member?  With a plan it is its slice. */
+static bool is_scattered(const mca_coll_epcoll_call_t *call)
 {
-    return EPCOLL_REDUCE_SCATTER == kind || EPCOLL_REDUCE_SCATTER_BLOCK == kind;
+    return NULL != call->plan || EPCOLL_REDUCE_SCATTER == call->kind
+           || EPCOLL_REDUCE_SCATTER_BLOCK == call->kind;
 }
 
 /** Elements of a share: the same for all of a vector. */
@@ -60,12 +62,26 @@ static size_t share_elements(const mca_coll_epcoll_running_t *running, size_t el
     return bytes < size ? 1 : bytes / size;
 }
 
+static range_t slice_of(const mca_coll_epcoll_plan_t *plan, uint32_t piece, uint32_t members)
+{
+    const uint32_t slice = mca_coll_epcoll_plan_slice(plan, piece, members);
+    const size_t first = mca_coll_epcoll_plan_begin(plan, slice);
+
+    if (slice >= plan->blocks) {
+        return (range_t){0, 0};
+    }
+    return (range_t){first, mca_coll_epcoll_plan_begin(plan, slice + 1) - first};
+}
+
 /** A member's block of a vector that is scattered. */
 static range_t block_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     range_t block = {0, call->send_count};
 
+    if (NULL != call->plan) {
+        return slice_of(call->plan, piece, running->member->count);
+    }
     if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
         block.first = piece * block.count;
         return block;
@@ -94,7 +110,7 @@ static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
     const size_t each = share_elements(running, call->recv_count);
     size_t first, end;
 
-    if (is_scattered(call->kind)) {
+    if (is_scattered(call)) {
         return (uint32_t) ((block_of(running, piece).count + each - 1) / each);
     }
     shares_of(running, piece, each, &first, &end);
@@ -107,7 +123,7 @@ static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece
     size_t first, end;
     range_t range = {.first = 0, .count = running->call->recv_count};
 
-    if (is_scattered(running->call->kind)) {
+    if (is_scattered(running->call)) {
         range = block_of(running, piece);
         first = 0;
     } else {
@@ -125,6 +141,9 @@ static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index,
 {
     const ptrdiff_t extent = call->recv_type->super.ub - call->recv_type->super.lb;
 
+    if (NULL != call->plan) {
+        return index == piece ? call->recv : NULL;
+    }
     switch (call->kind) {
     case EPCOLL_REDUCE:
         return index == (uint32_t) call->root ? call->recv : NULL;
@@ -197,7 +216,7 @@ static int finish(const mca_coll_epcoll_running_t *running)
     ompi_datatype_t *type = call->recv_type;
     range_t block;
 
-    if (!call->in_place || !is_scattered(call->kind)) {
+    if (!call->in_place || NULL != call->plan || !is_scattered(call)) {
         return MPI_SUCCESS;
     }
     block = block_of(running, running->member->index);

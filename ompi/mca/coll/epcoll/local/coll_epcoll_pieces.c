@@ -23,9 +23,12 @@
 
 #include "mpi.h"
 
-static const mca_coll_epcoll_family_t *family_of(mca_coll_epcoll_kind_t kind)
+static const mca_coll_epcoll_family_t *family_of(const mca_coll_epcoll_call_t *call)
 {
-    switch (kind) {
+    if (NULL != call->plan) {
+        return call->plan->family;
+    }
+    switch (call->kind) {
     case EPCOLL_BCAST:
     case EPCOLL_GATHER:
     case EPCOLL_GATHERV:
@@ -47,7 +50,8 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
                                  const mca_coll_epcoll_call_t *call)
 {
     unsigned char shown[sizeof(call) + sizeof(uint64_t)];
-    const uint64_t longest = mca_coll_epcoll_move_longest(call, member->count);
+    const uint64_t longest = NULL != call->plan ? call->plan->wants
+                                                : mca_coll_epcoll_move_longest(call, member->count);
     /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
     const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
                           && call->in_place;
@@ -55,7 +59,7 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
     *running = (mca_coll_epcoll_running_t){
         .member = member,
         .call = call,
-        .family = family_of(call->kind),
+        .family = family_of(call),
         .word = mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes),
         .least_share = (uint32_t) mca_coll_epcoll_component.share_size,
     };

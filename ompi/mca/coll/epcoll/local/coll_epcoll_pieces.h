@@ -44,6 +44,39 @@ typedef struct mca_coll_epcoll_family_t {
     int (*finish)(const mca_coll_epcoll_running_t *running);
 } mca_coll_epcoll_family_t;
 
+/**
+ * A part of what spans processes, of those in this one: data in blocks, each of which is at a member,
+ * or is put together there.  The same at all members, but for who asks.
+ */
+typedef struct mca_coll_epcoll_plan_t {
+    const mca_coll_epcoll_family_t *family;
+    size_t unit;     /**< bytes that stay together: of an element, or of a member's block */
+    size_t units;    /**< how many there are */
+    uint32_t blocks; /**< that they are divided into */
+    uint32_t first;  /**< slices: the member that has the first one; others have those behind it */
+    /** Which member has a block that a member wants?  @return its index, or -1: it does not want it */
+    int (*source)(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver);
+    const mca_coll_epcoll_layout_t *layout;
+    uint32_t rails;
+    bool wants;                                        /**< the member that asks, any block */
+    void *from, *into;                                 /**< its buffers, of all blocks */
+    size_t from_count, into_count;
+    ompi_datatype_t *from_type, *into_type;
+} mca_coll_epcoll_plan_t;
+
+/** The first unit of a block. */
+static inline size_t mca_coll_epcoll_plan_begin(const mca_coll_epcoll_plan_t *plan, uint32_t block)
+{
+    return plan->units / plan->blocks * block + plan->units % plan->blocks * block / plan->blocks;
+}
+
+/** The slice of a member; plan->blocks or more: it has none. */
+static inline uint32_t mca_coll_epcoll_plan_slice(const mca_coll_epcoll_plan_t *plan,
+                                                  uint32_t index, uint32_t members)
+{
+    return index >= plan->first ? index - plan->first : index + members - plan->first;
+}
+
 struct mca_coll_epcoll_running_t {
     epcoll_member_t *member; /**< its number is that of the operation */
     const mca_coll_epcoll_call_t *call; /**< our own one */
@@ -94,7 +127,8 @@ mca_coll_epcoll_call_of(const mca_coll_epcoll_running_t *running, uint32_t index
     return call;
 }
 
-/** The bytes of the longest block of a member that has come. */
+/** The bytes of the longest block of a member that has come; with a plan, whether it wants anything.
+ * Also when it has gone on, and its call is no longer there. */
 static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_t *running,
                                                   uint32_t index)
 {

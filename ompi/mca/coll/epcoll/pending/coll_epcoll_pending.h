@@ -40,7 +40,7 @@
 BEGIN_C_DECLS
 
 /** Keys of memory behind the door; that of the communicator's first block is 0. */
-enum { EPCOLL_KEY_NONBLOCKING = 1, EPCOLL_KEY_PERSISTENT = 2 /* and above */ };
+enum { EPCOLL_KEY_NONBLOCKING = EPCOLL_KEY_NEAR + 1, EPCOLL_KEY_PERSISTENT /* and above */ };
 
 /** A block for operations that are under way beside each other. */
 typedef struct mca_coll_epcoll_channel_t {

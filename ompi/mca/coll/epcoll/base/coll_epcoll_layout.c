@@ -1,0 +1,136 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Layouts, in memory that the members of a process share.
+ *
+ * Called by coll_epcoll_component.c.
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll.h"
+#include "coll_epcoll_layout.h"
+
+#include "mpi.h"
+
+#include <pthread.h>
+
+/** Members of a process are made by several threads at a time: who is first fills it in. */
+static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
+
+static void place_arrays(mca_coll_epcoll_layout_t *layout, uint32_t size)
+{
+    layout->process_of = (uint32_t *) (layout + 1);
+    layout->index_of = layout->process_of + size;
+    layout->member = layout->index_of + size;
+    layout->first = layout->member + size;
+}
+
+/** The number of a process among those that have been seen; a new one if it has not.
+ * @param known  their ranks in the job, by number */
+static uint32_t number_of(mca_coll_epcoll_layout_t *layout, uint32_t *known, uint32_t process,
+                          uint32_t before)
+{
+    if (0 < layout->processes && process == known[before]) {
+        return before; /* as that of the rank before it, mostly */
+    }
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        if (process == known[i]) {
+            return i;
+        }
+    }
+    known[layout->processes] = process;
+    return layout->processes++;
+}
+
+/** Counts in first, then sums: where each process begins. */
+static void sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
+{
+    uint32_t begin = 0;
+
+    memset(layout->first, 0, (layout->processes + 1) * sizeof(*layout->first));
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        layout->index_of[rank] = layout->first[layout->process_of[rank]]++;
+    }
+    layout->rails = EPCOLL_RAILS;
+    for (uint32_t i = 0; i <= layout->processes; ++i) {
+        const uint32_t count = layout->first[i];
+
+        layout->first[i] = begin;
+        begin += count;
+        if (i < layout->processes) {
+            layout->rails = count < layout->rails ? count : layout->rails;
+            layout->is_shared = layout->is_shared || 1 < count;
+        }
+    }
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        layout->member[layout->first[layout->process_of[rank]] + layout->index_of[rank]] = rank;
+    }
+}
+
+static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uint32_t size)
+{
+    uint32_t before = 0;
+
+    place_arrays(layout, size);
+    layout->processes = 0;
+    layout->is_ordered = true;
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        mpix_endpoints_place_t place;
+        uint32_t number;
+
+        if (!mca_coll_epcoll_component.door->place(comm, (int) rank, &place)) {
+            return MPI_ERR_INTERN;
+        }
+        number = number_of(layout, layout->first, place.process, before);
+        layout->is_ordered = layout->is_ordered && number >= before;
+        layout->process_of[rank] = before = number;
+        if (place.in_process) {
+            layout->own = number;
+        }
+    }
+    sort(layout, size);
+    layout->is_made = true;
+    return MPI_SUCCESS;
+}
+
+int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
+                               mpix_endpoints_memory_t **memory_p,
+                               const mca_coll_epcoll_layout_t **layout_p)
+{
+    const uint32_t size = (uint32_t) ompi_comm_size(comm);
+    mca_coll_epcoll_layout_t *layout;
+    mpix_endpoints_memory_t *memory;
+    int rc = mca_coll_epcoll_component.door->memory_get(
+        comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest, key,
+        sizeof(*layout) + (4 * (size_t) size + 1) * sizeof(uint32_t), &memory);
+
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    layout = memory->base;
+    pthread_mutex_lock(&filling);
+    if (!layout->is_made) {
+        rc = fill(layout, comm, size);
+    }
+    pthread_mutex_unlock(&filling);
+    if (MPI_SUCCESS != rc) {
+        mca_coll_epcoll_component.door->memory_put(memory);
+        return rc;
+    }
+    *memory_p = memory;
+    *layout_p = layout;
+    return MPI_SUCCESS;
+}

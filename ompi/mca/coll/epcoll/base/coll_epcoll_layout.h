@@ -1,0 +1,67 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Which members of a communicator live in which process.  Known to all, the same at all, without a
+ * message; one for all members of a process.
+ */
+
+#ifndef MCA_COLL_EPCOLL_LAYOUT_H
+#define MCA_COLL_EPCOLL_LAYOUT_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+
+BEGIN_C_DECLS
+
+/** Rails, at most: endpoints of a process whose messages carry a part each of what is long. */
+#define EPCOLL_RAILS 8
+
+/** Written once, before any member has it. */
+typedef struct mca_coll_epcoll_layout_t {
+    bool is_made;
+    bool is_ordered;    /**< ranks of a process follow each other; so the processes' are in order */
+    bool is_shared;     /**< there is a process with two members */
+    uint32_t processes; /**< in the order of their lowest ranks */
+    uint32_t own;       /**< this one among them */
+    uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */
+    uint32_t *process_of; /**< by rank */
+    uint32_t *index_of;   /**< of a rank, in its process */
+    uint32_t *first;      /**< by process, and one more: where its ranks begin in member */
+    uint32_t *member;     /**< ranks by process, in order */
+} mca_coll_epcoll_layout_t;
+
+/**
+ * Make the layout of a handle's communicator, or find it.  In the guest's make.
+ *
+ * @param[in]  key       of the memory, for memory_get
+ * @param[out] memory_p  to be put back after the last use
+ * @return MPI_SUCCESS or an error code
+ */
+int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
+                               mpix_endpoints_memory_t **memory_p,
+                               const mca_coll_epcoll_layout_t **layout_p);
+
+static inline uint32_t mca_coll_epcoll_layout_count(const mca_coll_epcoll_layout_t *layout,
+                                                    uint32_t process)
+{
+    return layout->first[process + 1] - layout->first[process];
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_LAYOUT_H */

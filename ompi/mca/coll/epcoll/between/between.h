@@ -1,0 +1,22 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The layer between: collectives whose members live in several processes.
+ */
+
+#ifndef MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H
+#define MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H
+
+#include "coll_epcoll_between.h"
+
+#endif /* MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H */

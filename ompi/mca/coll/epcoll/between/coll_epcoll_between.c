@@ -1,0 +1,195 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Which way a call goes whose members live in several processes.
+ *
+ * Called by libmpi, by way of the layer calls.
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "between.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/** Calls of a communicator before it gets a block of the node. */
+#define NEAR_CALLS 8
+
+/* ---- the node's block ------------------------------------------------------------------------ */
+
+int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle)
+{
+    mpix_endpoints_members_t on_node;
+    const int rc = mca_coll_epcoll_component.door->members(handle->comm, MPIX_ENDPOINTS_NODE,
+                                                           &on_node);
+
+    handle->may_be_near = MPI_SUCCESS == rc && handle->size == (uint32_t) on_node.count;
+    return rc;
+}
+
+/**
+ * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So it is made
+ * when one has been in use for a while, in a call that no member leaves before all have come to it:
+ * behind that the answer whether all have it does not change any more, and is the same for all.
+ *
+ * @return whether it is this call; then near_made follows
+ */
+static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const uint32_t fan = mca_coll_epcoll_component.fan;
+    mca_coll_epcoll_handle_t *near;
+
+    if (OPAL_LIKELY(!handle->may_be_near || handle->near_is_known || NEAR_CALLS > handle->calls
+                    || (EPCOLL_BARRIER != kind && EPCOLL_ALLREDUCE != kind
+                        && EPCOLL_ALLGATHER != kind))) {
+        return false;
+    }
+    near = calloc(1, sizeof(*near));
+    if (NULL == near
+        || MPI_SUCCESS
+               != door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
+                                   mca_coll_epcoll_component.guest, EPCOLL_KEY_NEAR,
+                                   epcoll_block_size(handle->size, fan), &near->memory)) {
+        free(near); /* so nobody has all of it */
+        return true;
+    }
+    near->comm = handle->comm;
+    near->rank = handle->rank;
+    near->size = handle->size;
+    epcoll_member_init(&near->member, near->memory->base, handle->size, (uint32_t) handle->rank,
+                       fan);
+    epcoll_set_crowded(&near->member, door->is_crowded());
+    near->member.turn = mca_coll_epcoll_turn;
+    near->member.context = near;
+    handle->near = near;
+    return true;
+}
+
+void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
+{
+    if (NULL != handle->near) {
+        mca_coll_epcoll_component.door->memory_put(handle->near->memory);
+        free(handle->near);
+        handle->near = NULL;
+    }
+}
+
+/** All members have tried to make it: has it been made? */
+static void near_made(mca_coll_epcoll_handle_t *handle)
+{
+    handle->near_is_known = true;
+    if (NULL != handle->near
+        && !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
+        mca_coll_epcoll_near_put(handle);
+    }
+}
+
+/** Does a call go through the node's block?  A bcast does not: by messages its root may be further
+ * ahead of the others. */
+static inline bool is_near(const mca_coll_epcoll_handle_t *handle,
+                           const mca_coll_epcoll_call_t *call)
+{
+    const mca_coll_epcoll_handle_t *near = handle->near;
+
+    return NULL != near && EPCOLL_BCAST != call->kind
+           && (EPCOLL_BARRIER == call->kind
+               || mca_coll_epcoll_is_small(&near->member,
+                                           (uint32_t) mca_coll_epcoll_component.inline_limit,
+                                           call));
+}
+
+static int near_run(mca_coll_epcoll_handle_t *near, const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_BARRIER == call->kind ? mca_coll_epcoll_ended(near, epcoll_barrier(&near->member))
+                                        : mca_coll_epcoll_small_run(near, call);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/** Do we serve a kind whatever its length? */
+static bool is_ours(mca_coll_epcoll_kind_t kind)
+{
+    switch (kind) {
+    case EPCOLL_ALLGATHER:
+    case EPCOLL_ALLREDUCE:
+    case EPCOLL_BARRIER:
+    case EPCOLL_BCAST:
+    case EPCOLL_REDUCE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
+                                 mca_coll_epcoll_kind_t kind)
+{
+    switch (kind) {
+    case EPCOLL_ALLGATHERV:
+    case EPCOLL_ALLTOALLV:
+    case EPCOLL_ALLTOALLW:
+    case EPCOLL_GATHERV:
+    case EPCOLL_SCATTERV:
+        return false;
+    default:
+        return is_ours(kind) || handle->may_be_near;
+    }
+}
+
+bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
+                                    const mca_coll_epcoll_call_t *call)
+{
+    if (NULL == handle->layout || is_near(handle, call)) {
+        return true; /* or it is a block of one process, and broken */
+    }
+    return is_ours(call->kind)
+           && (NULL == call->op || handle->layout->is_ordered || ompi_op_is_commute(call->op));
+}
+
+bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
+{
+    if (call->bytes > mca_coll_epcoll_component.inline_limit || EPCOLL_ALLGATHER == call->kind) {
+        return false;
+    }
+    return NULL == call->op
+           || (mca_coll_epcoll_is_dense(call->recv_type) && 0 == call->recv_type->super.true_lb);
+}
+
+int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
+                                const mca_coll_epcoll_call_t *call)
+{
+    bool makes_near;
+    int rc;
+
+    if (is_near(handle, call)) {
+        rc = near_run(handle->near, call);
+        return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
+    }
+    ++handle->calls;
+    makes_near = near_make(handle, call->kind);
+    rc = mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
+                                        : mca_coll_epcoll_long_run(handle, call);
+    if (OPAL_UNLIKELY(makes_near)) {
+        near_made(handle);
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc) && NULL != handle->near) {
+        epcoll_break(&handle->near->member, rc);
+    }
+    return rc;
+}

@@ -1,0 +1,84 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives of communicators that span processes, in three phases: among the members of each process
+ * (its block), between processes by messages of one member each, the leader, or of several, the rails;
+ * and among members again.
+ *
+ * The first member of a process is its leader, or, in its own process, the root.  Rails are the members
+ * behind it.  Where all are on one node, what fits in a slot goes another way: through a block of all
+ * of them in the node's memory.  Which way a call goes is decided by what all members know: layout, kind, root, packed
+ * bytes, whether the op commutes.
+ */
+
+#ifndef MCA_COLL_EPCOLL_BETWEEN_H
+#define MCA_COLL_EPCOLL_BETWEEN_H
+
+#include "ompi_config.h"
+
+#include "../local/local.h"
+
+BEGIN_C_DECLS
+
+/** Do we serve a kind, or some of its calls? */
+bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
+                                 mca_coll_epcoll_kind_t kind);
+
+/** Do we serve a call of such a kind?  The same answer at all members.  If not: the components below */
+bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
+                                    const mca_coll_epcoll_call_t *call);
+
+/** All of a call.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
+                                const mca_coll_epcoll_call_t *call);
+
+/** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
+
+/** No block of the node any more. */
+void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
+
+/* ---- within the layer ------------------------------------------------------------------------ */
+
+/** Is it done by leaders, with data in slots? */
+bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+
+/** The process of a root. */
+static inline uint32_t mca_coll_epcoll_home(const mca_coll_epcoll_handle_t *handle,
+                                            const mca_coll_epcoll_call_t *call)
+{
+    return handle->layout->process_of[call->root];
+}
+
+/** The leader of our process. */
+static inline uint32_t mca_coll_epcoll_leader(const mca_coll_epcoll_handle_t *handle,
+                                              const mca_coll_epcoll_call_t *call)
+{
+    return mca_coll_epcoll_home(handle, call) == handle->layout->own
+               ? handle->layout->index_of[call->root]
+               : 0;
+}
+
+static inline bool mca_coll_epcoll_has_root(mca_coll_epcoll_kind_t kind)
+{
+    return EPCOLL_BCAST == kind || EPCOLL_REDUCE == kind;
+}
+
+/** Moves data as a plan says (coll_epcoll_carry.c). */
+extern const mca_coll_epcoll_family_t mca_coll_epcoll_carry;
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_BETWEEN_H */

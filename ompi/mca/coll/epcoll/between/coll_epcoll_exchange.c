@@ -1,0 +1,151 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages of a party, and temporary elements.
+ *
+ * Tests: coll_layout, death
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_exchange.h"
+
+#include "mpi.h"
+#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/request/request.h"
+
+#include <stdlib.h>
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t process)
+{
+    const mca_coll_epcoll_layout_t *layout = party->handle->layout;
+    const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
+    uint32_t index = party->rail + (process == party->home ? party->start : 0);
+
+    if (index >= count) {
+        index -= count;
+    }
+    return (int) layout->member[layout->first[process] + index];
+}
+
+static int tag_of(const mca_coll_epcoll_party_t *party)
+{
+    return (int) (party->handle->calls & MPIX_ENDPOINTS_TAG_MOST);
+}
+
+int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request)
+{
+    *request = MPI_REQUEST_NULL;
+    return mca_coll_epcoll_component.door->isend(party->handle->comm,
+                                                 mca_coll_epcoll_component.guest, vector->address,
+                                                 vector->count, vector->type, rank, tag_of(party),
+                                                 request);
+}
+
+int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request)
+{
+    *request = MPI_REQUEST_NULL;
+    return mca_coll_epcoll_component.door->irecv(party->handle->comm,
+                                                 mca_coll_epcoll_component.guest, vector->address,
+                                                 vector->count, vector->type, rank, tag_of(party),
+                                                 request);
+}
+
+int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc)
+{
+    int end = MPI_SUCCESS;
+
+    if (MPI_REQUEST_NULL != *request) {
+        end = ompi_request_wait(request, MPI_STATUS_IGNORE);
+        end = 0 > end ? ompi_errcode_get_mpi_code(end) : end;
+    }
+    return MPI_SUCCESS == rc ? end : rc;
+}
+
+int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
+                             const mca_coll_epcoll_vector_t *send, uint32_t to,
+                             const mca_coll_epcoll_vector_t *recv, uint32_t from)
+{
+    ompi_request_t *receives, *sends = MPI_REQUEST_NULL;
+    int rc = mca_coll_epcoll_receive(party, recv, mca_coll_epcoll_party_rank(party, from),
+                                     &receives);
+
+    if (MPI_SUCCESS == rc) {
+        rc = mca_coll_epcoll_send_to(party, send, mca_coll_epcoll_party_rank(party, to), &sends);
+    }
+    rc = mca_coll_epcoll_wait_for(&receives, rc);
+    return mca_coll_epcoll_wait_for(&sends, rc);
+}
+
+int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
+                             const mca_coll_epcoll_vector_t *vector, uint32_t to)
+{
+    ompi_request_t *request;
+    const int rc = mca_coll_epcoll_send_to(party, vector, mca_coll_epcoll_party_rank(party, to),
+                                           &request);
+
+    return mca_coll_epcoll_wait_for(&request, rc);
+}
+
+int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
+                                const mca_coll_epcoll_vector_t *vector, uint32_t from)
+{
+    ompi_request_t *request;
+    const int rc = mca_coll_epcoll_receive(party, vector, mca_coll_epcoll_party_rank(party, from),
+                                           &request);
+
+    return mca_coll_epcoll_wait_for(&request, rc);
+}
+
+/* ---- temporary elements ---------------------------------------------------------------------- */
+
+void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
+                           size_t count)
+{
+    const opal_datatype_t *opal_type = &type->super;
+    const ptrdiff_t extent = opal_type->ub - opal_type->lb;
+    const size_t step = (size_t) (0 > extent ? -extent : extent);
+    ptrdiff_t low = opal_type->lb < opal_type->true_lb ? opal_type->lb : opal_type->true_lb;
+    const ptrdiff_t high = opal_type->ub > opal_type->true_ub ? opal_type->ub : opal_type->true_ub;
+    const size_t size = (size_t) (high > low ? high - low : 0) + (count - 1) * step + 64;
+
+    if (size > handle->room_size[which]) {
+        free(handle->room[which]);
+        handle->room[which] = malloc(size);
+        handle->room_size[which] = NULL == handle->room[which] ? 0 : size;
+        if (NULL == handle->room[which]) {
+            return NULL;
+        }
+    }
+    low += 0 > extent ? (ptrdiff_t) (count - 1) * extent : 0;
+    /* Elements begin at multiples of what is in them, as their users' do. */
+    return (char *) (((uintptr_t) handle->room[which] + 15) / 16 * 16)
+           - (low - (low % 16 + 16) % 16);
+}
+
+mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
+                                                 size_t first, size_t count)
+{
+    const ptrdiff_t extent = vector->type->super.ub - vector->type->super.lb;
+
+    return (mca_coll_epcoll_vector_t){.address = (char *) vector->address
+                                                 + (ptrdiff_t) first * extent,
+                                      .count = count,
+                                      .type = vector->type};
+}

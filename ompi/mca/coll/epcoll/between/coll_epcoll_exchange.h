@@ -1,0 +1,98 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages between processes: of a member of each, one to one.
+ *
+ * All messages of a call have the same tag, which others of the last 2^24 calls have not; between two
+ * members they are received in the order in which they were sent.  What has begun is waited for, also
+ * after an error: nobody writes to a buffer of a call that has returned.
+ */
+
+#ifndef MCA_COLL_EPCOLL_EXCHANGE_H
+#define MCA_COLL_EPCOLL_EXCHANGE_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+#include "ompi/request/request.h"
+
+BEGIN_C_DECLS
+
+/** The members who exchange messages: one of each process. */
+typedef struct mca_coll_epcoll_party_t {
+    mca_coll_epcoll_handle_t *handle;
+    uint32_t home;  /**< the root's process, whose leader it is */
+    uint32_t start; /**< the leader's index there: the root's; of other processes it is 0 */
+    uint32_t rail;  /**< members that many behind the leaders */
+} mca_coll_epcoll_party_t;
+
+/** A vector, or a part of one. */
+typedef struct mca_coll_epcoll_vector_t {
+    void *address; /**< of element 0 */
+    size_t count;
+    ompi_datatype_t *type;
+} mca_coll_epcoll_vector_t;
+
+/** The rank of a process's member of the party. */
+int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t process);
+
+/** Which room: of messages that have come, and of what a call puts together. */
+enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
+
+/** Bytes of a vector that are worked on at a time, for a rail: so rooms are no larger, but for larger
+ * elements. */
+#define EPCOLL_ROOM_MOST ((size_t) 256 * 1024)
+
+/** How many elements are that, gaps included? */
+static inline size_t mca_coll_epcoll_room_elements(const ompi_datatype_t *type)
+{
+    const ptrdiff_t extent = type->super.ub - type->super.lb;
+    const size_t step = (size_t) (0 > extent ? -extent : extent);
+    const size_t each = step < type->super.size ? type->super.size : step;
+
+    return each < EPCOLL_ROOM_MOST ? EPCOLL_ROOM_MOST / each : 1;
+}
+
+/** Room for elements of a type, of the handle, until the next time.  @return NULL: no memory */
+void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
+                           size_t count);
+
+/** Send and receive.  @param to, from  processes; of a vector of no elements as well */
+int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
+                             const mca_coll_epcoll_vector_t *send, uint32_t to,
+                             const mca_coll_epcoll_vector_t *recv, uint32_t from);
+
+/* Parts of an exchange.  A request is MPI_REQUEST_NULL if there is nothing to wait for. */
+int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request);
+int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
+                            const mca_coll_epcoll_vector_t *vector, int rank,
+                            ompi_request_t **request);
+
+/** Wait for what has begun.  @param rc  how that has been so far  @return likewise, in the end */
+int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc);
+
+int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
+                             const mca_coll_epcoll_vector_t *vector, uint32_t to);
+int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
+                                const mca_coll_epcoll_vector_t *vector, uint32_t from);
+
+/** A part of a vector. */
+mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
+                                                 size_t first, size_t count);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_EXCHANGE_H */

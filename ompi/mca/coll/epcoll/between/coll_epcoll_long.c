@@ -1,0 +1,413 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls whose data do not fit in a slot.  Each rail has a slice of the vector, or stands for the blocks
+ * of some members: within the process its part is put together in its own buffer, from where its
+ * messages go to the same rail of other processes; in the end members copy from the rails' buffers.
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_between.h"
+#include "coll_epcoll_party.h"
+
+#include "mpi.h"
+
+/** A call, as a member has it. */
+typedef struct long_t {
+    mca_coll_epcoll_handle_t *handle;
+    const mca_coll_epcoll_call_t *call;
+    uint32_t rails;
+    mca_coll_epcoll_party_t party; /**< our rail's */
+    uint32_t leader;               /**< of our process */
+    bool is_rail;                  /**< we are one */
+} long_t;
+
+static ptrdiff_t extent_of(const ompi_datatype_t *type)
+{
+    return type->super.ub - type->super.lb;
+}
+
+/** As many rails as there are parts of a rail's least size. */
+static uint32_t rails_of(const mca_coll_epcoll_handle_t *handle, uint64_t bytes)
+{
+    const uint64_t parts = bytes / mca_coll_epcoll_component.rail_size;
+    uint32_t rails = handle->layout->rails;
+
+    rails = mca_coll_epcoll_component.rails < rails ? mca_coll_epcoll_component.rails : rails;
+    return parts < rails ? (0 == parts ? 1 : (uint32_t) parts) : rails;
+}
+
+static void begin(long_t *longer, mca_coll_epcoll_handle_t *handle,
+                  const mca_coll_epcoll_call_t *call, uint64_t bytes)
+{
+    *longer = (long_t){.handle = handle,
+                       .call = call,
+                       .rails = rails_of(handle, bytes),
+                       .party = {.handle = handle,
+                                 .home = mca_coll_epcoll_home(handle, call),
+                                 .start = handle->layout->index_of[call->root]},
+                       .leader = mca_coll_epcoll_leader(handle, call)};
+    longer->party.rail = handle->member.index >= longer->leader
+                             ? handle->member.index - longer->leader
+                             : handle->member.index + handle->member.count - longer->leader;
+    longer->is_rail = longer->party.rail < longer->rails;
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+/** A slice is at its rail. */
+static int slice_source(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver)
+{
+    const uint32_t members = running->member->count;
+    uint32_t index = running->call->plan->first + block;
+
+    index = index < members ? index : index - members;
+    return index == receiver ? -1 : (int) index;
+}
+
+static mca_coll_epcoll_plan_t slices(const long_t *longer, size_t unit, size_t units)
+{
+    return (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_carry,
+                                    .unit = unit,
+                                    .units = units,
+                                    .blocks = longer->rails,
+                                    .first = longer->leader,
+                                    .source = slice_source};
+}
+
+/** Our rail's slice of a vector. */
+static mca_coll_epcoll_vector_t own_slice(const long_t *longer, const mca_coll_epcoll_plan_t *plan,
+                                          void *address, ompi_datatype_t *type)
+{
+    const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
+
+    return (mca_coll_epcoll_vector_t){
+        .address = (char *) address + (ptrdiff_t) first * extent_of(type),
+        .count = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first,
+        .type = type};
+}
+
+/** Members do what a plan says with part of a call.  @return MPI_SUCCESS or an error code */
+static int run_plan(const long_t *longer, mca_coll_epcoll_call_t *part,
+                    const mca_coll_epcoll_plan_t *plan)
+{
+    part->kind = longer->call->kind;
+    part->root = longer->call->root;
+    part->plan = plan;
+    return mca_coll_epcoll_pieces_run(longer->handle, part);
+}
+
+/** Each rail has its slice; those that want it copy the others'.  @param vector  where they are */
+static int spread(const long_t *longer, mca_coll_epcoll_plan_t *plan, void *address, size_t count,
+                  ompi_datatype_t *type, bool wants)
+{
+    mca_coll_epcoll_call_t part = {.bytes = plan->unit * plan->units};
+
+    if (1 == longer->handle->member.count) {
+        return MPI_SUCCESS;
+    }
+    plan->family = &mca_coll_epcoll_carry;
+    plan->wants = wants;
+    plan->from = plan->into = address;
+    plan->from_count = plan->into_count = count;
+    plan->from_type = plan->into_type = type;
+    return run_plan(longer, &part, plan);
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/** Part of a vector: its slices, put together at their rails in this process, then in all.
+ * @param recv  where that is, of a rail: element 0 of the part */
+static int fold_part(long_t *longer, mca_coll_epcoll_plan_t *plan, const void *send, void *recv,
+                     size_t count)
+{
+    const mca_coll_epcoll_call_t *call = longer->call;
+    mca_coll_epcoll_call_t part = {.send = send,
+                                   .recv = recv,
+                                   .recv_count = count,
+                                   .recv_type = call->recv_type,
+                                   .op = call->op,
+                                   .bytes = count * call->recv_type->super.size};
+    mca_coll_epcoll_vector_t slice;
+    int rc;
+
+    plan->family = &mca_coll_epcoll_fold;
+    rc = run_plan(longer, &part, plan);
+    if (MPI_SUCCESS != rc || !longer->is_rail) {
+        return rc;
+    }
+    slice = own_slice(longer, plan, recv, call->recv_type);
+    return EPCOLL_REDUCE == call->kind
+               ? mca_coll_epcoll_party_reduce(&longer->party, &slice, call->op)
+               : mca_coll_epcoll_party_allreduce(&longer->party, &slice, call->op);
+}
+
+/** Where a rail that is not the root puts its slice of a part together, as if all were there. */
+static char *own_room(const long_t *longer, const mca_coll_epcoll_plan_t *plan,
+                      ompi_datatype_t *type)
+{
+    const mca_coll_epcoll_vector_t slice = own_slice(longer, plan, NULL, type);
+    char *room = mca_coll_epcoll_room(longer->handle, EPCOLL_ROOM_CALL, type,
+                                      0 == slice.count ? 1 : slice.count);
+
+    return NULL == room ? NULL : room - (intptr_t) slice.address;
+}
+
+static int reduce_part(long_t *longer, const void *send, void *recv, size_t count)
+{
+    const mca_coll_epcoll_call_t *call = longer->call;
+    const bool is_root = longer->handle->rank == call->root;
+    mca_coll_epcoll_plan_t plan = slices(longer, call->recv_type->super.size, count);
+    int rc;
+
+    if (EPCOLL_REDUCE == call->kind && !is_root && longer->is_rail) {
+        recv = own_room(longer, &plan, call->recv_type);
+        if (NULL == recv) {
+            return mca_coll_epcoll_ended(longer->handle, MPI_ERR_NO_MEM);
+        }
+    }
+    rc = fold_part(longer, &plan, send, recv, count);
+    rc = mca_coll_epcoll_ended(longer->handle, rc);
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (EPCOLL_ALLREDUCE == call->kind) {
+        return spread(longer, &plan, recv, count, call->recv_type, true);
+    }
+    if (longer->party.home == longer->handle->layout->own && 1 < longer->rails) {
+        return spread(longer, &plan, recv, count, call->recv_type, is_root);
+    }
+    return MPI_SUCCESS;
+}
+
+/** In parts, so that what rails put together stays in their caches. */
+static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    const ptrdiff_t extent = extent_of(call->recv_type);
+    const char *send = call->in_place ? call->recv : call->send;
+    long_t longer;
+    size_t most;
+    int rc = MPI_SUCCESS;
+
+    begin(&longer, handle, call, call->bytes);
+    most = mca_coll_epcoll_room_elements(call->recv_type) * longer.rails;
+    for (size_t done = 0; done < call->recv_count && MPI_SUCCESS == rc; done += most) {
+        const ptrdiff_t away = (ptrdiff_t) done * extent;
+        const size_t left = call->recv_count - done;
+
+        rc = reduce_part(&longer, send + away,
+                         NULL == call->recv ? NULL : (char *) call->recv + away,
+                         left < most ? left : most);
+    }
+    return rc;
+}
+
+/* ---- bcast ----------------------------------------------------------------------------------- */
+
+/** A bcast, as a member has it. */
+typedef struct bcast_t {
+    long_t longer;
+    mca_coll_epcoll_buffer_t buffer;
+    mca_coll_epcoll_plan_t plan;
+} bcast_t;
+
+/** From the leader to the members of its process. */
+static int bcast_within(void *context)
+{
+    const bcast_t *bcast = context;
+    const mca_coll_epcoll_buffer_t *buffer = &bcast->buffer;
+    mca_coll_epcoll_handle_t *handle = bcast->longer.handle;
+    mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
+                                   .root = (int) bcast->longer.leader,
+                                   .bytes = bcast->longer.call->bytes};
+
+    if (1 == handle->member.count) {
+        return MPI_SUCCESS;
+    }
+    if (handle->member.index == bcast->longer.leader) {
+        part.send = buffer->address;
+        part.send_count = buffer->count;
+        part.send_type = buffer->type;
+    } else {
+        part.recv = buffer->address;
+        part.recv_count = buffer->count;
+        part.recv_type = buffer->type;
+    }
+    return mca_coll_epcoll_pieces_run(handle, &part);
+}
+
+/** A range of packed bytes of a member's buffer, sent or received by its rail.
+ * @param is_alone  the only one: members copy it while it is sent on, if it lies there as it is */
+static int bcast_slice(bcast_t *bcast, bool is_alone)
+{
+    const long_t *longer = &bcast->longer;
+    const mca_coll_epcoll_plan_t *plan = &bcast->plan;
+    const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
+    const size_t size = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first;
+    const bool is_home = longer->party.home == longer->handle->layout->own;
+    char *flat = mca_coll_epcoll_flat(&bcast->buffer);
+    mca_coll_epcoll_vector_t vector = {.count = size, .type = MPI_BYTE};
+    mca_coll_epcoll_buffer_t packed;
+    int rc = MPI_SUCCESS;
+
+    if (NULL != flat) {
+        vector.address = flat + first;
+        return mca_coll_epcoll_party_bcast(&longer->party, &vector, is_alone ? bcast_within : NULL,
+                                           bcast);
+    }
+    vector.address = mca_coll_epcoll_room(longer->handle, EPCOLL_ROOM_CALL, MPI_BYTE,
+                                          0 == size ? 1 : size);
+    if (NULL == vector.address) {
+        return MPI_ERR_NO_MEM;
+    }
+    packed = (mca_coll_epcoll_buffer_t){.address = (char *) vector.address - first,
+                                        .count = first + size,
+                                        .type = MPI_BYTE};
+    if (is_home) {
+        rc = mca_coll_epcoll_copy_part(&packed, &bcast->buffer, first, size);
+    }
+    rc = MPI_SUCCESS == rc ? mca_coll_epcoll_party_bcast(&longer->party, &vector, NULL, NULL) : rc;
+    if (MPI_SUCCESS == rc && !is_home) {
+        rc = mca_coll_epcoll_copy_part(&bcast->buffer, &packed, first, size);
+    }
+    return MPI_SUCCESS == rc && is_alone ? bcast_within(bcast) : rc;
+}
+
+static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    const bool is_root = handle->rank == call->root;
+    bcast_t bcast = {.buffer = {.address = is_root ? (void *) (uintptr_t) call->send : call->recv,
+                                .count = is_root ? call->send_count : call->recv_count,
+                                .type = is_root ? call->send_type : call->recv_type}};
+    const mca_coll_epcoll_buffer_t *buffer = &bcast.buffer;
+    bool is_home;
+    int rc = MPI_SUCCESS;
+
+    begin(&bcast.longer, handle, call, call->bytes);
+    bcast.plan = slices(&bcast.longer, 1, call->bytes);
+    is_home = bcast.longer.party.home == handle->layout->own;
+    if (1 == bcast.longer.rails) {
+        return mca_coll_epcoll_ended(handle, bcast.longer.is_rail ? bcast_slice(&bcast, true)
+                                                                  : bcast_within(&bcast));
+    }
+    if (is_home) {
+        rc = bcast_within(&bcast);
+    }
+    if (MPI_SUCCESS == rc && bcast.longer.is_rail) {
+        rc = mca_coll_epcoll_ended(handle, bcast_slice(&bcast, false));
+    }
+    if (MPI_SUCCESS == rc && !is_home) {
+        rc = spread(&bcast.longer, &bcast.plan, buffer->address, buffer->count, buffer->type, true);
+    }
+    return rc;
+}
+
+/* ---- allgather ------------------------------------------------------------------------------- */
+
+/** Blocks of this process go to the rails that stand for them. */
+static int collect_source(const mca_coll_epcoll_running_t *running, uint32_t block,
+                          uint32_t receiver)
+{
+    const mca_coll_epcoll_plan_t *plan = running->call->plan;
+    const uint32_t members = running->member->count, index = plan->layout->index_of[block];
+
+    return plan->layout->process_of[block] == plan->layout->own && index != receiver
+                   && mca_coll_epcoll_rail_of(members, plan->rails, index) == receiver
+               ? (int) index
+               : -1;
+}
+
+/** All blocks go from the rails to all; our own ones are there. */
+static int spread_source(const mca_coll_epcoll_running_t *running, uint32_t block,
+                         uint32_t receiver)
+{
+    const mca_coll_epcoll_plan_t *plan = running->call->plan;
+    const mca_coll_epcoll_layout_t *layout = plan->layout;
+    const uint32_t process = layout->process_of[block], index = layout->index_of[block];
+    const uint32_t rail = mca_coll_epcoll_rail_of(mca_coll_epcoll_layout_count(layout, process),
+                                                  plan->rails, index);
+
+    return rail == receiver || (process == layout->own && index == receiver) ? -1 : (int) rail;
+}
+
+/** Our own block to where it belongs. */
+static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
+                                           .count = call->send_count,
+                                           .type = call->send_type};
+    const mca_coll_epcoll_buffer_t into = {.address = (char *) call->recv
+                                                      + (ptrdiff_t) ((size_t) handle->rank
+                                                                     * call->recv_count)
+                                                            * extent_of(call->recv_type),
+                                           .count = call->recv_count,
+                                           .type = call->recv_type};
+
+    return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
+}
+
+static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_call_t part = {.bytes = call->bytes};
+    mca_coll_epcoll_plan_t plan;
+    long_t longer;
+    int rc;
+
+    begin(&longer, handle, call, (uint64_t) call->bytes * handle->size);
+    plan = (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_carry,
+                                    .unit = call->bytes,
+                                    .units = handle->size,
+                                    .blocks = handle->size,
+                                    .source = collect_source,
+                                    .layout = handle->layout,
+                                    .rails = longer.rails,
+                                    .wants = longer.is_rail,
+                                    .from = call->recv,
+                                    .into = call->recv,
+                                    .from_count = call->recv_count * handle->size,
+                                    .into_count = call->recv_count * handle->size,
+                                    .from_type = call->recv_type,
+                                    .into_type = call->recv_type};
+    rc = mca_coll_epcoll_ended(handle, put_own(handle, call));
+    if (MPI_SUCCESS == rc && longer.rails < handle->member.count) {
+        rc = run_plan(&longer, &part, &plan);
+    }
+    if (MPI_SUCCESS == rc && longer.is_rail) {
+        rc = mca_coll_epcoll_ended(handle,
+                                   mca_coll_epcoll_party_allgather(&longer.party, call->recv,
+                                                                   call->recv_count,
+                                                                   call->recv_type, longer.rails));
+    }
+    if (MPI_SUCCESS == rc && 1 < handle->member.count) {
+        plan.source = spread_source;
+        plan.wants = true;
+        rc = run_plan(&longer, &part, &plan);
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    switch (call->kind) {
+    case EPCOLL_ALLGATHER:
+        return allgather(handle, call);
+    case EPCOLL_BCAST:
+        return bcast(handle, call);
+    default:
+        return reduce(handle, call);
+    }
+}

@@ -1,0 +1,362 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives by messages, of one member of each process.
+ *
+ * Reductions put processes together in one order for a layout, whichever message comes first.  Those
+ * that may be used for ops that do not commute (recursive doubling, and a tree to process 0) keep the
+ * order of processes: x0 op x1 op ...
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_party.h"
+
+#include "mpi.h"
+#include "ompi/op/op.h"
+
+/** Bytes up to which each has all of a vector sent to it, in fewer steps. */
+#define WHOLE_MOST ((size_t) 16 * 1024)
+
+/** Requests that wait together. */
+#define BATCH 16
+
+/* ---- barrier and bcast ----------------------------------------------------------------------- */
+
+int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
+{
+    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 1; step < count && MPI_SUCCESS == rc; step *= 2) {
+        rc = mca_coll_epcoll_exchange(party, &nothing, (own + step) % count, &nothing,
+                                      (own + count - step) % count);
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
+                                const mca_coll_epcoll_vector_t *vector,
+                                int (*meanwhile)(void *context), void *context)
+{
+    const uint32_t count = party->handle->layout->processes, home = party->home;
+    const uint32_t own = (party->handle->layout->own + count - home) % count;
+    ompi_request_t *requests[32];
+    uint32_t step = 1, begun = 0;
+    int rc = MPI_SUCCESS;
+
+    while (step < count && 0 == (own & step)) {
+        step *= 2;
+    }
+    if (0 != own) {
+        rc = mca_coll_epcoll_receive_one(party, vector, ((own ^ step) + home) % count);
+    }
+    for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
+        if (own + step < count) {
+            rc = mca_coll_epcoll_send_to(party, vector,
+                                         mca_coll_epcoll_party_rank(party,
+                                                                    (own + step + home) % count),
+                                         &requests[begun++]);
+        }
+    }
+    if (MPI_SUCCESS == rc && NULL != meanwhile) {
+        rc = meanwhile(context);
+    }
+    while (0 < begun) {
+        rc = mca_coll_epcoll_wait_for(&requests[--begun], rc);
+    }
+    return rc;
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/** The part of a process, of a vector that is divided among all. */
+static mca_coll_epcoll_vector_t share_of(const mca_coll_epcoll_vector_t *vector, uint32_t process,
+                                         uint32_t processes)
+{
+    const size_t first = vector->count / processes * process
+                         + vector->count % processes * process / processes;
+    const size_t end = vector->count / processes * (process + 1)
+                       + vector->count % processes * (process + 1) / processes;
+
+    return mca_coll_epcoll_part_of(vector, first, end - first);
+}
+
+/** into = from op into */
+static void combine(ompi_op_t *op, const mca_coll_epcoll_vector_t *from,
+                    const mca_coll_epcoll_vector_t *into)
+{
+    if (0 < into->count) {
+        ompi_op_reduce(op, from->address, into->address, (mca_coll_epcoll_count_t) into->count,
+                       into->type);
+    }
+}
+
+static void swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
+{
+    const mca_coll_epcoll_vector_t c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+/** The result, wherever it has come to be, to where it belongs. */
+static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_vector_t *vector)
+{
+    if (result->address == vector->address) {
+        return MPI_SUCCESS;
+    }
+    return 0 > ompi_datatype_copy_content_same_ddt(vector->type, vector->count, vector->address,
+                                                   result->address)
+               ? MPI_ERR_INTERN
+               : MPI_SUCCESS;
+}
+
+/** Where a process is in recursive doubling: the first ones are in pairs, so that a power of two is
+ * left.  The upper one of a pair stands for both. */
+static uint32_t process_at(uint32_t place, uint32_t pairs)
+{
+    return place < pairs ? 2 * place + 1 : place + pairs;
+}
+
+static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                    mca_coll_epcoll_vector_t room, ompi_op_t *op)
+{
+    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    mca_coll_epcoll_vector_t result = *vector;
+    uint32_t places = 1, pairs, place;
+    int rc = MPI_SUCCESS;
+
+    while (2 * places <= count) {
+        places *= 2;
+    }
+    pairs = count - places;
+    if (own < 2 * pairs && 0 == own % 2) {
+        rc = mca_coll_epcoll_send_one(party, vector, own + 1);
+        return MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, own + 1) : rc;
+    }
+    if (own < 2 * pairs) {
+        rc = mca_coll_epcoll_receive_one(party, &room, own - 1);
+        if (MPI_SUCCESS == rc) {
+            combine(op, &room, &result);
+        }
+    }
+    place = own < 2 * pairs ? own / 2 : own - pairs;
+    for (uint32_t step = 1; step < places && MPI_SUCCESS == rc; step *= 2) {
+        const uint32_t other = process_at(place ^ step, pairs);
+
+        rc = mca_coll_epcoll_exchange(party, &result, other, &room, other);
+        if (MPI_SUCCESS == rc && other < own) {
+            combine(op, &room, &result);
+        } else if (MPI_SUCCESS == rc) {
+            combine(op, &result, &room);
+            swap(&result, &room);
+        }
+    }
+    rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+    if (MPI_SUCCESS == rc && own < 2 * pairs) {
+        rc = mca_coll_epcoll_send_one(party, vector, own - 1);
+    }
+    return rc;
+}
+
+/** In a ring each process's part of the vector goes once round, and is put together on its way; then
+ * again, to be told to all. */
+static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                void *room, ompi_op_t *op)
+{
+    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    const uint32_t next = (own + 1) % count, before = (own + count - 1) % count;
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 0; step + 1 < 2 * count - 1 && MPI_SUCCESS == rc; ++step) {
+        const bool puts_together = step + 1 < count;
+        const mca_coll_epcoll_vector_t send = share_of(vector, (own + 2 * count - step) % count,
+                                                       count);
+        const mca_coll_epcoll_vector_t mine = share_of(vector, (own + 2 * count - step - 1) % count,
+                                                       count);
+        mca_coll_epcoll_vector_t recv = mine;
+
+        if (puts_together) {
+            recv.address = room;
+        }
+        rc = mca_coll_epcoll_exchange(party, &send, next, &recv, before);
+        if (MPI_SUCCESS == rc && puts_together) {
+            combine(op, &recv, &mine);
+        }
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
+                                    const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
+{
+    const uint32_t count = party->handle->layout->processes;
+    const size_t size = vector->type->super.size;
+    size_t most = vector->count, done = 0;
+    mca_coll_epcoll_vector_t room = *vector;
+    int rc = MPI_SUCCESS;
+    bool whole;
+
+    if (0 == vector->count) {
+        return MPI_SUCCESS;
+    }
+    whole = !ompi_op_is_commute(op) || vector->count < count || most * size <= WHOLE_MOST;
+    if (most > mca_coll_epcoll_room_elements(vector->type) * (whole ? 1 : count)) {
+        most = mca_coll_epcoll_room_elements(vector->type) * (whole ? 1 : count);
+    }
+    room.address = mca_coll_epcoll_room(party->handle, EPCOLL_ROOM_COME, vector->type,
+                                        whole ? most : (most + count - 1) / count);
+    if (NULL == room.address) {
+        return MPI_ERR_NO_MEM;
+    }
+    while (done < vector->count && MPI_SUCCESS == rc) {
+        const size_t now = vector->count - done < most ? vector->count - done : most;
+        const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(vector, done, now);
+
+        room.count = now;
+        rc = whole ? doubling(party, &part, room, op) : ring(party, &part, room.address, op);
+        done += now;
+    }
+    return rc;
+}
+
+/** To process root; own, root and who comes after whom are those of a tree in the order of processes,
+ * turned so that the root is its first. */
+static int tree(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
+{
+    const uint32_t count = party->handle->layout->processes;
+    const uint32_t own = (party->handle->layout->own + count - root) % count;
+    mca_coll_epcoll_vector_t result = *vector;
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 1; step < count && MPI_SUCCESS == rc; step *= 2) {
+        if (0 != (own & step)) {
+            return mca_coll_epcoll_send_one(party, &result, (own - step + root) % count);
+        }
+        if (own + step < count) {
+            rc = mca_coll_epcoll_receive_one(party, &room, (own + step + root) % count);
+            if (MPI_SUCCESS == rc) {
+                combine(op, &result, &room);
+                swap(&result, &room);
+            }
+        }
+    }
+    return MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+}
+
+int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
+                                 const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
+{
+    const uint32_t own = party->handle->layout->own;
+    const uint32_t root = ompi_op_is_commute(op) ? party->home : 0;
+    const size_t most = mca_coll_epcoll_room_elements(vector->type);
+    mca_coll_epcoll_vector_t room = *vector;
+    int rc = MPI_SUCCESS;
+
+    if (0 == vector->count) {
+        return MPI_SUCCESS;
+    }
+    room.address = mca_coll_epcoll_room(party->handle, EPCOLL_ROOM_COME, vector->type,
+                                        most < vector->count ? most : vector->count);
+    if (NULL == room.address) {
+        return MPI_ERR_NO_MEM;
+    }
+    for (size_t done = 0; done < vector->count && MPI_SUCCESS == rc; done += room.count) {
+        mca_coll_epcoll_vector_t part;
+
+        room.count = vector->count - done < most ? vector->count - done : most;
+        part = mca_coll_epcoll_part_of(vector, done, room.count);
+        rc = tree(party, &part, room, op, root);
+        if (MPI_SUCCESS == rc && root != party->home) {
+            rc = own == root          ? mca_coll_epcoll_send_one(party, &part, party->home)
+                 : own == party->home ? mca_coll_epcoll_receive_one(party, &part, root)
+                                      : MPI_SUCCESS;
+        }
+    }
+    return rc;
+}
+
+/* ---- allgather ------------------------------------------------------------------------------- */
+
+/** Blocks of a process's members that a rail stands for. */
+typedef struct blocks_t {
+    const uint32_t *rank;
+    uint32_t count;
+} blocks_t;
+
+static blocks_t blocks_of(const mca_coll_epcoll_party_t *party, uint32_t process, uint32_t rails)
+{
+    const mca_coll_epcoll_layout_t *layout = party->handle->layout;
+    const uint32_t members = mca_coll_epcoll_layout_count(layout, process);
+    const uint32_t begin = mca_coll_epcoll_rail_begin(members, rails, party->rail);
+
+    return (blocks_t){.rank = layout->member + layout->first[process] + begin,
+                      .count = mca_coll_epcoll_rail_begin(members, rails, party->rail + 1) - begin};
+}
+
+/** Blocks go to a process, and come from another one.  Of ranks in order in one message. */
+static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *all,
+                       size_t count, uint32_t rails, uint32_t to, uint32_t from)
+{
+    const bool is_ordered = party->handle->layout->is_ordered;
+    const blocks_t out = blocks_of(party, party->handle->layout->own, rails);
+    const blocks_t in = blocks_of(party, from, rails);
+    const uint32_t sends = is_ordered ? 1 : out.count, receives = is_ordered ? 1 : in.count;
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t i = 0; (i < sends || i < receives) && MPI_SUCCESS == rc; i += BATCH) {
+        ompi_request_t *requests[2 * BATCH];
+        uint32_t begun = 0;
+
+        for (uint32_t j = i; j < i + BATCH && j < receives && MPI_SUCCESS == rc; ++j) {
+            const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(
+                all, in.rank[j] * count, (is_ordered ? in.count : 1) * count);
+
+            rc = mca_coll_epcoll_receive(party, &part, mca_coll_epcoll_party_rank(party, from),
+                                         &requests[begun++]);
+        }
+        for (uint32_t j = i; j < i + BATCH && j < sends && MPI_SUCCESS == rc; ++j) {
+            const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(
+                all, out.rank[j] * count, (is_ordered ? out.count : 1) * count);
+
+            rc = mca_coll_epcoll_send_to(party, &part, mca_coll_epcoll_party_rank(party, to),
+                                         &requests[begun++]);
+        }
+        while (0 < begun) {
+            rc = mca_coll_epcoll_wait_for(&requests[--begun], rc);
+        }
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
+                                    size_t count, ompi_datatype_t *type, uint32_t rails)
+{
+    const uint32_t processes = party->handle->layout->processes;
+    const uint32_t own = party->handle->layout->own;
+    const mca_coll_epcoll_vector_t all = {.address = address,
+                                          .count = count * party->handle->size,
+                                          .type = type};
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 1; step < processes && MPI_SUCCESS == rc; ++step) {
+        rc = swap_blocks(party, &all, count, rails, (own + step) % processes,
+                         (own + processes - step) % processes);
+    }
+    return rc;
+}

@@ -1,0 +1,69 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives of a party: of a member of each process, by messages.  What they work on is the party's
+ * own; which member has which part of a call, they do not know.
+ */
+
+#ifndef MCA_COLL_EPCOLL_PARTY_H
+#define MCA_COLL_EPCOLL_PARTY_H
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_exchange.h"
+
+BEGIN_C_DECLS
+
+/* Collectives of the party; all return MPI_SUCCESS or an error code. */
+
+int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
+
+/** From the root's process to all.
+ * @param meanwhile  called when the vector is here, and goes on to others: does not change it.  NULL:
+ *                   nothing */
+int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
+                                const mca_coll_epcoll_vector_t *vector,
+                                int (*meanwhile)(void *context), void *context);
+
+/** The vector is the own part, and becomes the result at all.  The same bits everywhere. */
+int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
+                                    const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
+
+/** Likewise at the root's process; elsewhere it is overwritten. */
+int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
+                                 const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
+
+/**
+ * The blocks of all members, by rank; of those of a process that the rail stands for.
+ *
+ * @param count  elements of a block
+ * @param rails  how many there are
+ */
+int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
+                                    size_t count, ompi_datatype_t *type, uint32_t rails);
+
+/** The first index of a process's members that a rail stands for. */
+static inline uint32_t mca_coll_epcoll_rail_begin(uint32_t members, uint32_t rails, uint32_t rail)
+{
+    return (uint32_t) ((uint64_t) members * rail / rails);
+}
+
+/** The rail that stands for a member. */
+static inline uint32_t mca_coll_epcoll_rail_of(uint32_t members, uint32_t rails, uint32_t index)
+{
+    return (uint32_t) ((((uint64_t) index + 1) * rails - 1) / members);
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_PARTY_H */

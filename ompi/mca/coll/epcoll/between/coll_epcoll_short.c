@@ -1,0 +1,184 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls whose data travel in slots within a process, and in one message between processes: what
+ * members say goes up to their leader, the leaders put it together, and tell it to their members.
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_between.h"
+#include "coll_epcoll_party.h"
+
+#include "mpi.h"
+
+typedef struct short_t {
+    mca_coll_epcoll_handle_t *handle;
+    const mca_coll_epcoll_call_t *call;
+    uint64_t word;
+    mca_coll_epcoll_party_t party;
+    uint32_t leader;                               /**< of our process */
+    alignas(16) unsigned char data[EPCOLL_INLINE]; /**< ours, then the result */
+} short_t;
+
+static void combine(void *into, const void *from, void *context)
+{
+    const mca_coll_epcoll_call_t *call = context;
+
+    ompi_op_reduce(call->op, (void *) (uintptr_t) from, into,
+                   (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
+}
+
+/** What all members of the process say together, at the leader: from the last to the first. */
+static int put_together(short_t *brief, const epcoll_all_t *all)
+{
+    epcoll_member_t *member = &brief->handle->member;
+    int rc = 0;
+
+    epcoll_ask_members(member, 0, member->count);
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        rc = epcoll_wait_member(member, 0, i, all->call);
+        if (0 == rc) {
+            epcoll_put_together(all, brief->data, epcoll_slot(member, i)->data,
+                                member->count - 1 == i);
+        }
+    }
+    return rc;
+}
+
+/** Members say their part; who does not lead goes on at once. */
+static int up(short_t *brief)
+{
+    epcoll_member_t *member = &brief->handle->member;
+    const epcoll_all_t all = {.call = brief->word,
+                              .data = brief->data,
+                              .size = brief->call->bytes,
+                              .combine = NULL == brief->call->op ? NULL : combine,
+                              .context = (void *) (uintptr_t) brief->call};
+    int rc;
+
+    if (0 < member->levels) {
+        return epcoll_all(member, &all, brief->data);
+    }
+    rc = epcoll_begin(member);
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_say(epcoll_slot(member, member->index), member->number, all.call, all.data, all.size);
+    if (brief->leader == member->index) {
+        rc = put_together(brief, &all);
+        epcoll_all_came(member);
+    }
+    if (0 == rc) {
+        epcoll_end(member);
+    }
+    return rc;
+}
+
+/** The leader tells the result.  Whoever hears it knows that all had come to the operation before. */
+static int down(short_t *brief, bool all_came)
+{
+    epcoll_member_t *member = &brief->handle->member;
+    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data, brief->call->bytes);
+
+    if (0 == rc && all_came && member->safe + 2 < member->number) {
+        member->safe = member->number - 2;
+        member->safe_below = member->safe < member->safe_below ? member->safe_below : member->safe;
+    }
+    return rc;
+}
+
+/** The leaders' part. */
+static int across(short_t *brief)
+{
+    const mca_coll_epcoll_call_t *call = brief->call;
+    const mca_coll_epcoll_vector_t reduced = {.address = brief->data,
+                                              .count = call->recv_count,
+                                              .type = call->recv_type};
+    const mca_coll_epcoll_vector_t packed = {.address = brief->data,
+                                             .count = call->bytes,
+                                             .type = MPI_BYTE};
+
+    switch (call->kind) {
+    case EPCOLL_ALLREDUCE:
+        return mca_coll_epcoll_party_allreduce(&brief->party, &reduced, call->op);
+    case EPCOLL_REDUCE:
+        return mca_coll_epcoll_party_reduce(&brief->party, &reduced, call->op);
+    case EPCOLL_BCAST:
+        return mca_coll_epcoll_party_bcast(&brief->party, &packed, NULL, NULL);
+    default:
+        return mca_coll_epcoll_party_barrier(&brief->party);
+    }
+}
+
+static int bcast(short_t *brief)
+{
+    const mca_coll_epcoll_handle_t *handle = brief->handle;
+    const mca_coll_epcoll_call_t *call = brief->call;
+    const mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
+                                           .count = call->send_count,
+                                           .type = call->send_type};
+    const mca_coll_epcoll_buffer_t received = {.address = call->recv,
+                                               .count = call->recv_count,
+                                               .type = call->recv_type};
+    const bool is_root = handle->rank == call->root;
+    int rc = is_root ? mca_coll_epcoll_pack(brief->data, &sent) : MPI_SUCCESS;
+
+    if (MPI_SUCCESS == rc && brief->leader == handle->member.index) {
+        rc = across(brief);
+    }
+    rc = MPI_SUCCESS == rc ? down(brief, false) : rc;
+    return 0 == rc && !is_root ? mca_coll_epcoll_unpack(&received, brief->data) : rc;
+}
+
+/** Barrier, allreduce and reduce. */
+static int reduce(short_t *brief)
+{
+    const mca_coll_epcoll_handle_t *handle = brief->handle;
+    const mca_coll_epcoll_call_t *call = brief->call;
+    const bool leads = brief->leader == handle->member.index;
+    int rc;
+
+    if (0 != call->bytes) {
+        memcpy(brief->data, call->in_place ? call->recv : call->send, call->bytes);
+    }
+    rc = up(brief);
+    if (0 == rc && leads) {
+        rc = across(brief);
+    }
+    if (0 == rc && EPCOLL_REDUCE != call->kind) {
+        rc = down(brief, true);
+    }
+    if (0 == rc && 0 != call->bytes
+        && (EPCOLL_REDUCE != call->kind || handle->rank == call->root)) {
+        memcpy(call->recv, brief->data, call->bytes);
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    short_t brief = {.handle = handle,
+                     .call = call,
+                     .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
+                     .party = {.handle = handle,
+                               .home = mca_coll_epcoll_home(handle, call),
+                               .start = handle->layout->index_of[call->root]},
+                     .leader = mca_coll_epcoll_leader(handle, call)};
+
+    return mca_coll_epcoll_ended(handle,
+                                 EPCOLL_BCAST == call->kind ? bcast(&brief) : reduce(&brief));
+}
