@@ -326,9 +326,10 @@ static void compare_members(struct late *l, const unsigned char *result, size_t 
 
 void late_fold(struct late *l)
 {
-    struct call call = {.form = (enum form) late_below(l, NUM_FORMS),
+    const int any = late_below(l, NUM_FORMS);
+    struct call call = {.form = LATE_ANY == l->way ? (enum form) any : REDUCE,
                         .kind = (enum kind) late_below(l, NUM_OPERATIONS),
-                        .root = late_below(l, l->size),
+                        .root = late_root(l),
                         .in_place = 0 == late_below(l, 3)};
     const bool again = 0 == late_below(l, 3), compare = 0 == late_below(l, 4);
     unsigned char *first, *second;
