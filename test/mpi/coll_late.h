@@ -36,8 +36,8 @@ struct late {
     const char *what;  /**< is under way */
     enum late_way way; /**< of this step */
     MPI_Datatype gaps; /**< see coll_late_move.c */
-    MPI_Datatype affine;
-    MPI_Op compose;
+    MPI_Datatype affine, dense; /**< see coll_late_fold.c */
+    MPI_Op compose, compose_dense;
 };
 
 /** Wait for nothing for a while: mostly not at all, now and then for long.  Before each call. */
