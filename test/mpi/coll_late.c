@@ -13,7 +13,7 @@
  *
  * Random sequences of blocking collectives of all kinds, on two communicators by turns, by members
  * that come when they like: late by nothing, a spin, a yield, a sleep; for a while one of them always
- * by a millisecond.  Kinds, roots, lengths, types, operations, in place or not: all by chance, the same
+ * by a millisecond, while calls are of kinds in which others need not wait for it.  Kinds, roots, lengths, types, operations, in place or not: all by chance, the same
  * at all members, but for types, which may be each one's own where data are moved.  Each result is
  * compared with a serial one; sums of floating-point numbers are the same bit by bit at all members,
  * and when the call is made again.
@@ -43,7 +43,7 @@ static void sleep_us(long us)
 
 void late_pause(struct late *l)
 {
-    if (7 == l->step / 16 % 8 && l->t->rank == (int) (l->step / 128 % (uint64_t) l->t->size)) {
+    if (3 == l->step / 16 % 4 && l->t->rank == late_one(l)) {
         sleep_us(1000); /* this one's turn to be late */
         return;
     }
@@ -100,10 +100,10 @@ static void one_step(struct late *l)
 {
     const int kind = late_below(l, 20);
 
-    if (kind < 2) {
+    if (kind < 2 && LATE_ANY == l->way) {
         late_pause(l);
         barrier(l);
-    } else if (kind < 11) {
+    } else if (kind < 11 || LATE_FROM_ONE == l->way) {
         late_move(l);
     } else {
         late_fold(l);
@@ -125,7 +125,11 @@ static void run(MPI_Comm comm, struct ept *t, uint64_t salt, size_t most)
     late_move_begin(&l);
     late_fold_begin(&l);
     for (l.step = 1; l.step <= steps; ++l.step) {
-        l.comm = comms[late_below(&l, 2)];
+        l.way = LATE_ANY;
+        if (1 == l.step / 32 % 2) {
+            l.way = 0 == ept_mix(t->seed, l.step / 64, 7, 0) % 2 ? LATE_FROM_ONE : LATE_TO_ONE;
+        }
+        l.comm = comms[LATE_ANY == l.way ? late_below(&l, 2) : 0];
         MPI_Comm_rank(l.comm, &l.rank);
         MPI_Comm_size(l.comm, &l.size);
         l.what = "next call";

@@ -21,6 +21,9 @@
 
 enum { LATE_MEMBERS_MOST = 64 };
 
+/** Which kinds are called for a while: any; or those that let the others run ahead of who is late. */
+enum late_way { LATE_ANY, LATE_FROM_ONE, LATE_TO_ONE };
+
 /** A member's view of a sequence. */
 struct late {
     struct ept *t;
@@ -31,9 +34,10 @@ struct late {
     uint64_t step;     /**< number of the call: names its data */
     size_t most;       /**< bytes of a buffer that all members' blocks share */
     const char *what;  /**< is under way */
+    enum late_way way; /**< of this step */
     MPI_Datatype gaps; /**< see coll_late_move.c */
-    MPI_Datatype affine;
-    MPI_Op compose;
+    MPI_Datatype affine, dense; /**< see coll_late_fold.c */
+    MPI_Op compose, compose_dense;
 };
 
 /** Wait for nothing for a while: mostly not at all, now and then for long.  Before each call. */
@@ -46,6 +50,22 @@ size_t late_bytes(struct late *l);
 static inline int late_below(struct late *l, int bound)
 {
     return (int) ept_random_below(&l->common, (uint64_t) bound);
+}
+
+/** The one that is late for a while: a rank of the test's communicator. */
+static inline int late_one(const struct late *l)
+{
+    return (int) (ept_mix(l->t->seed, l->step / 64, 6, 0) % (uint64_t) l->t->size);
+}
+
+/** A root: any; who runs ahead, from one; who is late, to one.  Common. */
+static inline int late_root(struct late *l)
+{
+    const int any = late_below(l, l->size);
+
+    return LATE_FROM_ONE == l->way ? (late_one(l) + 1) % l->size
+           : LATE_TO_ONE == l->way ? late_one(l)
+                                   : any;
 }
 
 /* coll_late_move.c */

@@ -13,7 +13,7 @@
  *
  * Part of coll_late: the kinds that reduce.  Sums of whole numbers and of any others, the place of the
  * least one (a pair, with a gap behind it), and a user's operation that does not commute, on a type
- * with gaps at either side of its numbers.
+ * with gaps at either side of its numbers, and on one without.
  */
 
 #include "coll_late.h"
@@ -27,6 +27,11 @@ struct affine {
     uint32_t before, a, between, b;
 };
 
+/** Likewise, without gaps: what fits into a line. */
+struct dense {
+    uint32_t a, b;
+};
+
 struct pair {
     double value;
     int index;
@@ -37,10 +42,11 @@ union element {
     double d;
     struct pair pair;
     struct affine affine;
+    struct dense dense;
     unsigned char bytes[EXTENT_MOST];
 };
 
-enum kind { SUM_INT, SUM_DOUBLE, MINLOC, COMPOSE, NUM_OPERATIONS };
+enum kind { SUM_INT, SUM_DOUBLE, MINLOC, COMPOSE, COMPOSE_DENSE, NUM_OPERATIONS };
 
 /** Of an operation: bytes of an element in memory, and packed. */
 static const struct {
@@ -49,7 +55,8 @@ static const struct {
 } about[NUM_OPERATIONS] = {{"sum of ints", sizeof(int), sizeof(int)},
                            {"sum of doubles", sizeof(double), sizeof(double)},
                            {"minloc", sizeof(struct pair), 12},
-                           {"affine maps", sizeof(struct affine), 8}};
+                           {"affine maps", sizeof(struct affine), 8},
+                           {"dense affine maps", sizeof(struct dense), 8}};
 
 /** A vector of elements. */
 struct vector {
@@ -70,6 +77,17 @@ static void compose_user(void *in, void *inout, int *count, MPI_Datatype *type)
     }
 }
 
+static void compose_dense(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    struct dense *x = in, *y = inout;
+
+    (void) type;
+    for (int i = 0; i < *count; ++i) {
+        y[i].b = x[i].a * y[i].b + x[i].b;
+        y[i].a = x[i].a * y[i].a;
+    }
+}
+
 void late_fold_begin(struct late *l)
 {
     int places[2] = {offsetof(struct affine, a), offsetof(struct affine, b)};
@@ -81,24 +99,30 @@ void late_fold_begin(struct late *l)
     EPT_OK(l->t, MPI_Type_commit(&l->affine));
     EPT_OK(l->t, MPI_Type_free(&numbers));
     EPT_OK(l->t, MPI_Op_create(compose_user, 0, &l->compose));
+    EPT_OK(l->t, MPI_Type_contiguous(2, MPI_UINT32_T, &l->dense));
+    EPT_OK(l->t, MPI_Type_commit(&l->dense));
+    EPT_OK(l->t, MPI_Op_create(compose_dense, 0, &l->compose_dense));
 }
 
 void late_fold_end(struct late *l)
 {
+    EPT_OK(l->t, MPI_Op_free(&l->compose_dense));
+    EPT_OK(l->t, MPI_Type_free(&l->dense));
     EPT_OK(l->t, MPI_Op_free(&l->compose));
     EPT_OK(l->t, MPI_Type_free(&l->affine));
 }
 
 static MPI_Datatype type_of(const struct late *l, enum kind kind)
 {
-    const MPI_Datatype types[NUM_OPERATIONS] = {MPI_INT, MPI_DOUBLE, MPI_DOUBLE_INT, l->affine};
+    const MPI_Datatype types[NUM_OPERATIONS] = {MPI_INT, MPI_DOUBLE, MPI_DOUBLE_INT, l->affine,
+                                                l->dense};
 
     return types[kind];
 }
 
 static MPI_Op op_of(const struct late *l, enum kind kind)
 {
-    const MPI_Op ops[NUM_OPERATIONS] = {MPI_SUM, MPI_SUM, MPI_MINLOC, l->compose};
+    const MPI_Op ops[NUM_OPERATIONS] = {MPI_SUM, MPI_SUM, MPI_MINLOC, l->compose, l->compose_dense};
 
     return ops[kind];
 }
@@ -122,9 +146,13 @@ static union element element(const struct late *l, enum kind kind, int rank, int
         e.pair.value = (double) (bits % 5);
         e.pair.index = rank;
         break;
-    default:
+    case COMPOSE:
         e.affine.a = (uint32_t) bits | 1;
         e.affine.b = (uint32_t) (bits >> 32);
+        break;
+    default:
+        e.dense.a = (uint32_t) bits | 1;
+        e.dense.b = (uint32_t) (bits >> 32);
         break;
     }
     return e;
@@ -145,9 +173,13 @@ static void apply(enum kind kind, union element *x, const union element *y)
             x->pair = y->pair;
         }
         break;
-    default:
+    case COMPOSE:
         x->affine.b = x->affine.a * y->affine.b + x->affine.b;
         x->affine.a *= y->affine.a;
+        break;
+    default:
+        x->dense.b = x->dense.a * y->dense.b + x->dense.b;
+        x->dense.a *= y->dense.a;
         break;
     }
 }
@@ -163,6 +195,8 @@ static bool is_right(const struct late *l, enum kind kind, const union element *
         return fabs(wanted->d - got->d) <= 1e-9 * (double) l->size;
     case MINLOC:
         return 0 == memcmp(wanted, got, 12) && CLEAR == got->bytes[12] && CLEAR == got->bytes[15];
+    case COMPOSE_DENSE:
+        return wanted->dense.a == got->dense.a && wanted->dense.b == got->dense.b;
     default:
         return wanted->affine.a == got->affine.a && wanted->affine.b == got->affine.b
                && CLEAR == got->bytes[0] && CLEAR == got->bytes[9];
@@ -326,9 +360,10 @@ static void compare_members(struct late *l, const unsigned char *result, size_t 
 
 void late_fold(struct late *l)
 {
-    struct call call = {.form = (enum form) late_below(l, NUM_FORMS),
+    const int any = late_below(l, NUM_FORMS);
+    struct call call = {.form = LATE_ANY == l->way ? (enum form) any : REDUCE,
                         .kind = (enum kind) late_below(l, NUM_OPERATIONS),
-                        .root = late_below(l, l->size),
+                        .root = late_root(l),
                         .in_place = 0 == late_below(l, 3)};
     const bool again = 0 == late_below(l, 3), compare = 0 == late_below(l, 4);
     unsigned char *first, *second;

@@ -180,7 +180,7 @@ static bool all_like_gaps(const struct late *l, const size_t *bytes, int n, int 
 
 static void bcast(struct late *l)
 {
-    const int root = late_below(l, l->size);
+    const int root = late_root(l);
     struct blocks b;
     size_t bytes;
 
@@ -237,7 +237,7 @@ static void gather(struct late *l, bool v, int root)
 
 static void scatter(struct late *l, bool v)
 {
-    const int root = late_below(l, l->size);
+    const int root = late_root(l);
     const bool is_root = root == l->rank;
     const bool in_place = 0 == late_below(l, 3) && is_root;
     struct blocks in, out;
@@ -333,7 +333,10 @@ static void alltoall(struct late *l, int form)
 
 void late_move(struct late *l)
 {
-    const int kind = late_below(l, 10);
+    const int any = late_below(l, 10);
+    const int kind = LATE_FROM_ONE == l->way ? (0 == any ? 4 : 9)
+                     : LATE_TO_ONE == l->way ? (0 == any ? 7 : 8)
+                                             : any;
 
     switch (kind) {
     case 0:
@@ -351,7 +354,7 @@ void late_move(struct late *l)
         break;
     case 7:
     case 8:
-        gather(l, 7 == kind, late_below(l, l->size));
+        gather(l, 7 == kind, late_root(l));
         break;
     default:
         bcast(l);
