@@ -345,8 +345,10 @@ static inline void epcoll_say_call(epcoll_member_t *member, uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, member->index);
 
-    /* Relaxed: nobody else writes it. */
-    if (atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number) {
+    /* Relaxed: nobody else writes it.  Of many members, who only hears has not asked whether all are
+     * through with what it has held, and leaves it alone. */
+    if (0 == member->levels
+        && atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number) {
         epcoll_say(slot, member->number, call, "", 0);
     }
 }
