@@ -47,10 +47,10 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
                 INSTALL_FORM(name##_init)             \
             }                                         \
         }
-#    define RESTORE_FORM(name)                                                                    \
-        if (base == comm->c_coll->coll_##name##_module) {                                         \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module,     \
-                                 "epcoll");                                                       \
+#    define RESTORE_FORM(name)                                                                \
+        if (base == comm->c_coll->coll_##name##_module) {                                     \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
+                                 "epcoll");                                                   \
         }
 #    define RESTORE(name, kind) \
         RESTORE_FORM(name)      \

@@ -34,45 +34,44 @@
  * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them; false:
  *                    there is nothing to do, at any member
  */
-#define EPCOLL_FORMS(name, parameters, arguments)                                              \
-    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
-                               mca_coll_base_module_t *module)                                 \
-    {                                                                                          \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
-        mca_coll_epcoll_call_t call;                                                           \
-                                                                                               \
-        (void) comm;                                                                           \
-        return fill_##name(&call, handle, EPCOLL_LIST arguments) ? handle->run(handle, &call)  \
-                                                                 : MPI_SUCCESS;                \
-    }                                                                                          \
-                                                                                               \
-    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,      \
-                                ompi_request_t **request_p, mca_coll_base_module_t *module)    \
-    {                                                                                          \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
-        mca_coll_epcoll_call_t call;                                                           \
-                                                                                               \
-        (void) comm;                                                                           \
-        if (fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
-            return handle->begin(handle, &call, request_p);                                    \
-        }                                                                                      \
-        *request_p = &ompi_request_empty;                                                      \
-        return MPI_SUCCESS;                                                                    \
-    }                                                                                          \
-                                                                                               \
-    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters,                                  \
-                                      struct ompi_communicator_t *comm,                        \
-                                      struct ompi_info_t *info, ompi_request_t **request_p,    \
-                                      mca_coll_base_module_t *module)                          \
-    {                                                                                          \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                     \
-        mca_coll_epcoll_call_t call;                                                           \
-                                                                                               \
-        (void) comm;                                                                           \
-        (void) info;                                                                           \
-        return fill_##name(&call, handle, EPCOLL_LIST arguments)                               \
-                   ? handle->init(handle, &call, request_p)                                    \
-                   : ompi_request_persistent_noop_create(request_p);                           \
+#define EPCOLL_FORMS(name, parameters, arguments)                                               \
+    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,        \
+                               mca_coll_base_module_t *module)                                  \
+    {                                                                                           \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call;                                                            \
+                                                                                                \
+        (void) comm;                                                                            \
+        return fill_##name(&call, handle, EPCOLL_LIST arguments) ? handle->run(handle, &call)   \
+                                                                 : MPI_SUCCESS;                 \
+    }                                                                                           \
+                                                                                                \
+    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)     \
+    {                                                                                           \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call;                                                            \
+                                                                                                \
+        (void) comm;                                                                            \
+        if (fill_##name(&call, handle, EPCOLL_LIST arguments)) {                                \
+            return handle->begin(handle, &call, request_p);                                     \
+        }                                                                                       \
+        *request_p = &ompi_request_empty;                                                       \
+        return MPI_SUCCESS;                                                                     \
+    }                                                                                           \
+                                                                                                \
+    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm, \
+                                      struct ompi_info_t *info, ompi_request_t **request_p,     \
+                                      mca_coll_base_module_t *module)                           \
+    {                                                                                           \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call;                                                            \
+                                                                                                \
+        (void) comm;                                                                            \
+        (void) info;                                                                            \
+        return fill_##name(&call, handle, EPCOLL_LIST arguments)                                \
+                   ? handle->init(handle, &call, request_p)                                     \
+                   : ompi_request_persistent_noop_create(request_p);                            \
     }
 
 /** Does a member's own contribution lie where its result goes? */
