@@ -63,8 +63,9 @@ static void let_go(mca_pml_epml_guest_request_t *request)
         nbc->super.req_complete_cb = NULL;
         (void) hung(&nbc->super);
     }
-    for (int i = 0; i < OMPI_REQ_NB_RELEASE_ARRAYS && NULL != nbc->data.release_arrays[i]; ++i) {
-        free(nbc->data.release_arrays[i]);
+    /* Pointers, or, from Open MPI 6 on, numbers of their size. */
+    for (int i = 0; i < OMPI_REQ_NB_RELEASE_ARRAYS && 0 != nbc->data.release_arrays[i]; ++i) {
+        free((void *) (intptr_t) nbc->data.release_arrays[i]);
     }
 }
 
@@ -111,7 +112,7 @@ static mca_pml_epml_guest_request_t *draw(mca_pml_epml_ep_t *ep)
     }
     request->req_nbc.data.refcounted.objs.objs[0] = NULL;
     request->req_nbc.data.refcounted.objs.objs[1] = NULL;
-    request->req_nbc.data.release_arrays[0] = NULL;
+    request->req_nbc.data.release_arrays[0] = 0;
     return request;
 }
 
