@@ -169,10 +169,10 @@ static void one_check(struct ept *t, const one_t *one, const char *what)
     pair_t pair = {0, 0};
 
     for (int i = 0; i < (int) room(t, one); ++i) {
-        if (expected(t, one, i, &pair)
-            && (pair.m != one->recv[i].m || pair.c != one->recv[i].c)) {
-            EPT_CHECK(t, false, "%s, kind %d, %d pairs, root %d, key %llu: element %d is wrong", what,
-                      (int) one->kind, one->count, one->root, (unsigned long long) one->key, i);
+        if (expected(t, one, i, &pair) && (pair.m != one->recv[i].m || pair.c != one->recv[i].c)) {
+            EPT_CHECK(t, false, "%s, kind %d, %d pairs, root %d, key %llu: element %d is wrong",
+                      what, (int) one->kind, one->count, one->root, (unsigned long long) one->key,
+                      i);
             return;
         }
     }
@@ -194,9 +194,9 @@ static void one_free(struct ept *t, one_t *one)
     free(one->recv);
 }
 
-#define CALL(Name, name, ...)                                                       \
-    (BLOCKING == mode      ? MPI_##Name(__VA_ARGS__, comm)                          \
-     : NONBLOCKING == mode ? MPI_I##name(__VA_ARGS__, comm, &one->request)          \
+#define CALL(Name, name, ...)                                              \
+    (BLOCKING == mode      ? MPI_##Name(__VA_ARGS__, comm)                 \
+     : NONBLOCKING == mode ? MPI_I##name(__VA_ARGS__, comm, &one->request) \
                            : MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &one->request))
 
 static int call(MPI_Comm comm, one_t *one, enum mode mode, MPI_Datatype type, MPI_Op op)
@@ -373,8 +373,8 @@ static void alone(MPI_Comm comm, struct ept *t, int begun, int count)
         const uint64_t want = (uint64_t) (t->size * (i % count) + t->size * (t->size - 1) / 2);
 
         if (want != recv[i]) {
-            EPT_CHECK(t, false, "element %d is %llu, expected %llu", i, (unsigned long long) recv[i],
-                      (unsigned long long) want);
+            EPT_CHECK(t, false, "element %d is %llu, expected %llu", i,
+                      (unsigned long long) recv[i], (unsigned long long) want);
             break;
         }
     }

@@ -71,10 +71,10 @@ static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_
                 INSTALL_FORM(name##_init)             \
             }                                         \
         }
-#    define RESTORE_FORM(name)                                                                    \
-        if (base == comm->c_coll->coll_##name##_module) {                                         \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module,     \
-                                 "epcoll");                                                       \
+#    define RESTORE_FORM(name)                                                                \
+        if (base == comm->c_coll->coll_##name##_module) {                                     \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
+                                 "epcoll");                                                   \
         }
 #    define RESTORE(name, kind) \
         RESTORE_FORM(name)      \

@@ -195,11 +195,10 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
 static int scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     unsigned char blocks[EPCOLL_INLINE];
-    const mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
-                                           .count = call->send_count
-                                                    * (EPCOLL_SCATTER == call->kind ? member->count
-                                                                                    : 1),
-                                           .type = call->send_type};
+    const mca_coll_epcoll_buffer_t sent = {
+        .address = (void *) (uintptr_t) call->send,
+        .count = call->send_count * (EPCOLL_SCATTER == call->kind ? member->count : 1),
+        .type = call->send_type};
     const bool is_scatter = EPCOLL_SCATTER == call->kind;
     const bool is_root = member->index == (uint32_t) call->root;
     int rc = is_root ? mca_coll_epcoll_pack(blocks, &sent) : 0;
@@ -290,10 +289,8 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     fold_t fold_all = {.op = call->op,
                        .type = call->recv_type,
                        .count = (mca_coll_epcoll_count_t) call->recv_count};
-    const epcoll_all_t all = {.call = running->word,
-                              .size = call->bytes,
-                              .combine = combine,
-                              .context = &fold_all};
+    const epcoll_all_t all = {
+        .call = running->word, .size = call->bytes, .combine = combine, .context = &fold_all};
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
@@ -301,12 +298,11 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     case EPCOLL_BCAST:
         return is_root ? 0 : take(call, epcoll_slot(member, (uint32_t) call->root)->data, 0);
     case EPCOLL_SCATTER:
-        return is_root && call->in_place
-                   ? 0
-                   : take(call,
-                          epcoll_slot(member, (uint32_t) call->root)->data
-                              + member->index * call->bytes,
-                          0);
+        return is_root && call->in_place ? 0
+                                         : take(call,
+                                                epcoll_slot(member, (uint32_t) call->root)->data
+                                                    + member->index * call->bytes,
+                                                0);
     case EPCOLL_ALLREDUCE: /* in the order of a blocking one */
         return 0 == member->levels
                    ? fold(member, call, running->word, 0, member->count - 1, call->recv)

@@ -29,8 +29,7 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call);
 
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle,
-                              const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
 /** An allreduce of few bytes of a dense type: the shortest way. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,

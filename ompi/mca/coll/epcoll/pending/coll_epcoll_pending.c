@@ -167,8 +167,7 @@ static void count_over(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
     }
     /* Of a persistent one nobody starts the next before this one is over; of nonblocking ones
      * members may be in those before. */
-    if (!is_nonblocking(pending, operation)
-        && operation->running.seen == operation->member.count) {
+    if (!is_nonblocking(pending, operation) && operation->running.seen == operation->member.count) {
         epcoll_all_came(&channel->member);
     }
 }

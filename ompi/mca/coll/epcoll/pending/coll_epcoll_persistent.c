@@ -43,9 +43,10 @@ typedef struct arrays_t {
     ompi_datatype_t **types[2];
 } arrays_t;
 
-#define ARRAYS_EACH                                                                  \
-    (2 * (sizeof(mca_coll_epcoll_count_t) + sizeof(mca_coll_epcoll_disp_t) \
-          + sizeof(ompi_datatype_t *)))
+#define ARRAYS_EACH                                                      \
+    (2                                                                   \
+     * (sizeof(mca_coll_epcoll_count_t) + sizeof(mca_coll_epcoll_disp_t) \
+        + sizeof(ompi_datatype_t *)))
 
 static arrays_t arrays_in(void *memory, size_t members)
 {
