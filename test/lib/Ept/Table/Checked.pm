@@ -49,6 +49,8 @@ our @ENTRIES = (
     # With a thread that sends packets whose own thread has left.
     { program => 'progress', variant => 'tsan', kind => 'tsan', configs => ['2x2/tcp'], quick => [],
       plain => 0, timeout => 240 },
+    { program => 'coll_layout', variant => 'tsan', kind => 'tsan', configs => ['2x2/node'], quick => [],
+      plain => 0, timeout => 240 },
     { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],
       plain => 0, timeout => 240 },
     { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
