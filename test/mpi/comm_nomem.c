@@ -227,6 +227,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         return 0;
     }
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    ept_meet(comm, t);
     EPT_CASE(t, case_dup);
     EPT_CASE(t, case_create);
     EPT_CASE(t, case_create_group);

@@ -592,6 +592,7 @@ static void no_memory(MPI_Comm comm, struct ept *t)
 
     *(void **) &fail_alloc = dlsym(RTLD_DEFAULT, "ept_fail_alloc");
     *(void **) &fail_alloc_done = dlsym(RTLD_DEFAULT, "ept_fail_alloc_done");
+    ept_meet(comm, t);
     for (long n = 1; n < ALLOCATIONS && 2 > quiet; ++n) {
         MPI_Comm made = MPI_COMM_NULL;
         int mine[2] = {0, 0}, all[2] = {0, 0};

@@ -75,6 +75,18 @@ void ept_on_each(struct ept *t, MPI_Comm comms[], int num, ept_handle_fn_t fn, v
     free(threads);
 }
 
+void ept_meet(MPI_Comm comm, struct ept *t)
+{
+    int rank, size;
+
+    EPT_OK(t, MPI_Comm_rank(comm, &rank));
+    EPT_OK(t, MPI_Comm_size(comm, &size));
+    for (int away = 1; away < size; ++away) {
+        EPT_OK(t, MPI_Sendrecv(NULL, 0, MPI_BYTE, (rank + away) % size, 2, NULL, 0, MPI_BYTE,
+                               (rank + size - away) % size, 2, comm, MPI_STATUS_IGNORE));
+    }
+}
+
 /* A ring in both directions, with a message below and one above the eager limits. */
 static void use_ring(struct ept *t, MPI_Comm comm, int rank, int size)
 {

@@ -105,10 +105,14 @@ typedef struct mca_coll_epcoll_below_t {
 #define EPCOLL_BELOW_FORM(name)              \
     mca_coll_base_module_##name##_fn_t name; \
     mca_coll_base_module_t *name##_module;
-#define EPCOLL_BELOW(name, kind) \
-    EPCOLL_BELOW_FORM(name)      \
-    EPCOLL_BELOW_FORM(i##name)   \
-    EPCOLL_BELOW_FORM(name##_init)
+#if OMPI_MAJOR_VERSION >= 6 /* where we put back what was there */
+#    define EPCOLL_BELOW(name, kind) \
+        EPCOLL_BELOW_FORM(name)      \
+        EPCOLL_BELOW_FORM(i##name)   \
+        EPCOLL_BELOW_FORM(name##_init)
+#else
+#    define EPCOLL_BELOW(name, kind) EPCOLL_BELOW_FORM(name)
+#endif
     EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
 #undef EPCOLL_BELOW
 #undef EPCOLL_BELOW_FORM

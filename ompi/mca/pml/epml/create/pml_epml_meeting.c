@@ -56,6 +56,28 @@ int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *da
 typedef uint8_t excuse_t;
 enum { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
 
+/** What the other leader waits for could not be sent, for lack of memory: tell it so, as far as that
+ * goes now.  @return OMPI_SUCCESS, or an error: it has not been told */
+static int send_excuse(const mca_pml_epml_meeting_t *meeting)
+{
+    const excuse_t excuse = EXCUSE_FAILED;
+
+    return MCA_PML_CALL(send(&excuse, sizeof(excuse), MPI_BYTE, meeting->remote_leader,
+                             meeting->tag, MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
+}
+
+/** There was no memory to receive with.  @return why */
+static int excuse_oneself(const mca_pml_epml_meeting_t *meeting, int why)
+{
+    excuse_t rest; /* nobody looks at it; what is longer is cut off */
+
+    if (OMPI_SUCCESS == send_excuse(meeting)) {
+        (void) MCA_PML_CALL(recv(&rest, sizeof(rest), MPI_BYTE, meeting->remote_leader,
+                                 meeting->tag, meeting->bridge, MPI_STATUS_IGNORE));
+    }
+    return why;
+}
+
 int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                                   size_t my_size, void *theirs, size_t their_size)
 {
@@ -75,10 +97,13 @@ int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, c
     rc = MCA_PML_CALL(irecv(theirs, their_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                             meeting->bridge, &request));
     if (OMPI_SUCCESS != rc) {
-        return rc; /* no memory, or no such communicator: nothing can be sent either */
+        return OMPI_SUCCESS == own_rc ? excuse_oneself(meeting, rc) : own_rc;
     }
     send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
                                 MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
+    if (OMPI_SUCCESS != send_rc) {
+        (void) send_excuse(meeting);
+    }
     rc = ompi_request_wait(&request, &status);
     if (OMPI_SUCCESS != own_rc) {
         return own_rc;
