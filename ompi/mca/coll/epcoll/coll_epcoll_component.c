@@ -83,7 +83,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     mca_coll_epcoll_handle_t *handle;
     int rc;
 
-    if (OMPI_COMM_IS_INTER(comm) || 1 == ompi_comm_size(comm)) {
+    if (OMPI_COMM_IS_INTER(comm) || !mca_coll_epcoll_some_share(comm)) {
         return MPI_SUCCESS;
     }
     handle = calloc(1, sizeof(*handle));

@@ -27,6 +27,9 @@
 
 #include <pthread.h>
 
+/** Ranks of a communicator that is looked at without memory. */
+#define RANKS_FEW 64
+
 /** Members of a process are made by several threads at a time: who is first fills it in. */
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
@@ -104,6 +107,30 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
     sort(layout, size);
     layout->is_made = true;
     return MPI_SUCCESS;
+}
+
+bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm)
+{
+    const int size = ompi_comm_size(comm);
+    uint32_t process[RANKS_FEW];
+
+    if (RANKS_FEW < size) {
+        return true;
+    }
+    for (int rank = 0; rank < size; ++rank) {
+        mpix_endpoints_place_t place;
+
+        if (!mca_coll_epcoll_component.door->place(comm, rank, &place)) {
+            return false;
+        }
+        process[rank] = place.process;
+        for (int i = 0; i < rank; ++i) {
+            if (process[i] == process[rank]) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,

@@ -62,6 +62,10 @@ static inline uint32_t mca_coll_epcoll_layout_count(const mca_coll_epcoll_layout
     return layout->first[process + 1] - layout->first[process];
 }
 
+/** May a process have two members?  Without memory, so that communicators of none come and go as if we
+ * were not there.  @return false: none has; the same at all members */
+bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm);
+
 END_C_DECLS
 
 #endif /* MCA_COLL_EPCOLL_LAYOUT_H */

@@ -65,24 +65,40 @@ const mpix_endpoints_guest_t *mca_pml_epml_enrolled(int number)
                : NULL;
 }
 
+/** Calls the guests' free for what they have made. */
+static void let_go(ompi_communicator_t *comm, void *const *objects)
+{
+    const mpix_endpoints_guest_t *guest;
+
+    for (int i = 0; NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
+        if (NULL != objects[i] && NULL != guest->free) {
+            guest->free(comm, objects[i]);
+        }
+    }
+}
+
 int mca_pml_epml_enrolled_make(mca_pml_epml_comm_t *comm)
 {
     const mpix_endpoints_guest_t *guest;
-    void **objects;
+    void *made[EPML_ENROLLED_MOST] = {NULL}, **objects;
+    bool some = false;
     int rc = OMPI_SUCCESS;
 
-    if (NULL == mca_pml_epml_enrolled(0)) {
-        return OMPI_SUCCESS;
-    }
-    objects = calloc(EPML_ENROLLED_MOST, sizeof(*objects));
-    if (NULL == objects) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
     for (int i = 0; OMPI_SUCCESS == rc && NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
         if (NULL != guest->make) {
-            rc = guest->make(comm->comm, &objects[i]);
+            rc = guest->make(comm->comm, &made[i]);
+            some = some || NULL != made[i];
         }
     }
+    if (!some) {
+        return rc;
+    }
+    objects = malloc(sizeof(made));
+    if (NULL == objects) {
+        let_go(comm->comm, made);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(objects, made, sizeof(made));
     /* Under the lock, under which messages for them come, in whatever thread: that of another
      * member may be here as soon as this one has said that it is ready. */
     mca_pml_epml_lock(comm->ep);
@@ -93,17 +109,10 @@ int mca_pml_epml_enrolled_make(mca_pml_epml_comm_t *comm)
 
 void mca_pml_epml_enrolled_free(mca_pml_epml_comm_t *comm)
 {
-    const mpix_endpoints_guest_t *guest;
-
-    if (NULL == comm->objects) {
-        return;
+    if (NULL != comm->objects) {
+        let_go(comm->comm, comm->objects);
+        free(comm->objects);
     }
-    for (int i = 0; NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
-        if (NULL != comm->objects[i] && NULL != guest->free) {
-            guest->free(comm->comm, comm->objects[i]);
-        }
-    }
-    free(comm->objects);
 }
 
 void mca_pml_epml_enrolled_finalize(void)
