@@ -63,7 +63,9 @@ void case_exhausted(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, 1, OTHER, comm, MPI_STATUS_IGNORE));
     }
     EPT_OK(t, MPI_Barrier(comm));
-    atomic_store(&exhausted, 0 == t->rank || atomic_load(&exhausted));
+    if (0 == t->rank) {
+        atomic_store(&exhausted, true);
+    }
     EPT_OK(t, MPI_Barrier(comm));
     if (1 == t->rank) {
         EPT_CLASS(t, MPI_ERR_OTHER, MPI_Ssend(data, LOST_BYTES, MPI_BYTE, 0, OTHER, broken));
