@@ -147,9 +147,8 @@ static void case_swap(pair_t *pair)
         expect_copy(expected_a, a, was_b, b, same ? 0 : offset, size);
         expect_copy(expected_b, b, was_a, a, same ? 0 : offset, size);
         if (same) {
-            TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_swap(&a->buffer, &b->buffer));
+            TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_swap_part(&a->buffer, &b->buffer, 0, size));
         } else {
-            TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_swap(&a->buffer, &b->buffer));
             TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_swap_part(&a->buffer, &b->buffer, offset, size));
         }
         compare(a, expected_a, "one");
@@ -290,13 +289,13 @@ static void case_edges(void)
     TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_copy_part(&less, &all_a, 0, 32));
     TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_copy_part(&all_a, &less, 31, 1));
     TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_copy_part(&even, &all_b, 16, 1));
-    TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_swap(&less, &all_a));
+    TAP_EQ(MPI_ERR_TRUNCATE, mca_coll_epcoll_swap_part(&less, &all_a, 0, 32));
     TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_copy_part(&none, &none, 0, 0));
     TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_copy_part(&even, &all_b, 16, 0));
     TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_copy_part(&all_a, &all_a, 0, 32));
     TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_pack(a, &none));
     TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_unpack(&none, a));
-    TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_swap(&none, &none));
+    TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_swap_part(&none, &none, 0, 0));
     for (int i = 0; i < 4; ++i) {
         TAP_CHECK(i + 1 == a[i] && i + 5 == b[i], "element %d has changed", i);
     }

@@ -167,8 +167,7 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
     if (call->bytes > mca_coll_epcoll_component.inline_limit || EPCOLL_ALLGATHER == call->kind) {
         return false;
     }
-    return NULL == call->op
-           || (mca_coll_epcoll_is_dense(call->recv_type) && 0 == call->recv_type->super.true_lb);
+    return NULL == call->op || mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,

@@ -119,7 +119,7 @@ void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const om
                            size_t count)
 {
     const opal_datatype_t *opal_type = &type->super;
-    const ptrdiff_t extent = opal_type->ub - opal_type->lb;
+    const ptrdiff_t extent = mca_coll_epcoll_extent(type);
     const size_t step = (size_t) (0 > extent ? -extent : extent);
     ptrdiff_t low = opal_type->lb < opal_type->true_lb ? opal_type->lb : opal_type->true_lb;
     const ptrdiff_t high = opal_type->ub > opal_type->true_ub ? opal_type->ub : opal_type->true_ub;
@@ -142,7 +142,7 @@ void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const om
 mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
                                                  size_t first, size_t count)
 {
-    const ptrdiff_t extent = vector->type->super.ub - vector->type->super.lb;
+    const ptrdiff_t extent = mca_coll_epcoll_extent(vector->type);
 
     return (mca_coll_epcoll_vector_t){.address = (char *) vector->address
                                                  + (ptrdiff_t) first * extent,

@@ -24,6 +24,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../data/data.h"
 
 #include "ompi/request/request.h"
 
@@ -57,7 +58,7 @@ enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
 /** How many elements are that, gaps included? */
 static inline size_t mca_coll_epcoll_room_elements(const ompi_datatype_t *type)
 {
-    const ptrdiff_t extent = type->super.ub - type->super.lb;
+    const ptrdiff_t extent = mca_coll_epcoll_extent(type);
     const size_t step = (size_t) (0 > extent ? -extent : extent);
     const size_t each = step < type->super.size ? type->super.size : step;
 

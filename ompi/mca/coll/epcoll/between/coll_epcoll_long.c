@@ -36,11 +36,6 @@ typedef struct long_t {
     bool is_rail;                  /**< we are one */
 } long_t;
 
-static ptrdiff_t extent_of(const ompi_datatype_t *type)
-{
-    return type->super.ub - type->super.lb;
-}
-
 /** As many rails as there are parts of a rail's least size. */
 static uint32_t rails_of(const mca_coll_epcoll_handle_t *handle, uint64_t bytes)
 {
@@ -96,7 +91,7 @@ static mca_coll_epcoll_vector_t own_slice(const long_t *longer, const mca_coll_e
     const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
 
     return (mca_coll_epcoll_vector_t){
-        .address = (char *) address + (ptrdiff_t) first * extent_of(type),
+        .address = (char *) address + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
         .count = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first,
         .type = type};
 }
@@ -197,7 +192,7 @@ static int reduce_part(long_t *longer, const void *send, void *recv, size_t coun
 /** In parts, so that what rails put together stays in their caches. */
 static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    const ptrdiff_t extent = extent_of(call->recv_type);
+    const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
     const char *send = call->in_place ? call->recv : call->send;
     long_t longer;
     size_t most;
@@ -350,12 +345,12 @@ static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll
     const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
                                            .count = call->send_count,
                                            .type = call->send_type};
-    const mca_coll_epcoll_buffer_t into = {.address = (char *) call->recv
-                                                      + (ptrdiff_t) ((size_t) handle->rank
-                                                                     * call->recv_count)
-                                                            * extent_of(call->recv_type),
-                                           .count = call->recv_count,
-                                           .type = call->recv_type};
+    const mca_coll_epcoll_buffer_t into = {
+        .address = (char *) call->recv
+                   + (ptrdiff_t) ((size_t) handle->rank * call->recv_count)
+                         * mca_coll_epcoll_extent(call->recv_type),
+        .count = call->recv_count,
+        .type = call->recv_type};
 
     return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
 }

@@ -170,17 +170,19 @@ EPCOLL_FORMS(scatterv,
 
 /* ---- all to all ------------------------------------------------------------------------------ */
 
-static bool fill_allgather(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                           const void *send, size_t send_count, ompi_datatype_t *send_type,
-                           void *recv, size_t recv_count, ompi_datatype_t *recv_type)
+/** Each has a block for each, of one length. */
+static bool fill_equal(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
+                       size_t send_count, ompi_datatype_t *send_type, void *recv, size_t recv_count,
+                       ompi_datatype_t *recv_type)
 {
-    (void) handle;
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_ALLGATHER,
+    *call = (mca_coll_epcoll_call_t){.kind = kind,
                                      .bytes = mca_coll_epcoll_packed(recv_count, recv_type)};
     fill_send(call, send, send_count, send_type);
     fill_recv(call, recv, recv_count, recv_type);
     return 0 != call->bytes;
 }
+
+#define fill_allgather(call, handle, ...) fill_equal(call, EPCOLL_ALLGATHER, __VA_ARGS__)
 
 EPCOLL_FORMS(allgather,
              (const void *send, mca_coll_epcoll_count_t send_count,
@@ -210,17 +212,7 @@ EPCOLL_FORMS(allgatherv,
               mca_coll_epcoll_disps_t disps, struct ompi_datatype_t *recv_type),
              (send, (size_t) send_count, send_type, recv, counts, disps, recv_type))
 
-static bool fill_alltoall(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                          const void *send, size_t send_count, ompi_datatype_t *send_type,
-                          void *recv, size_t recv_count, ompi_datatype_t *recv_type)
-{
-    (void) handle;
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_ALLTOALL,
-                                     .bytes = mca_coll_epcoll_packed(recv_count, recv_type)};
-    fill_send(call, send, send_count, send_type);
-    fill_recv(call, recv, recv_count, recv_type);
-    return 0 != call->bytes;
-}
+#define fill_alltoall(call, handle, ...) fill_equal(call, EPCOLL_ALLTOALL, __VA_ARGS__)
 
 EPCOLL_FORMS(alltoall,
              (const void *send, mca_coll_epcoll_count_t send_count,

@@ -366,14 +366,6 @@ int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_
     return both(a, b, offset, size, true);
 }
 
-int mca_coll_epcoll_swap(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b)
-{
-    const size_t size = mca_coll_epcoll_bytes(a);
-
-    return mca_coll_epcoll_bytes(b) != size ? MPI_ERR_TRUNCATE
-                                            : mca_coll_epcoll_swap_part(a, b, 0, size);
-}
-
 /** Packed bytes as a buffer. */
 static mca_coll_epcoll_buffer_t packed_buffer(const void *packed, size_t size)
 {

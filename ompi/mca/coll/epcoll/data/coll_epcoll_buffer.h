@@ -49,12 +49,24 @@ static inline size_t mca_coll_epcoll_bytes(const mca_coll_epcoll_buffer_t *buffe
     return buffer->count * buffer->type->super.size;
 }
 
+/** Bytes from an element to the next one. */
+static inline ptrdiff_t mca_coll_epcoll_extent(const ompi_datatype_t *type)
+{
+    return type->super.ub - type->super.lb;
+}
+
 /** Is each element one run of memory, right behind the one before it?  libmpi's mark alone is not
  * enough: a few types of 5.0.7 have it, and an extent that is larger than what is in them. */
 static inline bool mca_coll_epcoll_is_dense(const ompi_datatype_t *type)
 {
     return 0 != (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS)
-           && (ptrdiff_t) type->super.size == type->super.ub - type->super.lb;
+           && (ptrdiff_t) type->super.size == mca_coll_epcoll_extent(type);
+}
+
+/** Are elements in memory as they would be packed, so that an op may work on packed ones? */
+static inline bool mca_coll_epcoll_is_as_packed(const ompi_datatype_t *type)
+{
+    return mca_coll_epcoll_is_dense(type) && 0 == type->super.true_lb;
 }
 
 /** Are that many elements one run of memory, in the order in which they would be packed?  Its first
@@ -119,9 +131,6 @@ static inline int mca_coll_epcoll_copy_part(const mca_coll_epcoll_buffer_t *to,
  */
 int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b,
                               size_t offset, size_t size);
-
-/** Exchange all of two buffers.  @return MPI_ERR_TRUNCATE if one of them has more packed bytes */
-int mca_coll_epcoll_swap(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b);
 
 /** Pack all of a buffer: for small ones, which travel in a line.  @return 0 or an error */
 static inline int mca_coll_epcoll_pack(void *packed, const mca_coll_epcoll_buffer_t *buffer)

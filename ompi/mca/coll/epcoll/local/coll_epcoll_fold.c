@@ -139,7 +139,7 @@ static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece
 static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index, uint32_t piece,
                        const mca_coll_epcoll_call_t *call)
 {
-    const ptrdiff_t extent = call->recv_type->super.ub - call->recv_type->super.lb;
+    const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
 
     if (NULL != call->plan) {
         return index == piece ? call->recv : NULL;
@@ -228,8 +228,7 @@ static int finish(const mca_coll_epcoll_running_t *running)
                    == ompi_datatype_copy_content_same_ddt(type, block.count, call->recv,
                                                           (char *) call->recv
                                                               + (ptrdiff_t) block.first
-                                                                    * (type->super.ub
-                                                                       - type->super.lb))
+                                                                    * mca_coll_epcoll_extent(type))
                ? MPI_SUCCESS
                : MPI_ERR_INTERN;
 }

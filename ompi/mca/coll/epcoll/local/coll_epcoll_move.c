@@ -94,11 +94,6 @@ static mca_coll_epcoll_buffer_t buffer(const void *base, ptrdiff_t bytes, size_t
                                       .type = type};
 }
 
-static ptrdiff_t extent_of(const ompi_datatype_t *type)
-{
-    return type->super.ub - type->super.lb;
-}
-
 /** Where a member receives what another sends to it. */
 static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
@@ -108,7 +103,8 @@ static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uin
     case EPCOLL_ALLGATHERV:
     case EPCOLL_ALLTOALLV:
     case EPCOLL_GATHERV:
-        return buffer(call->recv, EPCOLL_DISP(call->recv_disps, from) * extent_of(type),
+        return buffer(call->recv,
+                      EPCOLL_DISP(call->recv_disps, from) * mca_coll_epcoll_extent(type),
                       EPCOLL_COUNT(call->recv_counts, from), type);
     case EPCOLL_ALLTOALLW:
         return buffer(call->recv, EPCOLL_DISP(call->recv_disps, from),
@@ -118,7 +114,8 @@ static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uin
     case EPCOLL_SCATTERV:
         return buffer(call->recv, 0, call->recv_count, type);
     default:
-        return buffer(call->recv, (ptrdiff_t) (from * call->recv_count) * extent_of(type),
+        return buffer(call->recv,
+                      (ptrdiff_t) (from * call->recv_count) * mca_coll_epcoll_extent(type),
                       call->recv_count, type);
     }
 }
@@ -131,11 +128,12 @@ static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_
     switch (call->kind) {
     case EPCOLL_ALLTOALL:
     case EPCOLL_SCATTER:
-        return buffer(call->send, (ptrdiff_t) (to * call->send_count) * extent_of(type),
+        return buffer(call->send,
+                      (ptrdiff_t) (to * call->send_count) * mca_coll_epcoll_extent(type),
                       call->send_count, type);
     case EPCOLL_ALLTOALLV:
     case EPCOLL_SCATTERV:
-        return buffer(call->send, EPCOLL_DISP(call->send_disps, to) * extent_of(type),
+        return buffer(call->send, EPCOLL_DISP(call->send_disps, to) * mca_coll_epcoll_extent(type),
                       EPCOLL_COUNT(call->send_counts, to), type);
     case EPCOLL_ALLTOALLW:
         return buffer(call->send, EPCOLL_DISP(call->send_disps, to),

@@ -38,24 +38,19 @@ static void combine(void *into, const void *from, void *context)
     ompi_op_reduce(fold->op, (void *) (uintptr_t) from, into, fold->count, fold->type);
 }
 
-/** Are elements in memory as they are in a slot, so that a reduction may work on those in there? */
-static bool is_as_packed(const ompi_datatype_t *type)
-{
-    return mca_coll_epcoll_is_dense(type) && 0 == type->super.true_lb;
-}
-
 bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
     case EPCOLL_ALLREDUCE:
     case EPCOLL_REDUCE:
-        return call->bytes <= limit && is_as_packed(call->recv_type);
+        return call->bytes <= limit && mca_coll_epcoll_is_as_packed(call->recv_type);
     case EPCOLL_EXSCAN:
     case EPCOLL_SCAN:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return 0 == member->levels && call->bytes <= limit && is_as_packed(call->recv_type);
+        return 0 == member->levels && call->bytes <= limit
+               && mca_coll_epcoll_is_as_packed(call->recv_type);
     case EPCOLL_BCAST:
     case EPCOLL_GATHER:
         return call->bytes <= limit;
@@ -112,7 +107,7 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
         if (EPCOLL_ALLGATHER == call->kind || EPCOLL_GATHER == call->kind) {
             sent.address = (char *) call->recv
                            + (ptrdiff_t) (member->index * call->recv_count)
-                                 * (call->recv_type->super.ub - call->recv_type->super.lb);
+                                 * mca_coll_epcoll_extent(call->recv_type);
         }
     }
     rc = mca_coll_epcoll_pack(packed, &sent);
@@ -123,12 +118,12 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
 /** What a member has said goes to a place in our buffer. */
 static int take(const mca_coll_epcoll_call_t *call, const void *packed, size_t block)
 {
-    const ompi_datatype_t *type = call->recv_type;
-    const mca_coll_epcoll_buffer_t received = {.address = (char *) call->recv
-                                                          + (ptrdiff_t) (block * call->recv_count)
-                                                                * (type->super.ub - type->super.lb),
-                                               .count = call->recv_count,
-                                               .type = call->recv_type};
+    const mca_coll_epcoll_buffer_t received = {
+        .address = (char *) call->recv
+                   + (ptrdiff_t) (block * call->recv_count)
+                         * mca_coll_epcoll_extent(call->recv_type),
+        .count = call->recv_count,
+        .type = call->recv_type};
 
     return mca_coll_epcoll_unpack(&received, packed);
 }
