@@ -38,7 +38,7 @@
 #define memcpy(to, from, size) lines_copy(to, from, size)
 #define __builtin_prefetch(place, ...) lines_prefetch(place)
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_tree.h"
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
 
 static epcoll_member_t members[LINES_THREADS_MOST];
 

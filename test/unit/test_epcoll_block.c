@@ -16,10 +16,11 @@
  * members that call different things; the end when one breaks it; and that nobody works any more on
  * pieces that have been closed.
  *
- * Guards: coll_epcoll_block.h, coll_epcoll_tree.h, coll_epcoll_work.h
+ * Guards: coll_epcoll_block.h, coll_epcoll_reuse.h, coll_epcoll_tree.h, coll_epcoll_tell.h,
+ * coll_epcoll_work.h
  */
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_tree.h"
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
 #include "ompi/mca/coll/epcoll/block/coll_epcoll_work.h"
 
 #include "tap.h"
@@ -176,6 +177,18 @@ static void do_tell(epcoll_member_t *member, uint32_t root, int words)
     }
 }
 
+/** Wait until all shares of a member's piece are done.  @return 0 or an error */
+static int wait_for_work(epcoll_member_t *member, uint32_t owner, uint32_t shares)
+{
+    uint32_t looks = 0;
+    int rc = 0;
+
+    while (0 == rc && !epcoll_is_work_over(member, owner, shares)) {
+        rc = epcoll_look(member, &looks);
+    }
+    return rc;
+}
+
 static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
 {
     const uint64_t number = member->number + 1;
@@ -196,7 +209,7 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
         }
     }
     for (uint32_t i = 0; i < run.count; ++i) {
-        TAP_EQ(0, epcoll_work_over(member, i, shares));
+        TAP_EQ(0, wait_for_work(member, i, shares));
         for (uint32_t s = 0; s < shares; ++s) {
             TAP_CHECK((int64_t) number == run.plain[i * PIECE_MOST + s],
                       "work %llu: share %u of %u is of %lld", (unsigned long long) number, s, i,
@@ -421,7 +434,7 @@ static void *close_early(void *argument)
         }
     }
     for (uint32_t i = 0; i < run.count && !broken; ++i) {
-        const int rc = epcoll_work_over(&member, i, shares);
+        const int rc = wait_for_work(&member, i, shares);
 
         /* Over, but perhaps because it was closed: who breaks the block does so before. */
         broken = 0 != rc

@@ -92,8 +92,7 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    /* Numbers may differ between members from now on: no operation of the block is begun any more. */
-    epcoll_give_up(&handle->member);
+    /* Numbers may differ between members from now on: epcoll_begin fails, as the block is broken. */
     (void) mca_coll_epcoll_failed(handle, &handle->member, rc);
     handle->is_local = false;
     handle->run = run_broken;

@@ -18,6 +18,8 @@
 #define COLL_EPCOLL_BLOCK_BLOCK_H
 
 #include "coll_epcoll_block.h"
+#include "coll_epcoll_reuse.h"
+#include "coll_epcoll_tell.h"
 #include "coll_epcoll_tree.h"
 #include "coll_epcoll_work.h"
 

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Small operations on a block (coll_epcoll_block.h): barrier, all to all, one to all.
+ * Small operations on a block (coll_epcoll_block.h): barrier, all to all.  One to all: coll_epcoll_tell.h.
  *
  * Up to EPCOLL_FAN members read each other's lines: one transfer of a line on the way, which is the
  * least there is.  More are in groups of that many, and groups in groups, up to a level with no more
@@ -30,7 +30,7 @@
 #ifndef COLL_EPCOLL_TREE_H
 #define COLL_EPCOLL_TREE_H
 
-#include "coll_epcoll_block.h"
+#include "coll_epcoll_reuse.h"
 
 /** What an operation of all does with what they say. */
 typedef struct epcoll_all_t {
@@ -337,100 +337,6 @@ static inline int epcoll_barrier(epcoll_member_t *member)
     unsigned char nothing[1];
 
     return epcoll_all(member, &none, nothing);
-}
-
-/** Say what we have called, if we have not: for members that have called something else, who may wait
- * for a word of ours. */
-static inline void epcoll_say_call(epcoll_member_t *member, uint64_t call)
-{
-    epcoll_slot_t *slot = epcoll_slot(member, member->index);
-
-    /* Relaxed: nobody else writes it.  Of many members, who only hears has not asked yet whether all
-     * are through with what it has held. */
-    if (atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number
-        && epcoll_may_begin(member, member->number)) {
-        epcoll_say(slot, member->number, call, "", 0);
-    }
-}
-
-/** Wait for what the root says; of many, by way of their leaders, or after a while by the root's. */
-static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t call,
-                              epcoll_slot_t **heard)
-{
-    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
-    epcoll_slot_t *const source = epcoll_slot(member, root);
-    epcoll_slot_t *nearer = source;
-    uint32_t level = 0, index = member->index, looks = 0;
-
-    while (level < member->levels && 0 == index % member->fan) {
-        index /= member->fan;
-        ++level;
-    }
-    if (level < member->levels) {
-        nearer = &epcoll_node(member, level, index / member->fan)->down[turn];
-    }
-    *heard = nearer;
-    while (atomic_load_explicit(&nearer->number, memory_order_acquire) < member->number) {
-        const int rc = epcoll_look(member, &looks);
-
-        if (0 != rc) {
-            return rc;
-        }
-        if (looks < member->patience) {
-            continue;
-        }
-        if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {
-            *heard = source;
-            return 0;
-        }
-        if (epcoll_looks_long(member, looks)) {
-            epcoll_say_call(member, call);
-            if (epcoll_is_gone(member, root)) {
-                return EPCOLL_DIFFERENT;
-            }
-        }
-    }
-    return 0;
-}
-
-/**
- * One says something to all.  Its own call returns at once, unless it is EPCOLL_WINDOW ahead.
- *
- * @param data  what it says, or room for it
- * @param size  at most EPCOLL_INLINE, the same at all
- *
- * @return 0 or an error; the block is to be broken then
- */
-static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
-                              size_t size)
-{
-    const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
-    epcoll_slot_t *heard;
-    /* Few look at each other's words at the same time, and not before each is root. */
-    int rc = root == member->index || 0 == member->levels ? epcoll_begin(member)
-                                                          : epcoll_begin_leader(member);
-
-    if (0 != rc) {
-        return rc;
-    }
-    if (root == member->index) {
-        epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
-    } else {
-        rc = epcoll_hear(member, root, call, &heard);
-        if (0 != rc || call != heard->call) {
-            epcoll_say_call(member, call);
-            return 0 != rc ? rc : EPCOLL_DIFFERENT;
-        }
-        memcpy(data, heard->data, size);
-    }
-    for (uint32_t level = 0, index = member->index;
-         level < member->levels && 0 == index % member->fan; ++level) {
-        index /= member->fan;
-        epcoll_say(&epcoll_node(member, level, index)->down[turn], member->number, call, data,
-                   size);
-    }
-    epcoll_end(member);
-    return epcoll_end_leader(member);
 }
 
 #endif /* COLL_EPCOLL_TREE_H */

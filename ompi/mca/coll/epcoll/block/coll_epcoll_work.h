@@ -116,18 +116,6 @@ static inline bool epcoll_is_work_over(epcoll_member_t *member, uint32_t owner, 
     return 0 == shares || epcoll_done(member, owner) >= shares;
 }
 
-/** Wait until all shares of a member's piece are done.  @return 0 or an error */
-static inline int epcoll_work_over(epcoll_member_t *member, uint32_t owner, uint32_t shares)
-{
-    uint32_t looks = 0;
-    int rc = 0;
-
-    while (0 == rc && !epcoll_is_work_over(member, owner, shares)) {
-        rc = epcoll_look(member, &looks);
-    }
-    return rc;
-}
-
 /**
  * The operation has failed, and the block is broken: nobody takes a share of a piece any more, and
  * those that were taken are done when this returns.  Any number of members may do so.
