@@ -28,7 +28,8 @@
 
 #include "ompi/constants.h"
 
-/** The candidates among which Open MPI itself chooses when neither user nor site has a wish. */
+/** The candidates among which Open MPI itself chooses when neither user nor site has a wish: those of
+ * them that it has. */
 static const char default_candidates[] = "ob1,ucx,cm";
 
 static mca_base_framework_t base_framework;
@@ -75,16 +76,21 @@ static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_m
 static char *make_candidates(void)
 {
     const char *wanted = mca_pml_epml_component.base_name;
-    char *site, *candidates;
+    char *standard = mca_pml_epml_framework_present(&ompi_pml_base_framework, default_candidates);
+    char *site = NULL, *candidates;
 
+    if (NULL == standard) {
+        return NULL;
+    }
     if (NULL != wanted && '\0' != wanted[0]) {
         base_wish = "pml_epml_base";
-        return mca_pml_epml_site_candidates(wanted, default_candidates);
+    } else {
+        wanted = site = mca_pml_epml_site_pmls();
+        base_wish = NULL != site ? "the parameter files' pml" : "nobody has a wish";
     }
-    site = mca_pml_epml_site_pmls();
-    base_wish = NULL != site ? "the parameter files' pml" : "nobody has a wish";
-    candidates = mca_pml_epml_site_candidates(site, default_candidates);
+    candidates = mca_pml_epml_site_candidates(wanted, standard);
     free(site);
+    free(standard);
     return candidates;
 }
 

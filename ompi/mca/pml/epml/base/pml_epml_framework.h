@@ -37,6 +37,16 @@ BEGIN_C_DECLS
 int mca_pml_epml_framework_open(mca_base_framework_t *copy, const mca_base_framework_t *original,
                                 const char *selection);
 
+/**
+ * Of components, those that this Open MPI has.  To open others fails: what nobody has asked for by
+ * name must not be asked for where it is not.
+ *
+ * @param[in] names  comma separated
+ *
+ * @return likewise, to be freed; empty if there are none; NULL without memory
+ */
+char *mca_pml_epml_framework_present(const mca_base_framework_t *framework, const char *names);
+
 /** Close what is still in the description's list of components. */
 void mca_pml_epml_framework_close(mca_base_framework_t *copy);
 
