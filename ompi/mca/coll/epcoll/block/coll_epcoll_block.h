@@ -239,12 +239,22 @@ static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
                   < member->number;
 }
 
+/** What a slot holds: mostly a number, for which no function is called. */
+static inline void epcoll_copy(void *to, const void *from, size_t size)
+{
+    if (sizeof(uint64_t) == size) {
+        memcpy(to, from, sizeof(uint64_t));
+    } else if (0 != size) {
+        memcpy(to, from, size);
+    }
+}
+
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */
 static inline void epcoll_say(epcoll_slot_t *slot, uint64_t number, uint64_t call, const void *data,
                               size_t size)
 {
     slot->call = call;
-    memcpy(slot->data, data, size);
+    epcoll_copy(slot->data, data, size);
     /* Release pairs with the acquire in epcoll_wait_member, and its like. */
     atomic_store_explicit(&slot->number, number, memory_order_release);
 }

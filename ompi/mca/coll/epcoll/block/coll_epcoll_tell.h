@@ -107,7 +107,7 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
             epcoll_say_call(member, call);
             return 0 != rc ? rc : EPCOLL_DIFFERENT;
         }
-        memcpy(data, heard->data, size);
+        epcoll_copy(data, heard->data, size);
     }
     for (uint32_t level = 0, index = member->index;
          level < member->levels && 0 == index % member->fan; ++level) {

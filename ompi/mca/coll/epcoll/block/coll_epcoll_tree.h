@@ -83,7 +83,7 @@ static inline void epcoll_put_together(const epcoll_all_t *all, void *into, cons
                                        bool first)
 {
     if (first) {
-        memcpy(into, from, all->size);
+        epcoll_copy(into, from, all->size);
     } else if (NULL != all->combine) {
         all->combine(into, from, all->context);
     }
@@ -329,14 +329,40 @@ static inline int epcoll_all(epcoll_member_t *member, const epcoll_all_t *all, v
     return rc;
 }
 
-/** @return 0 when all have come, or an error; the block is to be broken then */
-static inline int epcoll_barrier(epcoll_member_t *member)
+/** The call of a barrier, as no other one: the highest bit. */
+#define EPCOLL_BARRIER_CALL (UINT64_C(1) << 63)
+
+/** More than EPCOLL_FAN members. */
+static inline int epcoll_barrier_tree(epcoll_member_t *member)
 {
-    /* As no other call: the highest bit. */
-    const epcoll_all_t none = {.call = UINT64_C(1) << 63, .data = "", .size = 0};
+    const epcoll_all_t none = {.call = EPCOLL_BARRIER_CALL, .data = "", .size = 0};
     unsigned char nothing[1];
 
     return epcoll_all(member, &none, nothing);
+}
+
+/** @return 0 when all have come, or an error; the block is to be broken then */
+static inline int epcoll_barrier(epcoll_member_t *member)
+{
+    int rc;
+
+    if (0 < member->levels) {
+        return epcoll_barrier_tree(member);
+    }
+    rc = epcoll_begin(member);
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_say(epcoll_slot(member, member->index), member->number, EPCOLL_BARRIER_CALL, NULL, 0);
+    epcoll_ask_members(member, 0, member->count);
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        rc = epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_CALL);
+    }
+    if (0 == rc) {
+        epcoll_all_came(member);
+        epcoll_end(member);
+    }
+    return rc;
 }
 
 #endif /* COLL_EPCOLL_TREE_H */

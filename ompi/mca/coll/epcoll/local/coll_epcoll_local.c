@@ -37,9 +37,12 @@ void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_local_count(handle, call);
-    return is_small(&handle->member, call) ? mca_coll_epcoll_small_run(handle, call)
-                                           : mca_coll_epcoll_pieces_run(handle, call);
+    if (OPAL_LIKELY(is_small(&handle->member, call))) {
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
+        return mca_coll_epcoll_small_run(handle, call);
+    }
+    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_PIECES);
+    return mca_coll_epcoll_pieces_run(handle, call);
 }
 
 void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
