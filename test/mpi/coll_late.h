@@ -17,9 +17,9 @@
 #ifndef EPT_COLL_LATE_H
 #define EPT_COLL_LATE_H
 
-#include "ept.h"
+#include "coll.h"
 
-enum { LATE_MEMBERS_MOST = 64 };
+enum { LATE_MEMBERS_MOST = 64, LATE_COMMS = 4 };
 
 /** Which kinds are called for a while: any; or those that let the others run ahead of who is late. */
 enum late_way { LATE_ANY, LATE_FROM_ONE, LATE_TO_ONE };
@@ -27,14 +27,23 @@ enum late_way { LATE_ANY, LATE_FROM_ONE, LATE_TO_ONE };
 /** A member's view of a sequence. */
 struct late {
     struct ept *t;
+    MPI_Comm comms[LATE_COMMS]; /**< all there are: see coll_late.c */
     MPI_Comm comm;     /**< of this step */
     int rank, size;    /**< in it */
+    enum coll_mode mode; /**< of this step */
+    bool repeats;        /**< this step's call may be made again with the same buffers: all are left
+                          * as they were, or become the same */
+    uint64_t salt;       /**< of the case */
     uint64_t common;   /**< random stream, the same at all members */
     uint64_t own;      /**< of this member: when it comes */
     uint64_t step;     /**< number of the call: names its data */
     size_t most;       /**< bytes of a buffer that all members' blocks share */
     const char *what;  /**< is under way */
     enum late_way way; /**< of this step */
+    int depth;         /**< so many others are under way */
+    uint64_t *inner;   /**< steps within steps, until now */
+    uint64_t *barriers;  /**< likewise barriers */
+    MPI_Request request; /**< of the call */
     MPI_Datatype gaps; /**< see coll_late_move.c */
     MPI_Datatype affine, dense; /**< see coll_late_fold.c */
     MPI_Op compose, compose_dense;
@@ -42,6 +51,21 @@ struct late {
 
 /** Wait for nothing for a while: mostly not at all, now and then for long.  Before each call. */
 void late_pause(struct late *l);
+
+/**
+ * A call has been made, or begun, with rc; bring it to its end.  Meanwhile there may be other steps, on
+ * any of the communicators, and a persistent one may be started again.
+ *
+ * @return MPI_SUCCESS or an error code
+ */
+int late_called(struct late *l, int rc);
+
+/** Call MPI_<Name>, MPI_I<name> or MPI_<Name>_init, as the step has it.  @return as late_called */
+#define LATE_CALL(l, Name, name, ...)                                     \
+    late_called((l), COLL_BLOCKING == (l)->mode ? MPI_##Name(__VA_ARGS__) \
+                     : COLL_NONBLOCKING == (l)->mode                      \
+                         ? MPI_I##name(__VA_ARGS__, &(l)->request)        \
+                         : MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &(l)->request))
 
 /** Bytes of a block: around what matters, of what a parameter says, and long.  Common. */
 size_t late_bytes(struct late *l);
@@ -52,10 +76,16 @@ static inline int late_below(struct late *l, int bound)
     return (int) ept_random_below(&l->common, (uint64_t) bound);
 }
 
+/** Steps until now, but for those within others. */
+static inline uint64_t late_time(const struct late *l)
+{
+    return l->step & UINT32_MAX;
+}
+
 /** The one that is late for a while: a rank of the test's communicator. */
 static inline int late_one(const struct late *l)
 {
-    return (int) (ept_mix(l->t->seed, l->step / 64, 6, 0) % (uint64_t) l->t->size);
+    return (int) (ept_mix(l->t->seed, late_time(l) / 64, 6, 0) % (uint64_t) l->t->size);
 }
 
 /** A root: any; who runs ahead, from one; who is late, to one.  Common. */

@@ -294,17 +294,19 @@ static int do_call(struct late *l, const struct call *call, const void *send, vo
 
     switch (call->form) {
     case ALLREDUCE:
-        return MPI_Allreduce(send, recv, call->count, type, op, l->comm);
+        return LATE_CALL(l, Allreduce, allreduce, send, recv, call->count, type, op, l->comm);
     case REDUCE:
-        return MPI_Reduce(send, recv, call->count, type, op, call->root, l->comm);
+        return LATE_CALL(l, Reduce, reduce, send, recv, call->count, type, op, call->root, l->comm);
     case SCATTER:
-        return MPI_Reduce_scatter(send, recv, call->parts, type, op, l->comm);
+        return LATE_CALL(l, Reduce_scatter, reduce_scatter, send, recv, call->parts, type, op,
+                         l->comm);
     case SCATTER_BLOCK:
-        return MPI_Reduce_scatter_block(send, recv, call->parts[0], type, op, l->comm);
+        return LATE_CALL(l, Reduce_scatter_block, reduce_scatter_block, send, recv, call->parts[0],
+                         type, op, l->comm);
     case SCAN:
-        return MPI_Scan(send, recv, call->count, type, op, l->comm);
+        return LATE_CALL(l, Scan, scan, send, recv, call->count, type, op, l->comm);
     default:
-        return MPI_Exscan(send, recv, call->count, type, op, l->comm);
+        return LATE_CALL(l, Exscan, exscan, send, recv, call->count, type, op, l->comm);
     }
 }
 
@@ -379,6 +381,7 @@ void late_fold(struct late *l)
         call.count = call.parts[0] * l->size;
     }
     l->what = names[call.form];
+    l->repeats = !call.in_place;
     ept_phase(l->t, "step %llu: %s of %d elements, %s, root %d%s", (unsigned long long) l->step,
               l->what, call.count, about[call.kind].name, call.root,
               call.in_place ? ", in place" : "");

@@ -146,6 +146,7 @@ static void finish(const struct late *l, struct blocks *b, bool spread)
 static void phase(struct late *l, const char *what, size_t bytes, int root, bool in_place)
 {
     l->what = what;
+    l->repeats = true;
     ept_phase(l->t, "step %llu: %s of %zu bytes, root %d%s", (unsigned long long) l->step, what,
               bytes, root, in_place ? ", in place" : "");
     late_pause(l);
@@ -190,7 +191,7 @@ static void bcast(struct late *l)
         put(&b, 0, key(l, root, -1));
     }
     phase(l, "bcast", bytes, root, false);
-    EPT_OK(l->t, MPI_Bcast(b.buffer.data, b.counts[0], b.types[0], root, l->comm));
+    EPT_OK(l->t, LATE_CALL(l, Bcast, bcast, b.buffer.data, b.counts[0], b.types[0], root, l->comm));
     check(l, &b, 0, key(l, root, -1));
     finish(l, &b, false);
 }
@@ -214,19 +215,19 @@ static void gather(struct late *l, bool v, int root)
     send = in_place ? MPI_IN_PLACE : (const void *) in.buffer.data;
     phase(l, v ? "(all)gatherv" : "(all)gather", bytes[l->rank], root, in_place);
     if (-1 == root && v) {
-        EPT_OK(l->t, MPI_Allgatherv(send, in.counts[0], in.types[0], out.buffer.data, out.counts,
-                                    out.disps, out.types[0], l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Allgatherv, allgatherv, send, in.counts[0], in.types[0],
+                               out.buffer.data, out.counts, out.disps, out.types[0], l->comm));
     } else if (-1 == root) {
-        EPT_OK(l->t, MPI_Allgather(send, in.counts[0], in.types[0], out.buffer.data, out.counts[0],
-                                   out.types[0], l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Allgather, allgather, send, in.counts[0], in.types[0],
+                               out.buffer.data, out.counts[0], out.types[0], l->comm));
     } else if (v) {
-        EPT_OK(l->t,
-               MPI_Gatherv(send, in.counts[0], in.types[0], out.buffer.data, out.counts, out.disps,
-                           receives ? out.types[0] : MPI_DATATYPE_NULL, root, l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Gatherv, gatherv, send, in.counts[0], in.types[0],
+                               out.buffer.data, out.counts, out.disps,
+                               receives ? out.types[0] : MPI_DATATYPE_NULL, root, l->comm));
     } else {
-        EPT_OK(l->t, MPI_Gather(send, in.counts[0], in.types[0], out.buffer.data,
-                                receives ? out.counts[0] : -1,
-                                receives ? out.types[0] : MPI_DATATYPE_NULL, root, l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Gather, gather, send, in.counts[0], in.types[0], out.buffer.data,
+                               receives ? out.counts[0] : -1,
+                               receives ? out.types[0] : MPI_DATATYPE_NULL, root, l->comm));
     }
     for (int i = 0; receives && i < l->size; ++i) {
         check(l, &out, i, key(l, i, -1));
@@ -253,13 +254,13 @@ static void scatter(struct late *l, bool v)
     recv = in_place ? MPI_IN_PLACE : (void *) out.buffer.data;
     phase(l, v ? "scatterv" : "scatter", bytes[l->rank], root, in_place);
     if (v) {
-        EPT_OK(l->t, MPI_Scatterv(in.buffer.data, in.counts, in.disps,
-                                  is_root ? in.types[0] : MPI_DATATYPE_NULL, recv, out.counts[0],
-                                  out.types[0], root, l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Scatterv, scatterv, in.buffer.data, in.counts, in.disps,
+                               is_root ? in.types[0] : MPI_DATATYPE_NULL, recv, out.counts[0],
+                               out.types[0], root, l->comm));
     } else {
-        EPT_OK(l->t, MPI_Scatter(in.buffer.data, is_root ? in.counts[0] : -1,
-                                 is_root ? in.types[0] : MPI_DATATYPE_NULL, recv, out.counts[0],
-                                 out.types[0], root, l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Scatter, scatter, in.buffer.data, is_root ? in.counts[0] : -1,
+                               is_root ? in.types[0] : MPI_DATATYPE_NULL, recv, out.counts[0],
+                               out.types[0], root, l->comm));
     }
     if (!in_place) {
         check(l, &out, 0, key(l, root, l->rank));
@@ -311,18 +312,22 @@ static void alltoall(struct late *l, int form)
         }
     }
     phase(l, names[form], send[0], -1, in_place);
+    l->repeats = !in_place;
     if (0 == form) {
         EPT_OK(l->t,
-               MPI_Alltoall(in_place ? MPI_IN_PLACE : (const void *) in.buffer.data, in.counts[0],
-                            in.types[0], out.buffer.data, out.counts[0], out.types[0], l->comm));
+               LATE_CALL(l, Alltoall, alltoall,
+                         in_place ? MPI_IN_PLACE : (const void *) in.buffer.data, in.counts[0],
+                         in.types[0], out.buffer.data, out.counts[0], out.types[0], l->comm));
     } else if (1 == form) {
-        EPT_OK(l->t, MPI_Alltoallv(in_place ? MPI_IN_PLACE : (const void *) in.buffer.data,
-                                   in.counts, in.disps, in.types[0], out.buffer.data, out.counts,
-                                   out.disps, out.types[0], l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Alltoallv, alltoallv,
+                               in_place ? MPI_IN_PLACE : (const void *) in.buffer.data, in.counts,
+                               in.disps, in.types[0], out.buffer.data, out.counts, out.disps,
+                               out.types[0], l->comm));
     } else {
-        EPT_OK(l->t, MPI_Alltoallw(in_place ? MPI_IN_PLACE : (const void *) in.buffer.data,
-                                   in.counts, in.disps, in.types, out.buffer.data, out.counts,
-                                   out.disps, out.types, l->comm));
+        EPT_OK(l->t, LATE_CALL(l, Alltoallw, alltoallw,
+                               in_place ? MPI_IN_PLACE : (const void *) in.buffer.data, in.counts,
+                               in.disps, in.types, out.buffer.data, out.counts, out.disps,
+                               out.types, l->comm));
     }
     for (int i = 0; i < l->size; ++i) {
         check(l, &out, i, key(l, i, l->rank));

@@ -90,16 +90,17 @@ our @ENTRIES = (
           . '(?=.*of receivers\s+rank \d+: MPI_Bcast, root 0, 8 bytes'
           . '\s+rank 0: MPI_Bcast, root 0, 12 bytes\s)' },
     { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
-    # Members that come late, one of them always; random calls of all kinds.
-    { program => 'coll_late', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
-      quick => ['1x4'] },
+    # Members that come late, one of them always; random calls of all kinds and forms, in each other.
+    { program => 'coll_late', configs => [qw(1x2 1x4 2x2/node 3x3/tcp)],
+      longer => [qw(1x7 1x16 2x2/tcp 2x2/shm 3x3/node 2x9/node 4x1/node)], quick => ['1x4'] },
     (map { +{ program => 'coll_late', variant => $_->[0], configs => $_->[1],
               longer => $_->[2] // [], quick => [], plain => 0, mca => $COLL{ $_->[0] },
               args => '--steps 150 --seed 3 ' . ($_->[3] // '') } }
         ['lines', ['1x4'], ['1x7']], ['shares', ['1x4'], ['1x7'], '--share 64 --most 65536'],
         ['fan', ['1x7'], ['1x16']], ['whole', [], ['1x4']], ['below', [], [qw(1x2 1x4)]]),
-    (map { +{ program => 'coll_late', variant => "long$_", configs => [qw(1x2 1x4 1x7)],
-              long => 1, plain => 0, args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
+    (map { +{ program => 'coll_late', variant => "long$_",
+              configs => [qw(1x2 1x4 1x7 2x2/node 3x3/tcp 3x3/node)], long => 1, plain => 0,
+              args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
     # Members that call different things.
     { program => 'coll_different', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
       quick => ['1x4'], plain => 0, says => 'have called different' },

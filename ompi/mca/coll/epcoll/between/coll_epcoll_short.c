@@ -14,7 +14,7 @@
  * Calls whose data travel in slots within a process, and in one message between processes: what
  * members say goes up to their leader, the leaders put it together, and tell it to their members.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_late
  */
 
 #include "ompi_config.h"
