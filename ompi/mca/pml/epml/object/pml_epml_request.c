@@ -13,7 +13,7 @@
  *
  * Requests: drawing and returning, completion, and the numbers by which peers name them.
  *
- * Tests: p2p_requests, p2p_persistent, fuzz/epml
+ * Tests: p2p_requests, p2p_persistent, fuzz/epml, coll_nomem
  */
 
 #include "ompi_config.h"
@@ -185,6 +185,8 @@ int mca_pml_epml_mpi_error(int rc)
     switch (rc) {
     case OMPI_ERR_UNREACH:
         return MPI_ERR_PROC_FAILED;
+    case OMPI_ERR_OUT_OF_RESOURCE: /* libmpi would make MPI_ERR_INTERN of it */
+        return MPI_ERR_NO_MEM;
     case OMPI_ERR_NOT_AVAILABLE: /* a transport without memory for the connection; it said so */
         return MPI_ERR_NO_MEM;
     default:
