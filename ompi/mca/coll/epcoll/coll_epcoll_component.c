@@ -13,7 +13,7 @@
  *
  * Registration of coll/epcoll, and what the engine does with it: it is a guest behind the door.
  *
- * Tests: coll_move, coll_reduce, coll_life, comm_flat, install/files
+ * Tests: coll_move, coll_reduce, coll_life, comm_flat, comm_nomem, install/files
  */
 
 #include "ompi_config.h"
@@ -65,6 +65,9 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
 
     mca_coll_epcoll_near_put(handle);
+    if (NULL != handle->module) {
+        OBJ_RELEASE(handle->module);
+    }
     if (NULL != handle->layout_memory) {
         door->memory_put(handle->layout_memory);
     }
@@ -76,8 +79,19 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     free(handle);
 }
 
-/** A handle is being made: the block of its process, and the layout, which may fail at all members or
- * at none.  Where no process has two members we serve nothing. */
+/** The module, once it is known what is served. */
+static int module_make(mca_coll_epcoll_handle_t *handle)
+{
+    if (handle->is_local) {
+        handle->begin = mca_coll_epcoll_pending_begin;
+        handle->init = mca_coll_epcoll_pending_init;
+    }
+    handle->module = mca_coll_epcoll_module_new(handle);
+    return NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+/** A handle is being made: the block of its process, the layout, and the module, which may fail at all
+ * members or at none.  Where no process has two members we serve nothing. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
     mca_coll_epcoll_handle_t *handle;
@@ -106,13 +120,14 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     if (MPI_SUCCESS == rc && NULL != handle->memory && !handle->is_local) {
         rc = mca_coll_epcoll_near_find(handle);
     }
+    if (MPI_SUCCESS == rc && NULL != handle->memory) {
+        rc = module_make(handle);
+    }
     if (MPI_SUCCESS != rc || NULL == handle->memory) {
         handle_release(handle);
         return rc;
     }
     if (handle->is_local) {
-        handle->begin = mca_coll_epcoll_pending_begin;
-        handle->init = mca_coll_epcoll_pending_init;
         mca_coll_epcoll_sides_begin(&handle->member);
     }
     mca_coll_epcoll_variables_add(handle);
@@ -174,13 +189,19 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
 {
     mpix_endpoints_place_t place;
     mca_coll_epcoll_handle_t *handle;
+    mca_coll_base_module_t *module;
 
     *priority = mca_coll_epcoll_component.priority;
     if (!mca_coll_epcoll_component.door->place(comm, 0, &place)) {
         return NULL; /* not of endpoints */
     }
     handle = mca_coll_epcoll_component.door->object(comm, mca_coll_epcoll_component.guest);
-    return NULL == handle ? NULL : mca_coll_epcoll_module_new(handle);
+    if (NULL == handle) {
+        return NULL;
+    }
+    module = handle->module;
+    handle->module = NULL; /* it is libmpi's */
+    return module;
 }
 
 mca_coll_epcoll_component_t mca_coll_epcoll_component = {

@@ -77,6 +77,9 @@ struct mca_coll_epcoll_handle_t {
                 struct ompi_request_t **request_p);
     struct mca_coll_epcoll_pending_t *pending; /**< what is under way; NULL: nothing has been, yet */
     bool is_local;                   /**< all members are in this process, and nothing has failed */
+    /** Until libmpi asks for it.  Made with the handle, which may fail at all members or at none;
+     * behind that, one without a module would be served by the components below. */
+    mca_coll_base_module_t *module;
     int rank;                        /**< ours */
     uint32_t size;                   /**< of the communicator */
     mpix_endpoints_members_t here;   /**< in this process */
