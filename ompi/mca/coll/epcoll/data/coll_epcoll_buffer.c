@@ -25,7 +25,7 @@
  *
  * Called by coll_epcoll_buffer.h.
  *
- * Tests: unit/test_epcoll_buffer, coll_late
+ * Tests: unit/test_epcoll_buffer, coll_late, coll_nomem
  */
 
 #include "coll_epcoll_buffer.h"
@@ -78,8 +78,8 @@ static inline bool walk_enter(walk_t *walk, size_t iteration)
     const ddt_loop_desc_t *loop = &walk->list[walk->place].loop;
 
     if (LEVELS == walk->depth && walk->few == walk->level) {
-        /* A loop has a beginning, an end, and something between them. */
-        level_t *more = malloc((walk->used / 3 + 1) * sizeof(*more));
+        /* A loop has a beginning and an end of its own; what is between them may be the next loop. */
+        level_t *more = malloc((walk->used / 2 + 1) * sizeof(*more));
 
         if (NULL == more) {
             walk->failed = true;
