@@ -15,7 +15,7 @@
  *
  * Called by libmpi, by way of the layer calls.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_nomem (own)
  */
 
 #include "ompi_config.h"
@@ -77,6 +77,8 @@ static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t k
     epcoll_set_crowded(&near->member, door->is_crowded());
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;
+    /* Relaxed: who looks at it has had a message of all since; see near_made. */
+    atomic_fetch_add_explicit(&near->member.block->users, 1, memory_order_relaxed);
     handle->near = near;
     return true;
 }
@@ -90,12 +92,18 @@ void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
     }
 }
 
-/** All members have tried to make it: has it been made? */
+/** All members have tried to make it: has it been made, by each of them?  One without memory for its
+ * handle may have neighbours in its process who have mapped it. */
 static void near_made(mca_coll_epcoll_handle_t *handle)
 {
     handle->near_is_known = true;
-    if (NULL != handle->near
-        && !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
+    if (NULL == handle->near) {
+        return;
+    }
+    /* Relaxed: all who have it have counted before we left a call of all, whose messages order it. */
+    if (handle->size
+            != atomic_load_explicit(&handle->near->member.block->users, memory_order_relaxed)
+        || !mca_coll_epcoll_component.door->memory_is_whole(handle->near->memory)) {
         mca_coll_epcoll_near_put(handle);
     }
 }
