@@ -14,6 +14,8 @@
  * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight
  * from our own libraries, by the thread that gave the order, are counted.
  *
+ *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone; before the
+ *                                   first order of the process
  *   void ept_fail_alloc(long n)     the n-th call from now on fails, once; 0: none
  *   int ept_fail_alloc_done(void)   has it failed?  No more does after this
  *
@@ -42,6 +44,7 @@ static struct {
     uintptr_t begin, end;
 } ranges[MOST_RANGES];
 static int range_count;
+static const char *only; /**< NULL: all of ours */
 
 static __thread long left;
 static __thread bool done;
@@ -50,8 +53,12 @@ static int note_ranges(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void) size;
     (void) data;
+    if (NULL != only && NULL == strstr(info->dlpi_name, only)) {
+        return 0;
+    }
     if (NULL == strstr(info->dlpi_name, "mca_pml_epml")
         && NULL == strstr(info->dlpi_name, "mca_btl_ep")
+        && NULL == strstr(info->dlpi_name, "mca_coll_epcoll")
         && NULL == strstr(info->dlpi_name, "libmpix_endpoints")) {
         return 0;
     }
@@ -64,6 +71,11 @@ static int note_ranges(struct dl_phdr_info *info, size_t size, void *data)
         }
     }
     return 0;
+}
+
+EXPORT void ept_fail_alloc_of(const char *name)
+{
+    only = name;
 }
 
 EXPORT void ept_fail_alloc(long n)

@@ -21,8 +21,8 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: pml_epml_agree.c, pml_epml_round_endpoints.c, pml_epml_round_handles.c,
- * pml_epml_round_room.c, activate.c, activate_nb.c, cid.c, cid_nb.c
+ * Guards: coll_epcoll_component.c, pml_epml_agree.c, pml_epml_round_endpoints.c,
+ * pml_epml_round_handles.c, pml_epml_round_room.c, activate.c, activate_nb.c, cid.c, cid_nb.c
  */
 
 #define _GNU_SOURCE

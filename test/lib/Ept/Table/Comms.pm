@@ -83,6 +83,11 @@ our @ENTRIES = (
       plain => 0, preload => 'fail_alloc', args => '--nomem 1' },
     { program => 'comm_nomem', configs => [qw(1x3 2x2/node)], quick => ['1x3'], plain => 0,
       preload => 'fail_alloc', says => 'could not get what an endpoint needs' },
+    # What collectives make when it is first needed; of 9 more than of 3.
+    { program => 'coll_nomem', configs => [qw(1x3 1x9)], quick => ['1x3'], plain => 0,
+      preload => 'fail_alloc', timeout => 60 },
+    { program => 'coll_nomem', variant => 'own', configs => ['2x3/node'], quick => [], plain => 0,
+      preload => 'fail_alloc', args => '--own 1', timeout => 60 },
     { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
       preload => 'fail_pack', timeout => 30 },
     { program => 'left', configs => [qw(1x2 2x1/node 2x1/tcp)], quick => ['1x2'], plain => 0 },

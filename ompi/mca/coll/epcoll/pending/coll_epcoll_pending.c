@@ -15,7 +15,7 @@
  *
  * Called by the layer calls, and as work by the engine.
  *
- * Tests: coll_pending, coll_life
+ * Tests: coll_pending, coll_life, coll_nomem
  */
 
 #include "ompi_config.h"

@@ -16,7 +16,7 @@
  *
  * Called by the layer calls, and through requests by libmpi.
  *
- * Tests: coll_pending
+ * Tests: coll_pending, coll_nomem
  */
 
 #include "ompi_config.h"

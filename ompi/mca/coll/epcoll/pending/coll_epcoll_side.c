@@ -16,7 +16,7 @@
  * In a block beside, users counts the members that have got it; in the first one, the handles that
  * have not gone, and left is the list of what those that have gone could not put back.
  *
- * Tests: coll_pending, coll_late
+ * Tests: coll_pending, coll_late, coll_nomem
  */
 
 #include "ompi_config.h"
