@@ -209,7 +209,7 @@ static void gather(struct late *l, bool v, int root)
     lengths(l, bytes, l->size, !v);
     /* Open MPI's tuned takes an allgatherv for as long as it looks in the sender's type, and another
      * algorithm at each member then: all have one type where it may be called. */
-    alike = v && -1 == root && (1 < l->t->nprocs || !l->t->endpoints);
+    alike = v && -1 == root && late_is_stock(l);
     make(&in, l, 1, &bytes[l->rank], !alike && likes_gaps(l, 1, bytes[l->rank]), false);
     make(&out, l, receives ? l->size : 0, bytes, !alike && all_like_gaps(l, bytes, l->size, 2), v);
     put(&in, 0, key(l, l->rank, -1));
@@ -277,7 +277,9 @@ static void scatter(struct late *l, bool v)
 static void alltoall(struct late *l, int form)
 {
     static const char *const names[] = {"alltoall", "alltoallv", "alltoallw"};
-    const bool in_place = 0 == late_below(l, 4);
+    /* libnbc writes a block over another one in place, if they are not all of one length. */
+    const bool in_place = 0 == late_below(l, 4)
+                          && (0 == form || COLL_BLOCKING == l->mode || !late_is_stock(l));
     const uint64_t salt = ept_random(&l->common);
     size_t send[LATE_MEMBERS_MOST], recv[LATE_MEMBERS_MOST], from[8];
     struct blocks in, out;

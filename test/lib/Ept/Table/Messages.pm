@@ -97,7 +97,8 @@ our @ENTRIES = (
               longer => $_->[2] // [], quick => [], plain => 0, mca => $COLL{ $_->[0] },
               args => '--steps 150 --seed 3 ' . ($_->[3] // '') } }
         ['lines', ['1x4'], ['1x7']], ['shares', ['1x4'], ['1x7'], '--share 64 --most 65536'],
-        ['fan', ['1x7'], ['1x16']], ['whole', [], ['1x4']], ['below', [], [qw(1x2 1x4)]]),
+        ['fan', ['1x7'], ['1x16']], ['whole', [], ['1x4']],
+        ['below', [], [qw(1x2 1x4)], '--stock 1']),
     (map { +{ program => 'coll_late', variant => "long$_",
               configs => [qw(1x2 1x4 1x7 2x2/node 3x3/tcp 3x3/node)], long => 1, plain => 0,
               args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
