@@ -16,7 +16,7 @@
  * mca_base_framework_open would register the framework's variables again and run its open function,
  * which works on the real framework; so the two steps that concern components are done directly.
  *
- * Tests: sessions, create_errors, unit/test_epml_present, install/tree
+ * Tests: sessions, create_errors, unit/test_epml_present
  */
 
 #include "ompi_config.h"
