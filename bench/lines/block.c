@@ -32,8 +32,15 @@
 #define atomic_load_explicit(word, order) (lines_read(word), *(word))
 #define atomic_store_explicit(word, value, order) (lines_write(word), (void) (*(word) = (value)))
 #define atomic_compare_exchange_strong_explicit(word, old, value, order, otherwise) \
-    (lines_swap(word),                                                              \
-     *(word) == *(old) ? (*(word) = (value), true) : (*(old) = *(word), false))
+    __extension__({                                                                 \
+        const bool swaps = (lines_swap(word), *(word) == *(old));                   \
+        if (swaps) {                                                                \
+            *(word) = (value);                                                      \
+        } else {                                                                    \
+            *(old) = *(word);                                                       \
+        }                                                                           \
+        swaps;                                                                      \
+    })
 #undef memcpy
 #define memcpy(to, from, size) lines_copy(to, from, size)
 #define __builtin_prefetch(place, ...) lines_prefetch(place)
