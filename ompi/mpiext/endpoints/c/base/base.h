@@ -30,6 +30,7 @@
 #include "mpiext_endpoints_errors.h"
 #include "mpiext_endpoints_group.h"
 #include "mpiext_endpoints_help.h"
+#include "mpiext_endpoints_ompio.h"
 #include "mpiext_endpoints_table.h"
 
 #endif /* MPIEXT_ENDPOINTS_BASE_LAYER_H */

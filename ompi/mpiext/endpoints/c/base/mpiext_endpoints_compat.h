@@ -58,8 +58,8 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles, the
  * tables of handles and the progress of collectives under many threads, the end of the job,
- * topologies that may renumber, the allreduce of two, and the clear messages at the entrances to
- * what endpoints do not offer yet. */
+ * topologies that may renumber, the allreduce of two, files, and the clear messages at the entrances
+ * to what endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
     X(ompi_group_compare)                  \
@@ -75,7 +75,30 @@
     X(ompi_win_create_dynamic)             \
     X(ompi_file_open)                      \
     X(ompi_dpm_connect_accept)             \
+    MPIX_ENDPOINTS_SEAMS_FILES(X)          \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
+
+/** Can endpoints open files?  6.0 keeps the requests of files in another way; and in Open MPI's own
+ * tree the linker would have to lead calls between components that may be left out of it. */
+#define MPIX_ENDPOINTS_FILES (OMPI_MAJOR_VERSION < 6 && !EP_IN_TREE)
+
+/** Without all of which endpoints cannot open files, but all else: where ompio's parts are chosen
+ * for a file, its requests, its locks, and who may read a file that is created. */
+#if MPIX_ENDPOINTS_FILES
+#    define MPIX_ENDPOINTS_SEAMS_FILES(F) \
+        F(mca_io_base_file_select)        \
+        F(mca_fs_base_file_select)        \
+        F(mca_fbtl_base_file_select)      \
+        F(mca_fcoll_base_file_select)     \
+        F(mca_sharedfp_base_file_select)  \
+        F(mca_fs_base_get_file_perm)      \
+        F(mca_fbtl_posix_lock)            \
+        F(mca_fbtl_posix_unlock)          \
+        F(mca_common_ompio_request_alloc) \
+        F(mca_common_ompio_register_progress)
+#else
+#    define MPIX_ENDPOINTS_SEAMS_FILES(F)
+#endif
 
 /** How messages to people are got hold of, so that of many threads that end the job one explains
  * it: 5.0 calls through pointers (show_help.c), 6.0 a function (seam_help.c). */

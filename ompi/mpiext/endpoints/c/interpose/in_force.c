@@ -162,6 +162,30 @@ MPIX_ENDPOINTS_EXPORT bool mpix_endpoints_seams_in_force(void)
     return in_force;
 }
 
+/** Does a function have no way to ours?  Under seams_lock. */
+static bool is_without_way(int seam)
+{
+    return !entered[seam] && !mpix_endpoints_slots_have((mpix_endpoints_seam_t) seam, 0);
+}
+
+bool mpix_endpoints_seams_of_files(void)
+{
+#if MPIX_ENDPOINTS_FILES
+#    define SEAM_OF_FILES(name) MPIX_ENDPOINTS_SEAM_##name,
+    static const mpix_endpoints_seam_t needed[] = {MPIX_ENDPOINTS_SEAMS_FILES(SEAM_OF_FILES)};
+    bool all = mpix_endpoints_seams_in_force();
+
+    pthread_mutex_lock(&seams_lock);
+    for (size_t i = 0; all && MCA_BTL_EP_SLOTS && i < sizeof(needed) / sizeof(needed[0]); ++i) {
+        all = !is_without_way(needed[i]);
+    }
+    pthread_mutex_unlock(&seams_lock);
+    return all;
+#else
+    return false;
+#endif
+}
+
 /** Optional seams without a way, ", " between them.  Under seams_lock.  @return how many */
 static int list_without_way(char *text, size_t size)
 {
@@ -169,7 +193,7 @@ static int list_without_way(char *text, size_t size)
 
     text[0] = '\0';
     for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
-        if (!entered[seam] && !mpix_endpoints_slots_have((mpix_endpoints_seam_t) seam, 0)) {
+        if (is_without_way(seam)) {
             const size_t used = strlen(text);
 
             snprintf(text + used, size - used, "%s%s", 0 < count ? ", " : "",

@@ -28,6 +28,9 @@ BEGIN_C_DECLS
  * mpix_endpoints_seams_in_force has said that they are not. */
 void mpix_endpoints_seams_explain(void);
 
+/** Do libmpi's calls of all functions that files need come to our definitions?  Any thread. */
+bool mpix_endpoints_seams_of_files(void);
+
 END_C_DECLS
 
 #endif /* MPIEXT_ENDPOINTS_IN_FORCE_H */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What endpoint communicators do not offer yet: windows, files, connections to other jobs.
+ * What endpoint communicators do not offer yet: windows, connections to other jobs.
  *
  * libmpi would go ahead and crash or hang, having components at work that look for processes where
  * endpoints are.  Here it is told at the door; every member gets the error without communication.
@@ -26,7 +26,6 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/dpm/dpm.h"
-#include "ompi/file/file.h"
 #include "ompi/win/win.h"
 
 /**
@@ -43,10 +42,9 @@ static bool refuse(const ompi_communicator_t *comm, const char *topic, bool *sai
     return true;
 }
 
-static bool said_window, said_file, said_connect;
+static bool said_window, said_connect;
 
 static const char windows[] = "no windows";
-static const char files[] = "no files";
 static const char connections[] = "no connections";
 
 int MPIX_ENDPOINTS_SEAM(ompi_win_create)(void *base, size_t size,
@@ -93,16 +91,6 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_create_dynamic)(opal_info_t *info, ompi_communi
     return MPIX_ENDPOINTS_ORIGINAL(ompi_win_create_dynamic)(info, comm, newwin);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_create_dynamic);
-
-int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename, int amode,
-                                        opal_info_t *info, ompi_file_t **fh)
-{
-    if (refuse(comm, files, &said_file)) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    return MPIX_ENDPOINTS_ORIGINAL(ompi_file_open)(comm, filename, amode, info, fh);
-}
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_file_open);
 
 int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int root,
                                                  const char *port, bool send_first,

@@ -19,7 +19,7 @@
  * Called by libmpi, and by nothing in this library.  A definition keeps no state of a
  * communicator's, and costs processes a test.
  *
- * Below it: agree, interpose, base.
+ * Below it: agree, files, interpose, base.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SEAMS_H
@@ -28,6 +28,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../files/files.h"
 #include "../interpose/interpose.h"
 
 BEGIN_C_DECLS

@@ -1,0 +1,142 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A file is opened by all members of a communicator, or by none.
+ *
+ * ompio's first rank opens a file and tells whether it could; the others open it then, and if one of
+ * them cannot it goes home with its error, while the others wait for it in the next step.  (With
+ * processes, too.)  So they meet before: who has another mode than the others would not even go the
+ * same way.  And they meet afterwards, where a file that nobody had before is removed again if not
+ * all have it.
+ *
+ * Whether names mean one file the inode tells; the device's number may differ between nodes.
+ *
+ * Tests: file_errors
+ */
+
+#include "ompi_config.h"
+
+#include "../interpose/interpose.h"
+#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_copies.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/op/op.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+int mpix_endpoints_files_greatest(ompi_communicator_t *comm, int64_t *values, int count)
+{
+    return comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_int64_t.dt,
+                                        &ompi_mpi_op_max.op, comm,
+                                        comm->c_coll->coll_allreduce_module);
+}
+
+int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode)
+{
+    int64_t values[] = {!mpix_endpoints_seams_of_files(), amode, -(int64_t) amode};
+    const int rc = mpix_endpoints_files_greatest(comm, values, 3);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (0 != values[0]) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return values[1] == -values[2] ? OMPI_SUCCESS : MPI_ERR_NOT_SAME;
+}
+
+int mpix_endpoints_files_error(ompi_communicator_t *comm, int error)
+{
+    int64_t worst = OMPI_SUCCESS == error ? MPI_SUCCESS : ompi_errcode_get_mpi_code(error);
+    const int rc = mpix_endpoints_files_greatest(comm, &worst, 1);
+
+    return OMPI_SUCCESS == rc ? (int) worst : rc;
+}
+
+/** What one member says of its part: nothing but these three. */
+enum { SAYS_ERROR, SAYS_INODE, SAYS_INODE_NEGATIVE, SAYS_COUNT };
+
+/** The error of all: each one's own may be another. */
+static int agree(ompio_file_t *file, int error)
+{
+    int64_t says[SAYS_COUNT] = {OMPI_SUCCESS == error ? 0 : ompi_errcode_get_mpi_code(error),
+                                INT64_MIN, INT64_MIN};
+    struct stat stat;
+    int rc;
+
+    if (OMPI_SUCCESS == error && 0 <= file->fd && 0 == fstat(file->fd, &stat)) {
+        says[SAYS_INODE] = (int64_t) stat.st_ino;
+        says[SAYS_INODE_NEGATIVE] = -(int64_t) stat.st_ino;
+    }
+    rc = mpix_endpoints_files_greatest(file->f_comm, says, SAYS_COUNT);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (0 != says[SAYS_ERROR]) {
+        return (int) says[SAYS_ERROR];
+    }
+    return says[SAYS_INODE] == -says[SAYS_INODE_NEGATIVE] || INT64_MIN == says[SAYS_INODE]
+               ? OMPI_SUCCESS
+               : MPI_ERR_NOT_SAME;
+}
+
+static int file_open(ompi_communicator_t *comm, const char *filename, int amode, opal_info_t *info,
+                     ompio_file_t *file)
+{
+    const mca_fs_base_module_t *original = mpix_endpoints_copied(file->f_fs);
+    const bool creates = OMPIO_ROOT == file->f_rank && 0 != (amode & MPI_MODE_CREATE)
+                         && 0 != access(filename, F_OK);
+    int rc = original->fs_file_open(comm, filename, amode, info, file);
+    const bool opened = OMPI_SUCCESS == rc;
+
+    rc = agree(file, rc);
+    if (OMPI_SUCCESS != rc) {
+        /* Closing, which is what comes now, would otherwise delete what others may have. */
+        file->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE;
+        if (creates && opened) {
+            (void) unlink(filename);
+        }
+    }
+    return rc;
+}
+
+static void change(void *copy)
+{
+    ((mca_fs_base_module_t *) copy)->fs_file_open = file_open;
+}
+
+int mpix_endpoints_files_agree(ompio_file_t *file)
+{
+    mca_fs_base_module_t *copy = mpix_endpoints_copy(file->f_fs, sizeof(*file->f_fs), change);
+
+    if (NULL == copy) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    file->f_fs = copy;
+    return OMPI_SUCCESS;
+}
+
+#else
+
+int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode)
+{
+    (void) comm;
+    (void) amode;
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+#endif

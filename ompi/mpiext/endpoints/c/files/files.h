@@ -1,0 +1,35 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Files of endpoints: what ompio, Open MPI's own component, has to do differently where ranks share
+ * a process.  It keeps the requests of a process in one list, locks files for a process, knows a
+ * shared file pointer by names that ranks of a process do not agree on, and opens a file without
+ * asking whether all could.
+ *
+ * Called by the seams, where ompio chooses its parts for a file, and by ompio, through the tables
+ * that it is given there.  Does not know which function of libmpi's has been called.
+ *
+ * Below it: interpose, base.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_FILES_LAYER_H
+#define MPIEXT_ENDPOINTS_FILES_LAYER_H
+
+#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_copies.h"
+#include "mpiext_endpoints_io.h"
+#include "mpiext_endpoints_locks.h"
+#include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_shared.h"
+
+#endif /* MPIEXT_ENDPOINTS_FILES_LAYER_H */

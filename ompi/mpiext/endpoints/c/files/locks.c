@@ -1,0 +1,121 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Locks of parts of a file: atomic mode, and files on NFS.
+ *
+ * ompio takes the locks of POSIX, which belong to a process: two endpoints of one would both get the
+ * same, and one that closes its file, or unlocks, would take the other's away.  Linux has locks that
+ * belong to an open file (F_OFD_SETLKW); each endpoint has opened its own.  Both kinds exclude each
+ * other, so processes and endpoints do, too.
+ *
+ * A nonblocking request holds its lock until somebody has seen that it has ended.  Who waits for a
+ * lock does that meanwhile: it might otherwise wait for a request that it is itself to look after.
+ *
+ * Tests: file_atomic
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_io.h"
+#include "mpiext_endpoints_locks.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+#    include <errno.h>
+#    include <stdbool.h>
+#    include <time.h>
+
+/** ompio's sign of a lock that has not been taken: nothing to be released. */
+#    define NONE (-1)
+
+/** Whole blocks of the file system need no lock where its kernel writes them whole: what is to be
+ * locked is from the first to the last byte of those that are not.
+ * @return false: nothing */
+static bool set_ends(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length)
+{
+    const off_t block = file->f_fs_block_size, end = offset + length;
+    const bool first = 0 != offset % block, last = 0 != end % block;
+
+    if (!first && !last) {
+        return false;
+    }
+    lock->l_start = first ? offset : end - end % block;
+    lock->l_len = last ? end - lock->l_start : block - offset % block;
+    return true;
+}
+
+/** @return false: the operation needs no lock */
+static bool set_range(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length,
+                      int flags)
+{
+    if (0 == length) {
+        return false;
+    }
+    if (0 != (file->f_flags & OMPIO_LOCK_ENTIRE_FILE)) {
+        lock->l_start = 0;
+        lock->l_len = 0; /* to wherever it ends */
+        return true;
+    }
+    if (0 != (file->f_flags & (OMPIO_LOCK_NEVER | OMPIO_LOCK_NOT_THIS_OP))) {
+        return false;
+    }
+    if (OMPIO_LOCK_ENTIRE_REGION != flags) {
+        return set_ends(lock, file, offset, length);
+    }
+    lock->l_start = offset;
+    lock->l_len = length;
+    return true;
+}
+
+/** Wait for the lock.  @return as fcntl */
+static int wait_for(struct flock *lock, const ompio_file_t *file)
+{
+    struct timespec pause = {.tv_nsec = 10000};
+    int rc;
+
+    for (;;) {
+        /* Nobody of this process needs this thread: the kernel may wake it. */
+        rc = fcntl(file->fd, mpix_endpoints_io_is_busy() ? F_OFD_SETLK : F_OFD_SETLKW, lock);
+        if (0 == rc || (EAGAIN != errno && EACCES != errno && EINTR != errno)) {
+            return rc;
+        }
+        if (0 == mpix_endpoints_io_progress()) {
+            nanosleep(&pause, NULL);
+            pause.tv_nsec += pause.tv_nsec < 500000 ? pause.tv_nsec : 0;
+        }
+    }
+}
+
+int mpix_endpoints_files_lock(struct flock *lock, ompio_file_t *file, int op,
+                              OMPI_MPI_OFFSET_TYPE offset, off_t length, int flags, int *depth)
+{
+    if (1 < ++*depth) {
+        return 0; /* taken by who called this one's caller */
+    }
+    *lock = (struct flock){
+        .l_type = (short) op, .l_whence = SEEK_SET, .l_start = NONE, .l_len = NONE};
+    return set_range(lock, file, (off_t) offset, length, flags) ? wait_for(lock, file) : 0;
+}
+
+void mpix_endpoints_files_unlock(struct flock *lock, ompio_file_t *file, int *depth)
+{
+    if (0 < --*depth || (NONE == lock->l_start && NONE == lock->l_len)) {
+        return;
+    }
+    lock->l_type = F_UNLCK;
+    (void) fcntl(file->fd, F_OFD_SETLK, lock);
+    lock->l_start = NONE;
+    lock->l_len = NONE;
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls on a file that all its members make: they end alike.
+ *
+ * ompio looks at what a member says before the members meet, or after rank 0 has told the others
+ * what it says itself; who is wrong goes home, and the others wait.  Here they meet first.
+ *
+ * In a collective write one rank writes for several.  ompio lets the others go when they have sent
+ * their data, with success, before these are in the file: a read of their own right after it may
+ * find what was there before.  And that rank forgets that it could not write them.  (With processes,
+ * too.)  Here they wait for each other, and learn what has happened.
+ *
+ * Tests: file_basic, file_errors
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_copies.h"
+#include "mpiext_endpoints_members.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+#    include <fcntl.h>
+#    include <pthread.h>
+#    include <string.h>
+#    include <strings.h>
+
+#    include "ompi/mca/fcoll/base/base.h"
+#    include "ompi/mca/fcoll/fcoll.h"
+
+/** ompio's functions: of all files the same.  Written before a file has ours, always alike. */
+static mca_io_base_module_2_0_0_t ompio;
+
+static ompio_file_t *file_of(ompi_file_t *handle)
+{
+    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+}
+
+/**
+ * Have all members said the same, and is it right?  Collective.
+ *
+ * @param[in] value  what all must say
+ * @param[in] error  what is wrong with it as this member sees it, an MPI class, or MPI_SUCCESS
+ */
+static int meet(const ompio_file_t *file, int64_t value, int error)
+{
+    int64_t values[] = {error, value, -value};
+    const int rc = mpix_endpoints_files_greatest(file->f_comm, values, 3);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (MPI_SUCCESS != values[0]) {
+        return (int) values[0];
+    }
+    return values[1] == -values[2] ? OMPI_SUCCESS : MPI_ERR_NOT_SAME;
+}
+
+static int wrong_size(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE size)
+{
+    return 0 != (file->f_amode & MPI_MODE_RDONLY) ? MPI_ERR_READ_ONLY
+                                                  : (0 > size ? MPI_ERR_ARG : MPI_SUCCESS);
+}
+
+static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
+{
+    ompio_file_t *file = file_of(handle);
+    const int rc = meet(file, size, wrong_size(file, size));
+
+    return OMPI_SUCCESS != rc
+               ? rc
+               : mpix_endpoints_files_error(file->f_comm,
+                                            ompio.io_module_file_set_size(handle, size));
+}
+
+/** ompio's way is to read all that there is and to write it again, behind it, while others look how
+ * long the file is. */
+static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
+{
+    ompio_file_t *file = file_of(handle);
+    int rc = meet(file, size, wrong_size(file, size));
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (OMPIO_ROOT == file->f_rank && 0 < size) {
+        const int error = posix_fallocate(file->fd, 0, (off_t) size);
+
+        rc = 0 == error ? OMPI_SUCCESS : mca_fs_base_get_mpi_err(error);
+    }
+    return mpix_endpoints_files_error(file->f_comm, rc);
+}
+
+static int set_atomicity(ompi_file_t *handle, int flag)
+{
+    ompio_file_t *file = file_of(handle);
+    const int rc = meet(file, 0 != flag, MPI_SUCCESS);
+
+    return OMPI_SUCCESS != rc
+               ? rc
+               : mpix_endpoints_files_error(file->f_comm,
+                                            ompio.io_module_file_set_atomicity(handle, flag));
+}
+
+/** What ompio would refuse, before the members meet and after, and what it does not look at. */
+static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
+                      ompi_datatype_t *filetype, const char *datarep)
+{
+    size_t etype_size, filetype_size;
+    ptrdiff_t true_lb, true_extent;
+
+    if (0 != strcasecmp(datarep, "native") && 0 != strcasecmp(datarep, "external32")) {
+        return MPI_ERR_UNSUPPORTED_DATAREP;
+    }
+    if (MPI_DISPLACEMENT_CURRENT == disp ? 0 == (file->f_amode & MPI_MODE_SEQUENTIAL) : 0 > disp) {
+        return MPI_ERR_DISP;
+    }
+    opal_datatype_type_size(&etype->super, &etype_size);
+    opal_datatype_type_size(&filetype->super, &filetype_size);
+    opal_datatype_get_true_extent(&filetype->super, &true_lb, &true_extent);
+    if (0 == etype_size || 0 != filetype_size % etype_size) {
+        return MPI_ERR_ARG;
+    }
+    return 0 < filetype_size && 0 > true_lb ? MPI_ERR_IO : MPI_SUCCESS;
+}
+
+static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
+                    ompi_datatype_t *filetype, const char *datarep, opal_info_t *info)
+{
+    const ompio_file_t *file = file_of(handle);
+    size_t etype_size;
+    int rc;
+
+    opal_datatype_type_size(&etype->super, &etype_size);
+    rc = meet(file, (int64_t) (2 * etype_size + (0 == strcasecmp(datarep, "native"))),
+              wrong_view(file, disp, etype, filetype, datarep));
+    return OMPI_SUCCESS == rc
+               ? ompio.io_module_file_set_view(handle, disp, etype, filetype, datarep, info)
+               : rc;
+}
+
+void mpix_endpoints_members_handle(ompi_file_t *file)
+{
+    mca_io_base_module_2_0_0_t *module = &file->f_io_selected_module.v2_0_0;
+    static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&filling);
+    if (NULL == ompio.io_module_file_set_view) {
+        ompio = *module;
+    }
+    pthread_mutex_unlock(&filling);
+    module->io_module_file_set_size = set_size;
+    module->io_module_file_preallocate = preallocate;
+    module->io_module_file_set_atomicity = set_atomicity;
+    module->io_module_file_set_view = set_view;
+}
+
+/* ---- collective reads and writes ------------------------------------------------------------- */
+
+/** A collective read or write of this process, on the stack of who does it. */
+typedef struct collective_t {
+    struct collective_t *next;
+    const ompio_file_t *file;
+    int error; /**< of its parts: ompio forgets them; an MPI class, or MPI_SUCCESS */
+} collective_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static collective_t *under_way; /**< and what is in them, under the lock */
+
+static void begin(collective_t *collective, const ompio_file_t *file)
+{
+    collective->file = file;
+    collective->error = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    collective->next = under_way;
+    under_way = collective;
+    pthread_mutex_unlock(&lock);
+}
+
+/** @return what all members return */
+static int end(collective_t *collective, int error)
+{
+    collective_t **link = &under_way;
+
+    pthread_mutex_lock(&lock);
+    while (*link != collective) {
+        link = &(*link)->next;
+    }
+    *link = collective->next;
+    pthread_mutex_unlock(&lock);
+    return mpix_endpoints_files_error(collective->file->f_comm,
+                                      MPI_SUCCESS != collective->error ? collective->error : error);
+}
+
+void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
+{
+    pthread_mutex_lock(&lock);
+    for (collective_t *each = under_way; NULL != each; each = each->next) {
+        if (each->file == file) {
+            each->error = error;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
+                    ompi_status_public_t *status)
+{
+    const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
+    collective_t collective;
+
+    if (0 != (file->f_amode & MPI_MODE_WRONLY)) {
+        return MPI_ERR_ACCESS; /* which all have opened it with */
+    }
+    begin(&collective, file);
+    return end(&collective, original->fcoll_file_read_all(file, buffer, count, datatype, status));
+}
+
+static int write_all(ompio_file_t *file, const void *buffer, int count, ompi_datatype_t *datatype,
+                     ompi_status_public_t *status)
+{
+    const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
+    collective_t collective;
+
+    if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
+        return MPI_ERR_READ_ONLY; /* likewise */
+    }
+    begin(&collective, file);
+    return end(&collective, original->fcoll_file_write_all(file, buffer, count, datatype, status));
+}
+
+static void change(void *copy)
+{
+    ((mca_fcoll_base_module_t *) copy)->fcoll_file_read_all = read_all;
+    ((mca_fcoll_base_module_t *) copy)->fcoll_file_write_all = write_all;
+}
+
+int mpix_endpoints_members_collective(ompio_file_t *file)
+{
+    mca_fcoll_base_module_t *copy = mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
+                                                        change);
+
+    if (NULL == copy) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    file->f_fcoll = copy;
+    return OMPI_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A file is opened by all members of a communicator, or by none.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_AGREED_H
+#define MPIEXT_ENDPOINTS_AGREED_H
+
+#include "ompi_config.h"
+
+#include <stdint.h>
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/**
+ * Before a file is opened: can all open files, and in the same mode?  Collective over comm, without
+ * hanging whatever the members say.
+ *
+ * @return OMPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION: calls of libmpi's are out of reach in some
+ *         process; MPI_ERR_NOT_SAME; or another error.  The same at all members
+ */
+int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode);
+
+#if MPIX_ENDPOINTS_FILES
+
+/**
+ * The greatest of each of some numbers at all members.  Collective.
+ *
+ * @param[in,out] values  own ones, then the greatest
+ * @return OMPI_SUCCESS or an error
+ */
+int mpix_endpoints_files_greatest(ompi_communicator_t *comm, int64_t *values, int count);
+
+/** One error for all members: that with the greatest class, or none.  Collective.
+ * @param[in] error  this member's, of Open MPI's codes or MPI's classes; or OMPI_SUCCESS */
+int mpix_endpoints_files_error(ompi_communicator_t *comm, int error);
+
+/** ompio has chosen who opens, closes and deletes a file of endpoints: what they open is agreed on
+ * from now on.  @return OMPI_SUCCESS or an error */
+int mpix_endpoints_files_agree(ompio_file_t *file);
+
+#endif
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_AGREED_H */

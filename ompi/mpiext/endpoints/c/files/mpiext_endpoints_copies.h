@@ -1,0 +1,41 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Tables of functions of Open MPI's, in which some of the functions are ours.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_COPIES_H
+#define MPIEXT_ENDPOINTS_COPIES_H
+
+#include "ompi_config.h"
+
+#include <stddef.h>
+
+BEGIN_C_DECLS
+
+/**
+ * A copy of a table, made once for each table and kept.  Any thread.
+ *
+ * @param[in] original  constant, and there until the end of the process
+ * @param[in] change    puts our functions into the copy
+ *
+ * @return the copy, or NULL: no memory
+ */
+void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void *copy));
+
+/** What a table is a copy of.  Any thread. */
+const void *mpix_endpoints_copied(const void *copy);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_COPIES_H */

@@ -1,0 +1,53 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Requests of files, of all ranks of a process, whichever thread looks after them.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_IO_H
+#define MPIEXT_ENDPOINTS_IO_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+BEGIN_C_DECLS
+
+/**
+ * A request of ompio's, and not in ompio's list.  Any thread.
+ *
+ * @param[in]  alloc  ompio's own function, which puts it there
+ * @param[out] req_p  its
+ */
+void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
+                                         mca_ompio_request_type_t type),
+                           mca_ompio_request_t **req_p, mca_ompio_request_type_t type);
+
+/** ompio has chosen who reads and writes a file: the requests that they begin are ours to look after
+ * from now on.  @return OMPI_SUCCESS or an error */
+int mpix_endpoints_io_take(ompio_file_t *file);
+
+/** Look after the requests of this process, those apart that another thread looks after now.  Any
+ * thread, with no lock.  @return how many have ended */
+int mpix_endpoints_io_progress(void);
+
+/** Has a request been begun that has not ended?  Any thread; the answer may be old. */
+bool mpix_endpoints_io_is_busy(void);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_IO_H */

@@ -1,0 +1,45 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls on a file that all its members make: they end alike.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_MEMBERS_H
+#define MPIEXT_ENDPOINTS_MEMBERS_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+#    include "ompi/file/file.h"
+
+BEGIN_C_DECLS
+
+/** ompio has opened a file of endpoints: its handle gets our functions for what all members say. */
+void mpix_endpoints_members_handle(ompi_file_t *file);
+
+/** ompio has chosen who does collective reads and writes: their errors are agreed on from now on.
+ * @return OMPI_SUCCESS or an error */
+int mpix_endpoints_members_collective(ompio_file_t *file);
+
+/** A read or a write of a file has failed here: if it is a part of a collective one, that one has
+ * failed, too.  Any thread.  @param[in] error  an MPI class */
+void mpix_endpoints_members_failed(const ompio_file_t *file, int error);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_MEMBERS_H */

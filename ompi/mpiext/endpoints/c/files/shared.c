@@ -1,0 +1,385 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Shared file pointers: the functions that ompio calls for them, for files of endpoints.
+ *
+ * Open MPI's own components know the pointer of a file by the communicator's number, which differs
+ * between endpoints, and by the file's name without its folder; or they lock it for a process.  Here
+ * it is one word that all members see (shared_word.c): who reads or writes adds to it, in one step,
+ * what it is to move on by.  In the ordered calls the last rank does so for all.
+ *
+ * Where members are on several nodes they share no memory, and these calls return an error.
+ *
+ * Tests: file_shared
+ */
+
+#include "ompi_config.h"
+
+#include "../interpose/interpose.h"
+#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_shared.h"
+
+#include <stdlib.h>
+
+#include "ompi/op/op.h"
+#include "ompi/request/request.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+/** The file's word, or NULL; then this is said. */
+static mpix_endpoints_shared_word_t *word_of(const ompio_file_t *file)
+{
+    static bool said;
+    const mpix_endpoints_shared_t *shared = file->f_sharedfp_data;
+
+    if (NULL == shared || NULL == shared->word) {
+        mpix_endpoints_show_help_once("no shared pointers", &said);
+        return NULL;
+    }
+    return shared->word;
+}
+
+static int64_t bytes_of(int count, const ompi_datatype_t *datatype)
+{
+    size_t size;
+
+    opal_datatype_type_size(&datatype->super, &size);
+    return (int64_t) count * (int64_t) size;
+}
+
+/** Move the pointer on.  @param[out] offset_p  where it was, in etypes */
+static int move(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *offset_p)
+{
+    mpix_endpoints_shared_word_t *word = word_of(file);
+
+    if (NULL == word) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    /* Relaxed: parts of the file are given out, which the file system orders. */
+    *offset_p = atomic_fetch_add_explicit(&word->position, bytes, memory_order_relaxed)
+                / (int64_t) file->f_etype_size;
+    return OMPI_SUCCESS;
+}
+
+/**
+ * Move the pointer on for all members, each behind those before it.  Collective.
+ *
+ * @param[in]  bytes     of this member's
+ * @param[out] offset_p  where its part begins, in etypes
+ */
+static int move_in_order(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *offset_p)
+{
+    mpix_endpoints_shared_word_t *word = word_of(file);
+    ompi_communicator_t *comm = file->f_comm;
+    int64_t end = 0, start = 0;
+    int rc;
+
+    if (NULL == word) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    rc = comm->c_coll->coll_scan(&bytes, &end, 1, &ompi_mpi_int64_t.dt, &ompi_mpi_op_sum.op, comm,
+                                 comm->c_coll->coll_scan_module);
+    if (OMPI_SUCCESS == rc && file->f_size - 1 == file->f_rank) {
+        start = atomic_fetch_add_explicit(&word->position, end,
+                                          memory_order_relaxed); /* as above */
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = comm->c_coll->coll_bcast(&start, 1, &ompi_mpi_int64_t.dt, file->f_size - 1, comm,
+                                      comm->c_coll->coll_bcast_module);
+    }
+    *offset_p = (start + end - bytes) / (int64_t) file->f_etype_size;
+    return rc;
+}
+
+/* ---- opening, closing ------------------------------------------------------------------------ */
+
+static int file_open(ompi_communicator_t *comm, const char *filename, int amode, opal_info_t *info,
+                     ompio_file_t *file)
+{
+    mpix_endpoints_shared_t *shared = calloc(1, sizeof(*shared));
+    int rc = mpix_endpoints_files_error(file->f_comm,
+                                        NULL == shared ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
+
+    (void) comm;
+    (void) filename;
+    (void) amode;
+    (void) info;
+    if (OMPI_SUCCESS == rc) {
+        rc = mpix_endpoints_shared_make(file->f_comm, shared);
+    }
+    if (OMPI_SUCCESS != rc) {
+        free(shared);
+        return rc;
+    }
+    file->f_sharedfp_data = shared;
+    return OMPI_SUCCESS;
+}
+
+static int file_close(ompio_file_t *file)
+{
+    if (NULL != file->f_sharedfp_data) {
+        mpix_endpoints_shared_end(file->f_sharedfp_data);
+        free(file->f_sharedfp_data);
+        file->f_sharedfp_data = NULL;
+    }
+    return OMPI_SUCCESS;
+}
+
+static int nothing(ompio_file_t *file)
+{
+    (void) file;
+    return OMPI_SUCCESS;
+}
+
+/* ---- position -------------------------------------------------------------------------------- */
+
+/** How many bytes of the view's data there are before a byte of the file. */
+static int64_t bytes_before(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE byte)
+{
+    const int64_t distance = byte - file->f_disp, extent = file->f_view_extent;
+    int64_t bytes, rest;
+
+    if (0 >= distance || 0 >= extent) {
+        return 0;
+    }
+    bytes = distance / extent * (int64_t) file->f_view_size;
+    rest = distance % extent;
+    for (uint32_t i = 0; i < file->f_iov_count; ++i) {
+        const int64_t from = (intptr_t) file->f_decoded_iov[i].iov_base;
+        const int64_t length = (int64_t) file->f_decoded_iov[i].iov_len;
+
+        if (rest > from) {
+            bytes += rest - from < length ? rest - from : length;
+        }
+    }
+    return bytes - bytes % (int64_t) file->f_etype_size;
+}
+
+/** Where a seek leads.  @return OMPI_SUCCESS or an error */
+static int target(ompio_file_t *file, const mpix_endpoints_shared_word_t *word, int64_t offset,
+                  int whence, int64_t *position_p)
+{
+    OMPI_MPI_OFFSET_TYPE size;
+    int rc = OMPI_SUCCESS;
+
+    *position_p = offset * (int64_t) file->f_etype_size;
+    switch (whence) {
+    case MPI_SEEK_SET:
+        break;
+    case MPI_SEEK_CUR:
+        *position_p += atomic_load_explicit(&word->position, memory_order_relaxed); /* as in move */
+        break;
+    case MPI_SEEK_END:
+        rc = file->f_fs->fs_file_get_size(file, &size);
+        *position_p += OMPI_SUCCESS == rc ? bytes_before(file, size) : 0;
+        break;
+    default:
+        return MPI_ERR_ARG;
+    }
+    return OMPI_SUCCESS == rc && 0 > *position_p ? MPI_ERR_ARG : rc;
+}
+
+/** Collective: rank 0 does it, when all have come, with the same arguments. */
+static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
+{
+    mpix_endpoints_shared_t *shared = file->f_sharedfp_data;
+    ompi_communicator_t *comm = file->f_comm;
+    int64_t said[] = {offset, -offset, whence, -whence};
+    int64_t position, error = OMPI_SUCCESS;
+    int rc;
+
+    if (NULL == shared || NULL == shared->word) {
+        /* What ompio itself seeks, of a view that is set, is where it is when it is made. */
+        return OMPI_SUCCESS;
+    }
+    rc = mpix_endpoints_files_greatest(comm, said, 4);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (said[0] != -said[1] || said[2] != -said[3]) {
+        return MPI_ERR_NOT_SAME;
+    }
+    if (0 == file->f_rank) {
+        error = target(file, shared->word, offset, whence, &position);
+        if (OMPI_SUCCESS == error) {
+            /* Relaxed: the others hear of it by the message that follows. */
+            atomic_store_explicit(&shared->word->position, position, memory_order_relaxed);
+        }
+    }
+    rc = comm->c_coll->coll_bcast(&error, 1, &ompi_mpi_int64_t.dt, 0, comm,
+                                  comm->c_coll->coll_bcast_module);
+    return OMPI_SUCCESS == rc ? (int) error : rc;
+}
+
+static int get_position(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE *offset_p)
+{
+    const mpix_endpoints_shared_word_t *word = word_of(file);
+
+    if (NULL == word) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    *offset_p = atomic_load_explicit(&word->position, memory_order_relaxed); /* as in move */
+    return OMPI_SUCCESS;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int shared_read(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
+                       ompi_status_public_t *status)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_read_at(file, offset, buffer, count, datatype, status)
+               : rc;
+}
+
+static int shared_iread(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
+                        ompi_request_t **request)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_iread_at(file, offset, buffer, count, datatype, request)
+               : rc;
+}
+
+static int read_ordered(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
+                        ompi_status_public_t *status)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move_in_order(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_read_at_all(file, offset, buffer, count, datatype, status)
+               : rc;
+}
+
+static int read_ordered_begin(ompio_file_t *file, void *buffer, int count,
+                              ompi_datatype_t *datatype)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    int rc;
+
+    if (file->f_split_coll_in_use) {
+        return MPI_ERR_REQUEST;
+    }
+    rc = move_in_order(file, bytes_of(count, datatype), &offset);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_ompio_file_iread_at_all(file, offset, buffer, count, datatype,
+                                                &file->f_split_coll_req);
+        file->f_split_coll_in_use = OMPI_SUCCESS == rc;
+    }
+    return rc;
+}
+
+/** The end of either kind. */
+static int ordered_end(ompio_file_t *file, ompi_status_public_t *status)
+{
+    int rc;
+
+    if (!file->f_split_coll_in_use) {
+        return MPI_ERR_REQUEST;
+    }
+    rc = ompi_request_wait(&file->f_split_coll_req, status);
+    file->f_split_coll_in_use = false;
+    return rc;
+}
+
+static int read_ordered_end(ompio_file_t *file, void *buffer, ompi_status_public_t *status)
+{
+    (void) buffer;
+    return ordered_end(file, status);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int shared_write(ompio_file_t *file, const void *buffer, int count,
+                        ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_write_at(file, offset, buffer, count, datatype, status)
+               : rc;
+}
+
+static int shared_iwrite(ompio_file_t *file, const void *buffer, int count,
+                         ompi_datatype_t *datatype, ompi_request_t **request)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_iwrite_at(file, offset, buffer, count, datatype, request)
+               : rc;
+}
+
+static int write_ordered(ompio_file_t *file, const void *buffer, int count,
+                         ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    const int rc = move_in_order(file, bytes_of(count, datatype), &offset);
+
+    return OMPI_SUCCESS == rc
+               ? mca_common_ompio_file_write_at_all(file, offset, buffer, count, datatype, status)
+               : rc;
+}
+
+static int write_ordered_begin(ompio_file_t *file, const void *buffer, int count,
+                               ompi_datatype_t *datatype)
+{
+    OMPI_MPI_OFFSET_TYPE offset;
+    int rc;
+
+    if (file->f_split_coll_in_use) {
+        return MPI_ERR_REQUEST;
+    }
+    rc = move_in_order(file, bytes_of(count, datatype), &offset);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_ompio_file_iwrite_at_all(file, offset, buffer, count, datatype,
+                                                 &file->f_split_coll_req);
+        file->f_split_coll_in_use = OMPI_SUCCESS == rc;
+    }
+    return rc;
+}
+
+static int write_ordered_end(ompio_file_t *file, const void *buffer, ompi_status_public_t *status)
+{
+    (void) buffer;
+    return ordered_end(file, status);
+}
+
+mca_sharedfp_base_module_t mpix_endpoints_shared_module = {
+    .sharedfp_module_init = nothing,
+    .sharedfp_module_finalize = nothing,
+    .sharedfp_seek = seek,
+    .sharedfp_get_position = get_position,
+    .sharedfp_read = shared_read,
+    .sharedfp_read_ordered = read_ordered,
+    .sharedfp_read_ordered_begin = read_ordered_begin,
+    .sharedfp_read_ordered_end = read_ordered_end,
+    .sharedfp_iread = shared_iread,
+    .sharedfp_write = shared_write,
+    .sharedfp_write_ordered = write_ordered,
+    .sharedfp_write_ordered_begin = write_ordered_begin,
+    .sharedfp_write_ordered_end = write_ordered_end,
+    .sharedfp_iwrite = shared_iwrite,
+    .sharedfp_file_open = file_open,
+    .sharedfp_file_close = file_close,
+};
+
+#endif

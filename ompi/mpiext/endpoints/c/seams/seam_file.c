@@ -1,0 +1,215 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Files.  MPI_File_open on endpoints is ompio's, whatever other component there is: ROMIO, the other
+ * one in Open MPI 5.0, holds one lock of its process while ranks wait for each other.  Where ompio
+ * chooses its parts for a file, files/ has its say.
+ *
+ * Requests, and the mode that a file is created with, are for processes as well: both are common to
+ * all ranks.  Without pml/epml nothing is different.
+ *
+ * Tests: file_basic, file_errors, comm_refused
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "seams.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/file/file.h"
+
+#if MPIX_ENDPOINTS_FILES
+#    include <stdatomic.h>
+#    include <string.h>
+
+#    include "opal/mca/base/mca_base_component_repository.h"
+#    include "opal/runtime/opal_progress.h"
+#endif
+
+int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename, int amode,
+                                        opal_info_t *info, ompi_file_t **fh)
+{
+    static bool said;
+    int rc;
+
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_file_open)(comm, filename, amode, info, fh);
+    }
+    rc = mpix_endpoints_files_meet(comm, amode);
+    if (MPI_ERR_UNSUPPORTED_OPERATION == rc) {
+        mpix_endpoints_show_help_once("no files", &said);
+    }
+    return OMPI_SUCCESS == rc
+               ? MPIX_ENDPOINTS_ORIGINAL(ompi_file_open)(comm, filename, amode, info, fh)
+               : rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_file_open);
+
+#if MPIX_ENDPOINTS_FILES
+
+/** Is there anybody who needs files to be served by us, and can they be? */
+static bool is_served(void)
+{
+    static _Atomic int
+        known; /* 1: they can, -1: they cannot; does not change with pml/epml there */
+    int answer;
+
+    if (NULL == mpix_endpoints_table()) {
+        return false;
+    }
+    answer = atomic_load_explicit(&known, memory_order_relaxed); /* alone, and always the same */
+    if (OPAL_UNLIKELY(0 == answer)) {
+        answer = mpix_endpoints_seams_of_files() ? 1 : -1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed); /* likewise */
+    }
+    return 0 < answer;
+}
+
+static bool is_of_endpoints(const ompio_file_t *file)
+{
+    return is_served() && mpix_endpoints_is_endpoint_comm(file->f_comm);
+}
+
+/** ompio, or NULL.  The framework is open: MPI_File_open has seen to that. */
+static mca_base_component_t *ompio_component(void)
+{
+    mca_base_component_list_item_t *item;
+
+    OPAL_LIST_FOREACH (item, &ompi_io_base_framework.framework_components,
+                       mca_base_component_list_item_t) {
+        if (0 == strcmp("ompio", item->cli_component->mca_component_name)) {
+            return (mca_base_component_t *) item->cli_component;
+        }
+    }
+    return NULL;
+}
+
+int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_component_t *preferred)
+{
+    static bool said;
+    int rc;
+
+    if (!mpix_endpoints_is_endpoint_comm(file->f_comm)) {
+        return MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
+    }
+    preferred = ompio_component();
+    if (NULL == preferred) {
+        mpix_endpoints_show_help_once("no ompio", &said);
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
+    if (OMPI_SUCCESS == rc) {
+        mpix_endpoints_members_handle(file);
+    }
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_io_base_file_select);
+
+int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
+                                                 mca_base_component_t *preferred)
+{
+    const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fs_base_file_select)(file, preferred);
+
+    return OMPI_SUCCESS == rc && is_of_endpoints(file) ? mpix_endpoints_files_agree(file) : rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fs_base_file_select);
+
+int MPIX_ENDPOINTS_SEAM(mca_fbtl_base_file_select)(ompio_file_t *file,
+                                                   mca_base_component_t *preferred)
+{
+    const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_base_file_select)(file, preferred);
+
+    return OMPI_SUCCESS == rc && is_served() ? mpix_endpoints_io_take(file) : rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_base_file_select);
+
+int MPIX_ENDPOINTS_SEAM(mca_fcoll_base_file_select)(ompio_file_t *file,
+                                                    mca_base_component_t *preferred)
+{
+    const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fcoll_base_file_select)(file, preferred);
+
+    return OMPI_SUCCESS == rc && is_of_endpoints(file) ? mpix_endpoints_members_collective(file)
+                                                       : rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fcoll_base_file_select);
+
+int MPIX_ENDPOINTS_SEAM(mca_sharedfp_base_file_select)(ompio_file_t *file,
+                                                       mca_base_component_t *preferred)
+{
+    if (is_of_endpoints(file)) {
+        file->f_sharedfp = &mpix_endpoints_shared_module;
+        return OMPI_SUCCESS;
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(mca_sharedfp_base_file_select)(file, preferred);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_sharedfp_base_file_select);
+
+/** The mode that a file is created with.  Open MPI sets the process's umask to learn what it is,
+ * and back: another thread may do the same in between, and a wrong one stays.  The kernel applies
+ * it anyway. */
+int MPIX_ENDPOINTS_SEAM(mca_fs_base_get_file_perm)(ompio_file_t *file)
+{
+    if (NULL != mpix_endpoints_table() && OMPIO_PERM_NULL == file->f_perm) {
+        return 0666;
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(mca_fs_base_get_file_perm)(file);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fs_base_get_file_perm);
+
+int MPIX_ENDPOINTS_SEAM(mca_fbtl_posix_lock)(struct flock *lock, ompio_file_t *file, int op,
+                                             OMPI_MPI_OFFSET_TYPE offset, off_t length, int flags,
+                                             int *depth)
+{
+    if (is_of_endpoints(file)) {
+        return mpix_endpoints_files_lock(lock, file, op, offset, length, flags, depth);
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_posix_lock)(lock, file, op, offset, length, flags,
+                                                        depth);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_posix_lock);
+
+void MPIX_ENDPOINTS_SEAM(mca_fbtl_posix_unlock)(struct flock *lock, ompio_file_t *file, int *depth)
+{
+    if (is_of_endpoints(file)) {
+        mpix_endpoints_files_unlock(lock, file, depth);
+    } else {
+        MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_posix_unlock)(lock, file, depth);
+    }
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_posix_unlock);
+
+void MPIX_ENDPOINTS_SEAM(mca_common_ompio_request_alloc)(mca_ompio_request_t **req,
+                                                         mca_ompio_request_type_t type)
+{
+    if (is_served()) {
+        mpix_endpoints_io_new(MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_request_alloc), req, type);
+    } else {
+        MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_request_alloc)(req, type);
+    }
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_common_ompio_request_alloc);
+
+void MPIX_ENDPOINTS_SEAM(mca_common_ompio_register_progress)(void)
+{
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+
+    if (!is_served()) {
+        MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_register_progress)();
+    } else if (!atomic_flag_test_and_set(&registered)) {
+        opal_progress_register(mpix_endpoints_io_progress);
+    }
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_common_ompio_register_progress);
+
+#endif
