@@ -21,6 +21,7 @@ use warnings;
 use Ept::Table::Checked;
 use Ept::Table::Comms;
 use Ept::Table::Failures;
+use Ept::Table::Files;
 use Ept::Table::Messages;
 use Ept::Table::Places;
 
@@ -61,6 +62,7 @@ use Ept::Table::Places;
 my @TABLE = (
     @Ept::Table::Messages::ENTRIES,
     @Ept::Table::Comms::ENTRIES,
+    @Ept::Table::Files::ENTRIES,
     @Ept::Table::Places::ENTRIES,
     @Ept::Table::Failures::ENTRIES,
     @Ept::Table::Checked::ENTRIES,

@@ -239,7 +239,7 @@ our @ENTRIES = (
     (map { +{ program => $_->[0], variant => 'direct', configs => [$_->[1]], direct => 1, plain => 0,
               quick => [$_->[1]], says => $_->[2] } }
         ['comm_ops', '2x2/node'], ['comm_bridge', '2x2/node'], ['comm_groups', '2x2/tcp'],
-        ['comm_refused', '1x4', 'cannot have windows yet.*cannot open files yet'],
+        ['comm_refused', '1x4', 'cannot have windows yet'],
         ['coll_life', '1x4']),
     { program => 'create_errors', variant => 'direct', configs => ['2x0'], direct => 1, plain => 0,
       args => '--out_of_reach 1', quick => [], preload => 'no_code',

@@ -1,0 +1,39 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Files.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Files;
+
+use strict;
+use warnings;
+
+our @ENTRIES = (
+    { program => 'file_basic', configs => [qw(1x1 1x4 2x1/node 2x2/tcp 2x2/node)],
+      longer => [qw(1x7 3x3/node)], plain => 0 },
+    { program => 'file_shared', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
+      longer => [qw(1x7 3x3/node)], plain => 0 },
+    { program => 'file_nonblocking', configs => [qw(1x1 1x4 2x2/node)], longer => ['2x2/tcp'],
+      plain => 0 },
+    { program => 'file_atomic', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0 },
+    # ompio says itself that it cannot write.
+    { program => 'file_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0,
+      quick => ['1x4'], says => 'No space left on device' },
+    # Where libmpi calls its own functions directly.
+    (map { +{ program => $_, variant => 'direct', configs => ['1x4'], quick => [], plain => 0,
+              direct => 1 } }
+        qw(file_basic file_shared file_nonblocking)),
+    { program => 'file_nonblocking', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
+      quick => [], plain => 0, timeout => 240 },
+    { program => 'file_shared', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+      plain => 0, timeout => 240 },
+);
+
+1;

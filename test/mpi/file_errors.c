@@ -1,0 +1,254 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/* EPT-PARTS: file_tools.c */
+/**
+ * @file
+ *
+ * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and no file
+ * is left that was not there; though only one member is wrong.  The communicator, and a file that is
+ * open, work on.
+ *
+ * Guards: agreed.c, members.c, seam_file.c
+ */
+
+#include "file_tools.h"
+
+#include <unistd.h>
+
+static int try_open(MPI_Comm comm, const char *name, int amode)
+{
+    MPI_File file = MPI_FILE_NULL;
+    const int rc = MPI_File_open(comm, name, amode, MPI_INFO_NULL, &file);
+
+    if (MPI_SUCCESS == rc) {
+        MPI_File_close(&file);
+    }
+    return rc;
+}
+
+static void case_modes(MPI_Comm comm, struct ept *t)
+{
+    const bool wrong = t->rank == t->size - 1;
+    char name[FILE_NAME_MAX], inside[FILE_NAME_MAX + 10];
+    MPI_File file;
+
+    file_name(comm, t, "modes", name);
+    EPT_CLASS(t, MPI_ERR_AMODE, try_open(comm, name, MPI_MODE_RDONLY | MPI_MODE_CREATE));
+    EPT_CLASS(t, MPI_ERR_AMODE, try_open(comm, name, MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL));
+    EPT_CLASS(t, MPI_ERR_AMODE, try_open(comm, name, MPI_MODE_RDWR | MPI_MODE_RDONLY));
+    EPT_CLASS(t, MPI_ERR_AMODE, try_open(comm, name, MPI_MODE_CREATE));
+    EPT_CLASS(t, MPI_ERR_NO_SUCH_FILE, try_open(comm, name, MPI_MODE_RDWR));
+    if (1 < t->size) {
+        EPT_CLASS(t, MPI_ERR_NOT_SAME,
+                  try_open(comm, name,
+                           MPI_MODE_CREATE | (wrong ? MPI_MODE_RDWR : MPI_MODE_WRONLY)));
+    }
+    EPT_EQ(t, -1, file_size(name));
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_CLASS(t, MPI_ERR_FILE_EXISTS,
+              try_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL));
+    EPT_EQ(t, 0, file_size(name));
+    snprintf(inside, sizeof(inside), "%s/inside", name);
+    EPT_CHECK(t, MPI_SUCCESS != try_open(comm, inside, MPI_MODE_RDWR | MPI_MODE_CREATE),
+              "a file in a file");
+    file_remove(comm, name);
+}
+
+/* One member means another file: one that is not there, and one that is. */
+static void case_names(MPI_Comm comm, struct ept *t)
+{
+    const bool wrong = t->rank == t->size - 1;
+    char name[FILE_NAME_MAX], other[FILE_NAME_MAX];
+    FILE *stream;
+
+    if (1 == t->size) {
+        return;
+    }
+    file_name(comm, t, "name", name);
+    file_name(comm, t, "other", other);
+    EPT_CLASS(t, MPI_ERR_NO_SUCH_FILE,
+              try_open(comm, wrong ? other : name, MPI_MODE_RDWR | MPI_MODE_CREATE));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_EQ(t, -1, file_size(name));
+    EPT_EQ(t, -1, file_size(other));
+    EPT_OK(t, MPI_Barrier(comm));
+    if (wrong && NULL != (stream = fopen(other, "w"))) {
+        fclose(stream);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_CLASS(t, MPI_ERR_NOT_SAME,
+              try_open(comm, wrong ? other : name,
+                       MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_EQ(t, -1, file_size(name));
+    EPT_EQ(t, 0, file_size(other));
+    file_remove(comm, other);
+}
+
+static void case_sizes(MPI_Comm comm, struct ept *t)
+{
+    const bool wrong = t->rank == t->size - 1;
+    char name[FILE_NAME_MAX];
+    MPI_Offset size;
+    MPI_File file;
+    int flag;
+
+    file_name(comm, t, "sizes", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_set_size(file, 1000));
+    EPT_CLASS(t, MPI_ERR_ARG, MPI_File_set_size(file, wrong ? -1 : 100));
+    EPT_CLASS(t, MPI_ERR_ARG, MPI_File_preallocate(file, wrong ? -1 : 5000));
+    if (1 < t->size) {
+        EPT_CLASS(t, MPI_ERR_NOT_SAME, MPI_File_set_size(file, wrong ? 200 : 100));
+        EPT_CLASS(t, MPI_ERR_NOT_SAME, MPI_File_preallocate(file, wrong ? 5000 : 6000));
+        EPT_CLASS(t, MPI_ERR_NOT_SAME, MPI_File_set_atomicity(file, wrong));
+    }
+    EPT_OK(t, MPI_File_get_atomicity(file, &flag));
+    EPT_EQ(t, 0, flag);
+    EPT_OK(t, MPI_File_get_size(file, &size));
+    EPT_EQ(t, 1000, size);
+    EPT_OK(t, MPI_File_set_atomicity(file, wrong ? 7 : 1)); /* both are true */
+    EPT_OK(t, MPI_File_close(&file));
+
+    EPT_OK(t, MPI_File_open(comm, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    EPT_CLASS(t, MPI_ERR_READ_ONLY, MPI_File_set_size(file, 10));
+    EPT_CLASS(t, MPI_ERR_READ_ONLY, MPI_File_preallocate(file, 2000));
+    EPT_CLASS(t, MPI_ERR_READ_ONLY,
+              MPI_File_write_at(file, 0, &flag, 1, MPI_INT, MPI_STATUS_IGNORE));
+    EPT_CLASS(t, MPI_ERR_READ_ONLY,
+              MPI_File_write_at_all(file, 0, &flag, 1, MPI_INT, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_EQ(t, 1000, file_size(name));
+    file_remove(comm, name);
+}
+
+static void case_views(MPI_Comm comm, struct ept *t)
+{
+    const bool wrong = t->rank == t->size - 1;
+    char name[FILE_NAME_MAX];
+    MPI_Datatype three;
+    MPI_File file;
+    int value = 1;
+
+    EPT_OK(t, MPI_Type_contiguous(3, MPI_BYTE, &three));
+    EPT_OK(t, MPI_Type_commit(&three));
+    file_name(comm, t, "views", name);
+    file = file_create(comm, t, name, 0);
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_DATAREP,
+              MPI_File_set_view(file, 0, MPI_INT, MPI_INT, wrong ? "none such" : "native",
+                                MPI_INFO_NULL));
+    EPT_CLASS(t, MPI_ERR_DISP,
+              MPI_File_set_view(file, wrong ? -5 : 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    EPT_CLASS(t, MPI_ERR_DISP,
+              MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native",
+                                MPI_INFO_NULL));
+    EPT_CLASS(t, MPI_ERR_ARG,
+              MPI_File_set_view(file, 0, MPI_INT, wrong ? three : MPI_INT, "native",
+                                MPI_INFO_NULL));
+    if (1 < t->size) {
+        EPT_CLASS(t, MPI_ERR_NOT_SAME,
+                  MPI_File_set_view(file, 0, wrong ? MPI_DOUBLE : MPI_INT, MPI_DOUBLE, "native",
+                                    MPI_INFO_NULL));
+        EPT_CLASS(t, MPI_ERR_NOT_SAME,
+                  MPI_File_set_view(file, 0, MPI_INT, MPI_INT, wrong ? "external32" : "native",
+                                    MPI_INFO_NULL));
+    }
+    EPT_OK(t, MPI_File_write_at_all(file, t->rank * (int) sizeof(int), &value, 1, MPI_INT,
+                                    MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_EQ(t, (long long) (t->size * sizeof(int)), file_size(name));
+    EPT_OK(t, MPI_Type_free(&three));
+    file_remove(comm, name);
+}
+
+/* Nothing fits there: what one rank has written for others they hear of. */
+static void case_full(MPI_Comm comm, struct ept *t)
+{
+    enum { BYTES = 100000 };
+    char *data = calloc(1, BYTES);
+    MPI_Request request;
+    MPI_File file;
+
+    if (0 != access("/dev/full", W_OK)) {
+        free(data);
+        return;
+    }
+    EPT_OK(t, MPI_File_open(comm, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+    EPT_CLASS(t, MPI_ERR_NO_SPACE,
+              MPI_File_write_at_all(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+    EPT_CHECK(t,
+              MPI_SUCCESS
+                  != MPI_File_write_at(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
+                                       MPI_STATUS_IGNORE),
+              "written where nothing fits");
+    EPT_OK(t,
+           MPI_File_iwrite_at(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE, &request));
+    EPT_CLASS(t, MPI_ERR_IO, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_close(&file));
+    free(data);
+}
+
+static _Thread_local int called;
+
+static void handler(MPI_File *file, int *error, ...)
+{
+    (void) file;
+    (void) error;
+    ++called;
+}
+
+/* Every other rank has a handler of its own; the others', and that of no file, return. */
+static void case_handlers(MPI_Comm comm, struct ept *t)
+{
+    const bool own = 0 == t->rank % 2;
+    MPI_Errhandler made, got;
+    char name[FILE_NAME_MAX];
+    MPI_File file;
+
+    file_name(comm, t, "handlers", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_create_errhandler(handler, &made));
+    if (own) {
+        EPT_OK(t, MPI_File_set_errhandler(file, made));
+    }
+    EPT_OK(t, MPI_File_get_errhandler(file, &got));
+    EPT_EQ(t, true, (own ? made : MPI_ERRORS_RETURN) == got);
+    MPI_Errhandler_free(&got);
+    called = 0;
+    EPT_CHECK(t, MPI_SUCCESS != MPI_File_set_size(file, -1), "a size of -1");
+    EPT_EQ(t, own, called);
+    EPT_OK(t, MPI_File_call_errhandler(file, MPI_ERR_IO));
+    EPT_EQ(t, 2 * own, called);
+    EPT_OK(t, MPI_Errhandler_free(&made));
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    if (!file_can_be_opened(t)) {
+        return 0;
+    }
+    if (!t->endpoints) {
+        ept_skip(t, "all", "Open MPI hangs where members differ");
+        return 0;
+    }
+    EPT_CASE(t, case_modes);
+    EPT_CASE(t, case_names);
+    EPT_CASE(t, case_sizes);
+    EPT_CASE(t, case_views);
+    EPT_CASE(t, case_full);
+    EPT_CASE(t, case_handlers);
+    return 0;
+}
