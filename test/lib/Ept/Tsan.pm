@@ -24,11 +24,14 @@ use File::Path qw(make_path);
 #     waited for it.
 #   opal_lifo, opal_read_counted_pointer, wrap: OPAL's free lists, which work by a compare-and-swap of
 #     128 bits, and the message objects that come out of them.
+#   wait_sync_update: libmpi's way to wake who waits for a request of a file, by words on his stack; it
+#     waits, not seen, until they have been written.
 #   check_vector_collectives, check_reduce_scatter, check_nonblocking, check_collectives: parts of
 #     tests that read what a nonblocking collective has brought; libnbc, not seen, hands it over.
 my $SUPPRESSIONS = join '', map { "race:$_\n" }
     qw(ompi_comm_activate_nb mpix_endpoints_steps_request cid_agreed activated module_construct
        mca_coll_epcoll_pending_free opal_lifo_ opal_read_counted_pointer wrap
+       wait_sync_update
        check_vector_collectives check_reduce_scatter check_nonblocking check_collectives);
 
 sub prefix

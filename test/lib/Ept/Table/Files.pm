@@ -30,10 +30,11 @@ our @ENTRIES = (
     (map { +{ program => $_, variant => 'direct', configs => ['1x4'], quick => [], plain => 0,
               direct => 1 } }
         qw(file_basic file_shared file_nonblocking)),
-    { program => 'file_nonblocking', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
-      quick => [], plain => 0, timeout => 240 },
-    { program => 'file_shared', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
-      plain => 0, timeout => 240 },
+    # Reads and writes that end late.
+    { program => 'file_late', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0 },
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+              plain => 0, timeout => 240 } }
+        qw(file_late file_basic)),
 );
 
 1;

@@ -24,7 +24,7 @@
  * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi looks
  * after all of it.
  *
- * Tests: file_nonblocking
+ * Tests: file_nonblocking, file_late (also tsan)
  */
 
 #include "ompi_config.h"
@@ -61,12 +61,9 @@ static void prepare(void)
 
 static bool is_ended(const mca_ompio_request_t *req)
 {
-    const bool ended = REQUEST_COMPLETE(&req->req_ompi);
-
     /* Acquire: what ompio's function has left before what is done with it; partner:
      * ompi_request_complete, which writes the word last. */
-    atomic_thread_fence(memory_order_acquire);
-    return ended;
+    return REQUEST_COMPLETED == __atomic_load_n(&req->req_ompi.req_complete, __ATOMIC_ACQUIRE);
 }
 
 /** libmpi frees a request that has ended, or that MPI_Request_free has given up: then the buffers
