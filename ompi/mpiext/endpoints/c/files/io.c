@@ -53,10 +53,20 @@ static int (*ompios_free)(ompi_request_t **request);
 
 static _Atomic int under_way; /**< begun and not ended, looked after or not */
 
+/**
+ * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two threads
+ * that are first at the same time one finds it begun, and takes it for ready.
+ */
 static void prepare(void)
 {
+    int (*make_pool)(void)
+        = (int (*)(void)) mpix_endpoints_libmpi_symbol("mca_common_ompio_buffer_alloc_init");
+
     OBJ_CONSTRUCT(&begun, opal_list_t);
     ompios = mpix_endpoints_libmpi_symbol("mca_common_ompio_pending_requests");
+    if (NULL != make_pool) {
+        (void) make_pool();
+    }
 }
 
 static bool is_ended(const mca_ompio_request_t *req)
@@ -89,7 +99,6 @@ void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
                                          mca_ompio_request_type_t type),
                            mca_ompio_request_t **req_p, mca_ompio_request_type_t type)
 {
-    pthread_once(&once, prepare);
     pthread_mutex_lock(&lock);
     alloc(req_p, type);
     opal_list_remove_item(ompios, &(*req_p)->req_item);
@@ -237,6 +246,7 @@ int mpix_endpoints_io_take(ompio_file_t *file)
 {
     mca_fbtl_base_module_t *copy = mpix_endpoints_copy(file->f_fbtl, sizeof(*file->f_fbtl), change);
 
+    pthread_once(&once, prepare);
     if (NULL == copy) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
