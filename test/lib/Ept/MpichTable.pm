@@ -87,6 +87,8 @@ our %ENDPOINTS = (
         datatype/subarray
     )),
     'coll/iallred' => { ranks => 2 },
+    (map { $_ => { ranks => 2 } } qw(io/i_noncontig io/i_noncontig_coll io/i_types_with_zeros)),
+    (map { $_ => { ranks => 1 } } qw(io/resized io/resized2 io/tst_fileview)),
     'coll/ring_neighbor_alltoall' => { ranks => 2 },
     # Want a number that divides 10.
     (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7

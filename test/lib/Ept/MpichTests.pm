@@ -23,7 +23,7 @@ use warnings;
 use Ept::Build;
 use Ept::MpichTable;
 
-our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll);
+our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
 
 # Folders that run in one process of endpoints, and otherwise only with --longer: where.
