@@ -21,7 +21,7 @@
  *
  * Whether names mean one file the inode tells; the device's number may differ between nodes.
  *
- * Tests: file_errors
+ * Tests: file_errors, file_random
  */
 
 #include "ompi_config.h"

@@ -24,7 +24,7 @@
  * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi looks
  * after all of it.
  *
- * Tests: file_nonblocking, file_late (also tsan)
+ * Tests: file_nonblocking, file_late (also tsan), file_random
  */
 
 #include "ompi_config.h"

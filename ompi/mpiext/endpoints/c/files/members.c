@@ -21,7 +21,7 @@
  * find what was there before.  And that rank forgets that it could not write them.  (With processes,
  * too.)  Here they wait for each other, and learn what has happened.
  *
- * Tests: file_basic, file_errors
+ * Tests: file_basic, file_errors, file_random
  */
 
 #include "ompi_config.h"
@@ -114,6 +114,22 @@ static int set_atomicity(ompi_file_t *handle, int flag)
                                             ompio.io_module_file_set_atomicity(handle, flag));
 }
 
+/** ompio goes home if any request of the process is under way, which may be another rank's.  Writes
+ * of all members that have ended when they come are on the disk when they go. */
+static int sync_file(ompi_file_t *handle)
+{
+    ompio_file_t *file = file_of(handle);
+    int rc;
+
+    if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
+        return MPI_ERR_ACCESS; /* which all have opened it with */
+    }
+    rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_files_error(file->f_comm, file->f_fs->fs_file_sync(file))
+               : rc;
+}
+
 /** What ompio would refuse, before the members meet and after, and what it does not look at. */
 static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
                       ompi_datatype_t *filetype, const char *datarep)
@@ -165,6 +181,7 @@ void mpix_endpoints_members_handle(ompi_file_t *file)
     module->io_module_file_preallocate = preallocate;
     module->io_module_file_set_atomicity = set_atomicity;
     module->io_module_file_set_view = set_view;
+    module->io_module_file_sync = sync_file;
 }
 
 /* ---- collective reads and writes ------------------------------------------------------------- */

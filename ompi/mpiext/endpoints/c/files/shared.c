@@ -20,7 +20,7 @@
  *
  * Where members are on several nodes they share no memory, and these calls return an error.
  *
- * Tests: file_shared
+ * Tests: file_shared, file_random
  */
 
 #include "ompi_config.h"

@@ -15,7 +15,7 @@
  * file of the job's session folder if they are on one node.  That file has a name that nobody else
  * has, and loses it as soon as all have mapped it.
  *
- * Tests: file_shared
+ * Tests: file_shared, file_random
  */
 
 #include "ompi_config.h"
