@@ -22,6 +22,10 @@ our @ENTRIES = (
       longer => [qw(1x7 3x3/node)], plain => 0 },
     { program => 'file_nonblocking', configs => [qw(1x1 1x4 2x2/node)], longer => ['2x2/tcp'],
       plain => 0 },
+    { program => 'file_random', configs => [qw(1x1 1x4 1x7 2x2/tcp 2x2/node)],
+      quick => ['1x4'], plain => 0 },
+    { program => 'file_random', variant => 'long', long => 1, configs => [qw(1x4 2x3/node)],
+      plain => 0, args => '--phases 2000 --seed 11', timeout => 300 },
     { program => 'file_atomic', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0 },
     # ompio says itself that it cannot write.
     { program => 'file_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0,
