@@ -80,6 +80,7 @@ our @ENTRIES = (
     { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
     { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
       quick => ['2x3/tcp'], plain => 0 },
+    { program => 'checkpoint', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [], plain => 0 },
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.
