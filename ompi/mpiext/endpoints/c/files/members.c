@@ -29,6 +29,7 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_shared.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -130,6 +131,13 @@ static int sync_file(ompi_file_t *handle)
                : rc;
 }
 
+static int seek_shared(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, int whence)
+{
+    return mpix_endpoints_shared_is_there(file_of(handle))
+               ? ompio.io_module_file_seek_shared(handle, offset, whence)
+               : MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 /** What ompio would refuse, before the members meet and after, and what it does not look at. */
 static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
                       ompi_datatype_t *filetype, const char *datarep)
@@ -182,6 +190,7 @@ void mpix_endpoints_members_handle(ompi_file_t *file)
     module->io_module_file_set_atomicity = set_atomicity;
     module->io_module_file_set_view = set_view;
     module->io_module_file_sync = sync_file;
+    module->io_module_file_seek_shared = seek_shared;
 }
 
 /* ---- collective reads and writes ------------------------------------------------------------- */

@@ -50,6 +50,9 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
 /** It is not used any more by this member; others may. */
 void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared);
 
+/** Has a file of endpoints a shared pointer?  If not, that is said. */
+bool mpix_endpoints_shared_is_there(const ompio_file_t *file);
+
 /** The functions that ompio calls for shared file pointers, of files of endpoints. */
 extern mca_sharedfp_base_module_t mpix_endpoints_shared_module;
 

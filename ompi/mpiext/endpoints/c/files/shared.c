@@ -20,7 +20,7 @@
  *
  * Where members are on several nodes they share no memory, and these calls return an error.
  *
- * Tests: file_shared, file_random
+ * Tests: file_shared, file_random, file_errors (cluster)
  */
 
 #include "ompi_config.h"
@@ -47,6 +47,11 @@ static mpix_endpoints_shared_word_t *word_of(const ompio_file_t *file)
         return NULL;
     }
     return shared->word;
+}
+
+bool mpix_endpoints_shared_is_there(const ompio_file_t *file)
+{
+    return NULL != word_of(file);
 }
 
 static int64_t bytes_of(int count, const ompi_datatype_t *datatype)
@@ -199,8 +204,7 @@ static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
     int rc;
 
     if (NULL == shared || NULL == shared->word) {
-        /* What ompio itself seeks, of a view that is set, is where it is when it is made. */
-        return OMPI_SUCCESS;
+        return OMPI_SUCCESS; /* ompio itself, when a view is set; users' calls do not come here */
     }
     rc = mpix_endpoints_files_greatest(comm, said, 4);
     if (OMPI_SUCCESS != rc) {
