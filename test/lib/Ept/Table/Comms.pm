@@ -98,7 +98,7 @@ our @ENTRIES = (
     { program => 'comm_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)],
       longer => [qw(1x8 4x2/tcp)] },
     { program => 'comm_refused', configs => [qw(1x1 1x4)], plain => 0,
-      says => '\A(?!.*windows yet.*windows yet)(?!.*files.*files).*windows yet' },
+      says => '\A(?!.*windows yet.*windows yet)(?!.*cannot open files.*cannot open files).*windows yet' },
     { program => 'comm_refused', configs => [qw(2x1/node 2x2/tcp 2x2/node)], plain => 0,
       says => 'cannot have windows yet.*cannot be connected to other jobs' },
     { program => 'comm_refused', variant => 'files', configs => [qw(1x4 2x2/node)], plain => 0,

@@ -30,6 +30,11 @@ our @ENTRIES = (
     # ompio says itself that it cannot write.
     { program => 'file_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0,
       quick => ['1x4'], says => 'No space left on device' },
+    # On three nodes.
+    { program => 'file_basic', variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
+      quick => [], plain => 0 },
+    { program => 'file_errors', variant => 'cluster', cluster => 'one', configs => ['3x2/node'],
+      quick => [], plain => 0, args => '--nodes 1', says => 'no shared file pointers yet' },
     # Where libmpi calls its own functions directly.
     (map { +{ program => $_, variant => 'direct', configs => ['1x4'], quick => [], plain => 0,
               direct => 1 } }
