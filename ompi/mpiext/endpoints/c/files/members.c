@@ -205,14 +205,23 @@ typedef struct collective_t {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static collective_t *under_way; /**< and what is in them, under the lock */
 
-static void begin(collective_t *collective, const ompio_file_t *file)
+/** All meet first: ompio's collective component (vulcan) crashes where its first message fails, as it
+ * does when a member has died.
+ * @return OMPI_SUCCESS, or an error: not begun */
+static int begin(collective_t *collective, const ompio_file_t *file)
 {
+    const int rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
     collective->file = file;
     collective->error = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     collective->next = under_way;
     under_way = collective;
     pthread_mutex_unlock(&lock);
+    return OMPI_SUCCESS;
 }
 
 /** @return what all members return */
@@ -246,12 +255,15 @@ static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;
+    int rc;
 
     if (0 != (file->f_amode & MPI_MODE_WRONLY)) {
         return MPI_ERR_ACCESS; /* which all have opened it with */
     }
-    begin(&collective, file);
-    return end(&collective, original->fcoll_file_read_all(file, buffer, count, datatype, status));
+    rc = begin(&collective, file);
+    return OMPI_SUCCESS == rc ? end(&collective, original->fcoll_file_read_all(file, buffer, count,
+                                                                               datatype, status))
+                              : rc;
 }
 
 static int write_all(ompio_file_t *file, const void *buffer, int count, ompi_datatype_t *datatype,
@@ -259,12 +271,15 @@ static int write_all(ompio_file_t *file, const void *buffer, int count, ompi_dat
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;
+    int rc;
 
     if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
         return MPI_ERR_READ_ONLY; /* likewise */
     }
-    begin(&collective, file);
-    return end(&collective, original->fcoll_file_write_all(file, buffer, count, datatype, status));
+    rc = begin(&collective, file);
+    return OMPI_SUCCESS == rc ? end(&collective, original->fcoll_file_write_all(file, buffer, count,
+                                                                                datatype, status))
+                              : rc;
 }
 
 static void change(void *copy)
