@@ -74,8 +74,8 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     if (NULL != handle->memory) {
         door->memory_put(handle->memory);
     }
-    free(handle->room[0]);
-    free(handle->room[1]);
+    free(handle->room[0].memory);
+    free(handle->room[1].memory);
     free(handle);
 }
 

@@ -60,6 +60,12 @@ typedef enum mca_coll_epcoll_way_t {
 /** Keys of memory behind the door. */
 enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR };
 
+/** Memory for temporary elements, which grows with what is asked for. */
+typedef struct mca_coll_epcoll_room_t {
+    void *memory;
+    size_t size;
+} mca_coll_epcoll_room_t;
+
 /** Of a communicator, one per member; used by the member's thread alone. */
 typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
 struct mca_coll_epcoll_handle_t {
@@ -99,8 +105,8 @@ struct mca_coll_epcoll_handle_t {
     bool near_is_known; /**< all have it, or none */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;     /**< served by the layer between: the same at all members */
-    void *room[2];      /**< of temporary elements: see coll_epcoll_exchange.h */
-    size_t room_size[2];
+    mca_coll_epcoll_room_t room[2]; /**< see coll_epcoll_exchange.h */
+    struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
 };
 
 /** The functions of the components below us, for what we do not serve. */

@@ -115,8 +115,8 @@ int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
 
 /* ---- temporary elements ---------------------------------------------------------------------- */
 
-void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
-                           size_t count)
+void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_t *type,
+                              size_t count)
 {
     const opal_datatype_t *opal_type = &type->super;
     const ptrdiff_t extent = mca_coll_epcoll_extent(type);
@@ -125,18 +125,23 @@ void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const om
     const ptrdiff_t high = opal_type->ub > opal_type->true_ub ? opal_type->ub : opal_type->true_ub;
     const size_t size = (size_t) (high > low ? high - low : 0) + (count - 1) * step + 64;
 
-    if (size > handle->room_size[which]) {
-        free(handle->room[which]);
-        handle->room[which] = malloc(size);
-        handle->room_size[which] = NULL == handle->room[which] ? 0 : size;
-        if (NULL == handle->room[which]) {
+    if (size > room->size) {
+        free(room->memory);
+        room->memory = malloc(size);
+        room->size = NULL == room->memory ? 0 : size;
+        if (NULL == room->memory) {
             return NULL;
         }
     }
     low += 0 > extent ? (ptrdiff_t) (count - 1) * extent : 0;
     /* Elements begin at multiples of what is in them, as their users' do. */
-    return (char *) (((uintptr_t) handle->room[which] + 15) / 16 * 16)
-           - (low - (low % 16 + 16) % 16);
+    return (char *) (((uintptr_t) room->memory + 15) / 16 * 16) - (low - (low % 16 + 16) % 16);
+}
+
+void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
+                           size_t count)
+{
+    return mca_coll_epcoll_room_of(&handle->room[which], type, count);
 }
 
 mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,

@@ -65,6 +65,10 @@ static inline size_t mca_coll_epcoll_room_elements(const ompi_datatype_t *type)
     return each < EPCOLL_ROOM_MOST ? EPCOLL_ROOM_MOST / each : 1;
 }
 
+/** Room for elements of a type, until the next time.  @return NULL: no memory */
+void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_t *type,
+                              size_t count);
+
 /** Room for elements of a type, of the handle, until the next time.  @return NULL: no memory */
 void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
                            size_t count);

@@ -17,6 +17,7 @@
 #ifndef MCA_COLL_EPCOLL_LOCAL_LOCAL_H
 #define MCA_COLL_EPCOLL_LOCAL_LOCAL_H
 
+#include "coll_epcoll_channel.h"
 #include "coll_epcoll_pieces.h"
 #include "coll_epcoll_small.h"
 

@@ -121,7 +121,7 @@ static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
 /** Give it its number. */
 static void enter(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    operation->member.number = ++operation->channel->member.number;
+    operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
     pending->waiting += is_nonblocking(pending, operation);
 }
@@ -143,33 +143,13 @@ static int broken(const mca_coll_epcoll_operation_t *operation)
 static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     if (OPAL_UNLIKELY(0 != broken(operation))
-        || !epcoll_may_begin(&operation->channel->member, operation->member.number)) {
+        || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.number)) {
         return false;
     }
     mca_coll_epcoll_local_show(&operation->running, &operation->member, &operation->call);
     operation->is_shown = true;
     pending->waiting -= is_nonblocking(pending, operation);
     return true;
-}
-
-/** It is over, without error. */
-static void count_over(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
-{
-    mca_coll_epcoll_channel_t *channel = operation->channel;
-    const uint64_t before = channel->through;
-
-    channel->over |= UINT32_C(1) << (operation->member.number - before - 1);
-    for (; 0 != channel->over % 2; channel->over /= 2) {
-        ++channel->through;
-    }
-    if (before != channel->through) {
-        epcoll_end_at(&channel->member, channel->through);
-    }
-    /* Of a persistent one nobody starts the next before this one is over; of nonblocking ones
-     * members may be in those before. */
-    if (!is_nonblocking(pending, operation) && operation->running.seen == operation->member.count) {
-        epcoll_all_came(&channel->member);
-    }
 }
 
 /**
@@ -197,7 +177,8 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         return rc;
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        count_over(pending, operation);
+        mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
+                                     operation->running.seen == operation->member.count);
         return rc;
     }
     rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
@@ -361,11 +342,11 @@ static mca_coll_epcoll_pending_t *ready(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
 
-    if (NULL != pending && NULL == pending->nonblocking.side
+    if (NULL != pending && NULL == pending->side
         && MPI_SUCCESS
                != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_NONBLOCKING,
                                            &pending->nonblocking.member,
-                                           &pending->nonblocking.side)) {
+                                           &pending->side)) {
         return NULL;
     }
     return pending;
@@ -527,8 +508,8 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
     mca_coll_epcoll_operation_t *next;
 
     if (NULL != pending) {
-        if (NULL != pending->nonblocking.side) {
-            mca_coll_epcoll_side_put(&pending->kept, &handle->member, pending->nonblocking.side);
+        if (NULL != pending->side) {
+            mca_coll_epcoll_side_put(&pending->kept, &handle->member, pending->side);
         }
         for (mca_coll_epcoll_operation_t *operation = pending->unused; NULL != operation;
              operation = next) {

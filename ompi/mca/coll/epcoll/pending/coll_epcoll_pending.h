@@ -42,14 +42,6 @@ BEGIN_C_DECLS
 /** Keys of memory behind the door; that of the communicator's first block is 0. */
 enum { EPCOLL_KEY_NONBLOCKING = EPCOLL_KEY_NEAR + 1, EPCOLL_KEY_PERSISTENT /* and above */ };
 
-/** A block for operations that are under way beside each other. */
-typedef struct mca_coll_epcoll_channel_t {
-    epcoll_member_t member; /**< number: that of the last operation that has been begun */
-    mca_coll_epcoll_side_t *side;
-    uint64_t through; /**< all up to this one are over */
-    uint32_t over;    /**< bit i: so is through + 1 + i */
-} mca_coll_epcoll_channel_t;
-
 /** An operation. */
 typedef struct mca_coll_epcoll_operation_t mca_coll_epcoll_operation_t;
 struct mca_coll_epcoll_operation_t {
@@ -74,6 +66,7 @@ typedef struct mca_coll_epcoll_pending_t {
     mca_coll_epcoll_operation_t *unused;
     uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
     mca_coll_epcoll_channel_t nonblocking;
+    mca_coll_epcoll_side_t *side; /**< its block */
 
     mca_coll_epcoll_sides_t kept;
     uint32_t inits; /**< of persistent ones; the thread that inits */

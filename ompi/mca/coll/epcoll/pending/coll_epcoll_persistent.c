@@ -30,6 +30,7 @@
 typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
     mca_coll_epcoll_channel_t channel;
+    mca_coll_epcoll_side_t *side; /**< its block */
     mca_coll_epcoll_pending_t *pending;
     void *arrays; /**< copies; NULL: none */
 } persistent_t;
@@ -182,9 +183,9 @@ static int start(void *context)
 
 static void give_up(persistent_t *persistent)
 {
-    if (NULL != persistent->channel.side) {
+    if (NULL != persistent->side) {
         mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
-                                 persistent->channel.side);
+                                 persistent->side);
     }
     free(persistent->arrays);
     free(persistent);
@@ -212,12 +213,13 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     }
     persistent->pending = pending;
     persistent->operation.channel = &persistent->channel;
+    persistent->channel.in_turn = true;
     persistent->operation.call = *call;
     if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
         || MPI_SUCCESS
                != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + pending->inits++,
                                            &persistent->channel.member,
-                                           &persistent->channel.side)) {
+                                           &persistent->side)) {
         give_up(persistent);
         return NULL;
     }
