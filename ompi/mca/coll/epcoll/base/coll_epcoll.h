@@ -105,7 +105,7 @@ struct mca_coll_epcoll_handle_t {
     bool near_is_known; /**< all have it, or none */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;     /**< served by the layer between: the same at all members */
-    mca_coll_epcoll_room_t room[2]; /**< see coll_epcoll_exchange.h */
+    mca_coll_epcoll_room_t room[2];            /**< see coll_epcoll_exchange.h */
     struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
 };
 

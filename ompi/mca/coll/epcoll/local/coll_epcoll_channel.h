@@ -34,7 +34,7 @@ typedef struct mca_coll_epcoll_channel_t {
     epcoll_member_t member; /**< number: the last one that has been given out */
     uint64_t through;       /**< all up to this one are over */
     uint32_t over;          /**< bit i: so is through + 1 + i */
-    bool in_turn;           /**< none begins before the one before is over: of a persistent operation */
+    bool in_turn; /**< none begins before the one before is over: of a persistent operation */
 } mca_coll_epcoll_channel_t;
 
 /** Numbers for what begins now.  @return the first one */

@@ -345,8 +345,7 @@ static mca_coll_epcoll_pending_t *ready(mca_coll_epcoll_handle_t *handle)
     if (NULL != pending && NULL == pending->side
         && MPI_SUCCESS
                != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_NONBLOCKING,
-                                           &pending->nonblocking.member,
-                                           &pending->side)) {
+                                           &pending->nonblocking.member, &pending->side)) {
         return NULL;
     }
     return pending;

@@ -218,8 +218,7 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
         || MPI_SUCCESS
                != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + pending->inits++,
-                                           &persistent->channel.member,
-                                           &persistent->side)) {
+                                           &persistent->channel.member, &persistent->side)) {
         give_up(persistent);
         return NULL;
     }
