@@ -130,8 +130,8 @@ static int near_run(mca_coll_epcoll_handle_t *near, const mca_coll_epcoll_call_t
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/** Do we serve a kind whatever its length? */
-static bool is_ours(mca_coll_epcoll_kind_t kind)
+/** Has a kind functions of its own for blocking calls, beside its program? */
+static bool has_own(mca_coll_epcoll_kind_t kind)
 {
     switch (kind) {
     case EPCOLL_ALLGATHER:
@@ -154,20 +154,18 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_ALLTOALLW:
     case EPCOLL_GATHERV:
     case EPCOLL_SCATTERV:
-        return false;
+        return NULL != mca_coll_epcoll_builders[kind];
     default:
-        return is_ours(kind) || handle->may_be_near;
+        return NULL != mca_coll_epcoll_builders[kind] || handle->may_be_near;
     }
 }
 
 bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
-    if (NULL == handle->layout || is_near(handle, call)) {
-        return true; /* or it is a block of one process, and broken */
-    }
-    return is_ours(call->kind)
-           && (NULL == call->op || handle->layout->is_ordered || ompi_op_is_commute(call->op));
+    /* Without a layout it is a block of one process, and broken. */
+    return NULL == handle->layout || is_near(handle, call)
+           || mca_coll_epcoll_program_serves(handle, call);
 }
 
 bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
@@ -190,8 +188,9 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     }
     ++handle->calls;
     makes_near = near_make(handle, call->kind);
-    rc = mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
-                                        : mca_coll_epcoll_long_run(handle, call);
+    rc = !has_own(call->kind)             ? mca_coll_epcoll_program_run(handle, call)
+         : mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
+                                          : mca_coll_epcoll_long_run(handle, call);
     if (OPAL_UNLIKELY(makes_near)) {
         near_made(handle);
     }

@@ -26,6 +26,9 @@
 
 #include <stdlib.h>
 
+_Static_assert(EPCOLL_TAGS_PERSISTENT + EPCOLL_TAGS_EACH == MPIX_ENDPOINTS_TAG_MOST,
+               "tags are divided up");
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t process)
@@ -42,7 +45,7 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
 
 static int tag_of(const mca_coll_epcoll_party_t *party)
 {
-    return (int) (party->handle->calls & MPIX_ENDPOINTS_TAG_MOST);
+    return (int) (party->handle->calls & EPCOLL_TAGS_BLOCKING);
 }
 
 int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
@@ -74,6 +77,9 @@ int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc)
     if (MPI_REQUEST_NULL != *request) {
         end = ompi_request_wait(request, MPI_STATUS_IGNORE);
         end = 0 > end ? ompi_errcode_get_mpi_code(end) : end;
+        if (OPAL_UNLIKELY(MPI_REQUEST_NULL != *request)) {
+            (void) ompi_request_free(request); /* which libmpi leaves, of one that has failed */
+        }
     }
     return MPI_SUCCESS == rc ? end : rc;
 }

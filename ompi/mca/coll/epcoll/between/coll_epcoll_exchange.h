@@ -13,7 +13,7 @@
  *
  * Messages between processes: of a member of each, one to one.
  *
- * All messages of a call have the same tag, which others of the last 2^24 calls have not; between two
+ * All messages of a call have the same tag, which others of the last calls have not; between two
  * members they are received in the order in which they were sent.  What has begun is waited for, also
  * after an error: nobody writes to a buffer of a call that has returned.
  */
@@ -29,6 +29,18 @@
 #include "ompi/request/request.h"
 
 BEGIN_C_DECLS
+
+/**
+ * Tags: of blocking calls by number, of nonblocking ones likewise, and of persistent ones by when they
+ * were made; the same at all members.  So what belongs to one is not taken for another's: calls that are
+ * under way beside each other, and 2^22 calls apart, there are none of.
+ */
+enum {
+    EPCOLL_TAGS_BLOCKING = 0x7fffff,    /**< up to this one */
+    EPCOLL_TAGS_NONBLOCKING = 0x800000, /**< from this one on */
+    EPCOLL_TAGS_PERSISTENT = 0xc00000,
+    EPCOLL_TAGS_EACH = 0x3fffff, /**< numbers of both */
+};
 
 /** The members who exchange messages: one of each process. */
 typedef struct mca_coll_epcoll_party_t {

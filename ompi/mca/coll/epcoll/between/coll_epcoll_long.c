@@ -22,79 +22,19 @@
 
 #include "../data/data.h"
 #include "coll_epcoll_between.h"
-#include "coll_epcoll_party.h"
+#include "coll_epcoll_rails.h"
 
 #include "mpi.h"
 
 /** A call, as a member has it. */
-typedef struct long_t {
-    mca_coll_epcoll_handle_t *handle;
-    const mca_coll_epcoll_call_t *call;
-    uint32_t rails;
-    mca_coll_epcoll_party_t party; /**< our rail's */
-    uint32_t leader;               /**< of our process */
-    bool is_rail;                  /**< we are one */
-} long_t;
+typedef mca_coll_epcoll_rails_t long_t;
 
-/** As many rails as there are parts of a rail's least size. */
-static uint32_t rails_of(const mca_coll_epcoll_handle_t *handle, uint64_t bytes)
+static ptrdiff_t extent_of(const ompi_datatype_t *type)
 {
-    const uint64_t parts = bytes / mca_coll_epcoll_component.rail_size;
-    uint32_t rails = handle->layout->rails;
-
-    rails = mca_coll_epcoll_component.rails < rails ? mca_coll_epcoll_component.rails : rails;
-    return parts < rails ? (0 == parts ? 1 : (uint32_t) parts) : rails;
+    return type->super.ub - type->super.lb;
 }
 
-static void begin(long_t *longer, mca_coll_epcoll_handle_t *handle,
-                  const mca_coll_epcoll_call_t *call, uint64_t bytes)
-{
-    *longer = (long_t){.handle = handle,
-                       .call = call,
-                       .rails = rails_of(handle, bytes),
-                       .party = {.handle = handle,
-                                 .home = mca_coll_epcoll_home(handle, call),
-                                 .start = handle->layout->index_of[call->root]},
-                       .leader = mca_coll_epcoll_leader(handle, call)};
-    longer->party.rail = handle->member.index >= longer->leader
-                             ? handle->member.index - longer->leader
-                             : handle->member.index + handle->member.count - longer->leader;
-    longer->is_rail = longer->party.rail < longer->rails;
-}
-
-/* ---- slices ---------------------------------------------------------------------------------- */
-
-/** A slice is at its rail. */
-static int slice_source(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver)
-{
-    const uint32_t members = running->member->count;
-    uint32_t index = running->call->plan->first + block;
-
-    index = index < members ? index : index - members;
-    return index == receiver ? -1 : (int) index;
-}
-
-static mca_coll_epcoll_plan_t slices(const long_t *longer, size_t unit, size_t units)
-{
-    return (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_carry,
-                                    .unit = unit,
-                                    .units = units,
-                                    .blocks = longer->rails,
-                                    .first = longer->leader,
-                                    .source = slice_source};
-}
-
-/** Our rail's slice of a vector. */
-static mca_coll_epcoll_vector_t own_slice(const long_t *longer, const mca_coll_epcoll_plan_t *plan,
-                                          void *address, ompi_datatype_t *type)
-{
-    const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
-
-    return (mca_coll_epcoll_vector_t){
-        .address = (char *) address + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
-        .count = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first,
-        .type = type};
-}
+/* ---- slices --------------------------------------------------------------------------------- */
 
 /** Members do what a plan says with part of a call.  @return MPI_SUCCESS or an error code */
 static int run_plan(const long_t *longer, mca_coll_epcoll_call_t *part,
@@ -145,7 +85,7 @@ static int fold_part(long_t *longer, mca_coll_epcoll_plan_t *plan, const void *s
     if (MPI_SUCCESS != rc || !longer->is_rail) {
         return rc;
     }
-    slice = own_slice(longer, plan, recv, call->recv_type);
+    slice = mca_coll_epcoll_own_slice(longer, plan, recv, call->recv_type);
     return EPCOLL_REDUCE == call->kind
                ? mca_coll_epcoll_party_reduce(&longer->party, &slice, call->op)
                : mca_coll_epcoll_party_allreduce(&longer->party, &slice, call->op);
@@ -155,7 +95,7 @@ static int fold_part(long_t *longer, mca_coll_epcoll_plan_t *plan, const void *s
 static char *own_room(const long_t *longer, const mca_coll_epcoll_plan_t *plan,
                       ompi_datatype_t *type)
 {
-    const mca_coll_epcoll_vector_t slice = own_slice(longer, plan, NULL, type);
+    const mca_coll_epcoll_vector_t slice = mca_coll_epcoll_own_slice(longer, plan, NULL, type);
     char *room = mca_coll_epcoll_room(longer->handle, EPCOLL_ROOM_CALL, type,
                                       0 == slice.count ? 1 : slice.count);
 
@@ -166,7 +106,8 @@ static int reduce_part(long_t *longer, const void *send, void *recv, size_t coun
 {
     const mca_coll_epcoll_call_t *call = longer->call;
     const bool is_root = longer->handle->rank == call->root;
-    mca_coll_epcoll_plan_t plan = slices(longer, call->recv_type->super.size, count);
+    mca_coll_epcoll_plan_t plan = mca_coll_epcoll_slices(longer, call->recv_type->super.size,
+                                                         count);
     int rc;
 
     if (EPCOLL_REDUCE == call->kind && !is_root && longer->is_rail) {
@@ -198,7 +139,7 @@ static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t
     size_t most;
     int rc = MPI_SUCCESS;
 
-    begin(&longer, handle, call, call->bytes);
+    mca_coll_epcoll_rails_begin(&longer, handle, call, call->bytes);
     most = mca_coll_epcoll_room_elements(call->recv_type) * longer.rails;
     for (size_t done = 0; done < call->recv_count && MPI_SUCCESS == rc; done += most) {
         const ptrdiff_t away = (ptrdiff_t) done * extent;
@@ -292,8 +233,8 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
     bool is_home;
     int rc = MPI_SUCCESS;
 
-    begin(&bcast.longer, handle, call, call->bytes);
-    bcast.plan = slices(&bcast.longer, 1, call->bytes);
+    mca_coll_epcoll_rails_begin(&bcast.longer, handle, call, call->bytes);
+    bcast.plan = mca_coll_epcoll_slices(&bcast.longer, 1, call->bytes);
     is_home = bcast.longer.party.home == handle->layout->own;
     if (1 == bcast.longer.rails) {
         return mca_coll_epcoll_ended(handle, bcast.longer.is_rail ? bcast_slice(&bcast, true)
@@ -312,32 +253,6 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
 }
 
 /* ---- allgather ------------------------------------------------------------------------------- */
-
-/** Blocks of this process go to the rails that stand for them. */
-static int collect_source(const mca_coll_epcoll_running_t *running, uint32_t block,
-                          uint32_t receiver)
-{
-    const mca_coll_epcoll_plan_t *plan = running->call->plan;
-    const uint32_t members = running->member->count, index = plan->layout->index_of[block];
-
-    return plan->layout->process_of[block] == plan->layout->own && index != receiver
-                   && mca_coll_epcoll_rail_of(members, plan->rails, index) == receiver
-               ? (int) index
-               : -1;
-}
-
-/** All blocks go from the rails to all; our own ones are there. */
-static int spread_source(const mca_coll_epcoll_running_t *running, uint32_t block,
-                         uint32_t receiver)
-{
-    const mca_coll_epcoll_plan_t *plan = running->call->plan;
-    const mca_coll_epcoll_layout_t *layout = plan->layout;
-    const uint32_t process = layout->process_of[block], index = layout->index_of[block];
-    const uint32_t rail = mca_coll_epcoll_rail_of(mca_coll_epcoll_layout_count(layout, process),
-                                                  plan->rails, index);
-
-    return rail == receiver || (process == layout->own && index == receiver) ? -1 : (int) rail;
-}
 
 /** Our own block to where it belongs. */
 static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
@@ -362,21 +277,8 @@ static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
     long_t longer;
     int rc;
 
-    begin(&longer, handle, call, (uint64_t) call->bytes * handle->size);
-    plan = (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_carry,
-                                    .unit = call->bytes,
-                                    .units = handle->size,
-                                    .blocks = handle->size,
-                                    .source = collect_source,
-                                    .layout = handle->layout,
-                                    .rails = longer.rails,
-                                    .wants = longer.is_rail,
-                                    .from = call->recv,
-                                    .into = call->recv,
-                                    .from_count = call->recv_count * handle->size,
-                                    .into_count = call->recv_count * handle->size,
-                                    .from_type = call->recv_type,
-                                    .into_type = call->recv_type};
+    mca_coll_epcoll_rails_begin(&longer, handle, call, (uint64_t) call->bytes * handle->size);
+    plan = mca_coll_epcoll_collect(&longer);
     rc = mca_coll_epcoll_ended(handle, put_own(handle, call));
     if (MPI_SUCCESS == rc && longer.rails < handle->member.count) {
         rc = run_plan(&longer, &part, &plan);
@@ -388,8 +290,7 @@ static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
                                                                    call->recv_type, longer.rails));
     }
     if (MPI_SUCCESS == rc && 1 < handle->member.count) {
-        plan.source = spread_source;
-        plan.wants = true;
+        plan = mca_coll_epcoll_disperse(&longer);
         rc = run_plan(&longer, &part, &plan);
     }
     return rc;

@@ -27,9 +27,6 @@
 #include "mpi.h"
 #include "ompi/op/op.h"
 
-/** Bytes up to which each has all of a vector sent to it, in fewer steps. */
-#define WHOLE_MOST ((size_t) 16 * 1024)
-
 /** Requests that wait together. */
 #define BATCH 16
 
@@ -83,18 +80,6 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/** The part of a process, of a vector that is divided among all. */
-static mca_coll_epcoll_vector_t share_of(const mca_coll_epcoll_vector_t *vector, uint32_t process,
-                                         uint32_t processes)
-{
-    const size_t first = vector->count / processes * process
-                         + vector->count % processes * process / processes;
-    const size_t end = vector->count / processes * (process + 1)
-                       + vector->count % processes * (process + 1) / processes;
-
-    return mca_coll_epcoll_part_of(vector, first, end - first);
-}
-
 /** into = from op into */
 static void combine(ompi_op_t *op, const mca_coll_epcoll_vector_t *from,
                     const mca_coll_epcoll_vector_t *into)
@@ -103,6 +88,17 @@ static void combine(ompi_op_t *op, const mca_coll_epcoll_vector_t *from,
         ompi_op_reduce(op, from->address, into->address, (mca_coll_epcoll_count_t) into->count,
                        into->type);
     }
+}
+
+mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
+                                                  uint32_t process, uint32_t processes)
+{
+    const size_t first = vector->count / processes * process
+                         + vector->count % processes * process / processes;
+    const size_t end = vector->count / processes * (process + 1)
+                       + vector->count % processes * (process + 1) / processes;
+
+    return mca_coll_epcoll_part_of(vector, first, end - first);
 }
 
 static void swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
@@ -123,13 +119,6 @@ static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_
                                                    result->address)
                ? MPI_ERR_INTERN
                : MPI_SUCCESS;
-}
-
-/** Where a process is in recursive doubling: the first ones are in pairs, so that a power of two is
- * left.  The upper one of a pair stands for both. */
-static uint32_t process_at(uint32_t place, uint32_t pairs)
-{
-    return place < pairs ? 2 * place + 1 : place + pairs;
 }
 
 static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
@@ -156,7 +145,7 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     }
     place = own < 2 * pairs ? own / 2 : own - pairs;
     for (uint32_t step = 1; step < places && MPI_SUCCESS == rc; step *= 2) {
-        const uint32_t other = process_at(place ^ step, pairs);
+        const uint32_t other = mca_coll_epcoll_process_at(place ^ step, pairs);
 
         rc = mca_coll_epcoll_exchange(party, &result, other, &room, other);
         if (MPI_SUCCESS == rc && other < own) {
@@ -184,10 +173,10 @@ static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vect
 
     for (uint32_t step = 0; step + 1 < 2 * count - 1 && MPI_SUCCESS == rc; ++step) {
         const bool puts_together = step + 1 < count;
-        const mca_coll_epcoll_vector_t send = share_of(vector, (own + 2 * count - step) % count,
-                                                       count);
-        const mca_coll_epcoll_vector_t mine = share_of(vector, (own + 2 * count - step - 1) % count,
-                                                       count);
+        const mca_coll_epcoll_vector_t send
+            = mca_coll_epcoll_share_of(vector, (own + 2 * count - step) % count, count);
+        const mca_coll_epcoll_vector_t mine
+            = mca_coll_epcoll_share_of(vector, (own + 2 * count - step - 1) % count, count);
         mca_coll_epcoll_vector_t recv = mine;
 
         if (puts_together) {
@@ -205,7 +194,6 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
                                     const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
 {
     const uint32_t count = party->handle->layout->processes;
-    const size_t size = vector->type->super.size;
     size_t most = vector->count, done = 0;
     mca_coll_epcoll_vector_t room = *vector;
     int rc = MPI_SUCCESS;
@@ -214,7 +202,7 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
     if (0 == vector->count) {
         return MPI_SUCCESS;
     }
-    whole = !ompi_op_is_commute(op) || vector->count < count || most * size <= WHOLE_MOST;
+    whole = mca_coll_epcoll_is_whole(vector, count, op);
     if (most > mca_coll_epcoll_room_elements(vector->type) * (whole ? 1 : count)) {
         most = mca_coll_epcoll_room_elements(vector->type) * (whole ? 1 : count);
     }
@@ -293,20 +281,16 @@ int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
 
 /* ---- allgather ------------------------------------------------------------------------------- */
 
-/** Blocks of a process's members that a rail stands for. */
-typedef struct blocks_t {
-    const uint32_t *rank;
-    uint32_t count;
-} blocks_t;
-
-static blocks_t blocks_of(const mca_coll_epcoll_party_t *party, uint32_t process, uint32_t rails)
+mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t *party,
+                                                   uint32_t process, uint32_t rails)
 {
     const mca_coll_epcoll_layout_t *layout = party->handle->layout;
     const uint32_t members = mca_coll_epcoll_layout_count(layout, process);
     const uint32_t begin = mca_coll_epcoll_rail_begin(members, rails, party->rail);
 
-    return (blocks_t){.rank = layout->member + layout->first[process] + begin,
-                      .count = mca_coll_epcoll_rail_begin(members, rails, party->rail + 1) - begin};
+    return (mca_coll_epcoll_blocks_t){
+        .rank = layout->member + layout->first[process] + begin,
+        .count = mca_coll_epcoll_rail_begin(members, rails, party->rail + 1) - begin};
 }
 
 /** Blocks go to a process, and come from another one.  Of ranks in order in one message. */
@@ -314,8 +298,10 @@ static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epco
                        size_t count, uint32_t rails, uint32_t to, uint32_t from)
 {
     const bool is_ordered = party->handle->layout->is_ordered;
-    const blocks_t out = blocks_of(party, party->handle->layout->own, rails);
-    const blocks_t in = blocks_of(party, from, rails);
+    const mca_coll_epcoll_blocks_t out = mca_coll_epcoll_blocks_of(party,
+                                                                   party->handle->layout->own,
+                                                                   rails);
+    const mca_coll_epcoll_blocks_t in = mca_coll_epcoll_blocks_of(party, from, rails);
     const uint32_t sends = is_ordered ? 1 : out.count, receives = is_ordered ? 1 : in.count;
     int rc = MPI_SUCCESS;
 

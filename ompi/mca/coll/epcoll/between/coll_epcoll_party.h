@@ -24,6 +24,28 @@
 
 BEGIN_C_DECLS
 
+/** Bytes up to which each has all of a vector sent to it, in fewer steps. */
+#define EPCOLL_WHOLE_MOST ((size_t) 16 * 1024)
+
+/** Does an allreduce exchange whole vectors, or go in a ring? */
+static inline bool mca_coll_epcoll_is_whole(const mca_coll_epcoll_vector_t *vector,
+                                            uint32_t processes, ompi_op_t *op)
+{
+    return !ompi_op_is_commute(op) || vector->count < processes
+           || vector->count * vector->type->super.size <= EPCOLL_WHOLE_MOST;
+}
+
+/** Where a process is in recursive doubling: the first ones are in pairs, so that a power of two is
+ * left.  The upper one of a pair stands for both. */
+static inline uint32_t mca_coll_epcoll_process_at(uint32_t place, uint32_t pairs)
+{
+    return place < pairs ? 2 * place + 1 : place + pairs;
+}
+
+/** The part of a process, of a vector that is divided among all. */
+mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
+                                                  uint32_t process, uint32_t processes);
+
 /* Collectives of the party; all return MPI_SUCCESS or an error code. */
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
@@ -51,6 +73,15 @@ int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
  */
 int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
                                     size_t count, ompi_datatype_t *type, uint32_t rails);
+
+/** Blocks of a process's members that a rail stands for. */
+typedef struct mca_coll_epcoll_blocks_t {
+    const uint32_t *rank;
+    uint32_t count;
+} mca_coll_epcoll_blocks_t;
+
+mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t *party,
+                                                   uint32_t process, uint32_t rails);
 
 /** The first index of a process's members that a rail stands for. */
 static inline uint32_t mca_coll_epcoll_rail_begin(uint32_t members, uint32_t rails, uint32_t rail)

@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * What one member does of one call that spans processes, as a list of steps which never wait: a program.
@@ -88,10 +87,11 @@ struct mca_coll_epcoll_program_t {
     mca_coll_epcoll_part_t *part; /**< of LOCAL steps */
     uint32_t steps, step_room;    /**< appended; and how many fit */
     uint32_t parts, part_room;
-    uint32_t at;   /**< the step that we are in */
-    uint32_t open; /**< messages of earlier ones are over */
-    bool is_shown; /**< the LOCAL one that we are in: others see it */
-    size_t done;   /**< of the one that we are in: elements, or bytes */
+    uint32_t at;    /**< the step that we are in */
+    uint32_t open;  /**< messages of earlier ones are over */
+    bool is_shown;  /**< the LOCAL one that we are in: others see it */
+    bool is_enough; /**< done in a step */
+    size_t done;    /**< of the one that we are in: elements, or bytes */
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_room_t room[EPCOLL_PROGRAM_ROOMS];
 };
@@ -175,6 +175,9 @@ int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
 
 /** Gives back its memory, but for the program itself. */
 void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program);
+
+/** A handle goes, and its blocking calls' program. */
+void mca_coll_epcoll_program_put(mca_coll_epcoll_handle_t *handle);
 
 /* ---- builders -------------------------------------------------------------------------------- */
 

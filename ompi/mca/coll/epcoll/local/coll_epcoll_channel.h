@@ -9,7 +9,6 @@
  * $HEADER$
  */
 /**
-/**
  * @file
  *
  * Numbers of operations that are under way beside each other in a block.  They are given out in the

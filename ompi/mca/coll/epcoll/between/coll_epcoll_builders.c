@@ -1,0 +1,37 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Who makes programs of which kind.
+ *
+ * Tests: coll_layout
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_program.h"
+
+const mca_coll_epcoll_builder_t *const mca_coll_epcoll_builders[EPCOLL_KINDS] = {
+    [EPCOLL_ALLGATHER] = &mca_coll_epcoll_build_allgather,
+    [EPCOLL_ALLREDUCE] = &mca_coll_epcoll_build_allreduce,
+    [EPCOLL_BARRIER] = &mca_coll_epcoll_build_barrier,
+    [EPCOLL_BCAST] = &mca_coll_epcoll_build_bcast,
+    [EPCOLL_REDUCE] = &mca_coll_epcoll_build_reduce,
+};
+
+bool mca_coll_epcoll_program_serves(const mca_coll_epcoll_handle_t *handle,
+                                    const mca_coll_epcoll_call_t *call)
+{
+    const mca_coll_epcoll_builder_t *builder = mca_coll_epcoll_builders[call->kind];
+
+    return NULL != builder && (NULL == builder->serves || builder->serves(handle, call));
+}

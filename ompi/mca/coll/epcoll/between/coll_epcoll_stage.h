@@ -1,0 +1,60 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Collectives of a party, appended to a program: of a member of each process, by messages.  For builders,
+ * of the members that are in the party.  Sends may still be under way at the end of a stage: what goes on
+ * with the same memory says mca_coll_epcoll_program_wait first.
+ */
+
+#ifndef MCA_COLL_EPCOLL_STAGE_H
+#define MCA_COLL_EPCOLL_STAGE_H
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_party.h"
+#include "coll_epcoll_program.h"
+
+BEGIN_C_DECLS
+
+void mca_coll_epcoll_stage_barrier(mca_coll_epcoll_program_t *program,
+                                   const mca_coll_epcoll_party_t *party);
+
+/** From the root's process to all. */
+void mca_coll_epcoll_stage_bcast(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_party_t *party,
+                                 const mca_coll_epcoll_vector_t *vector);
+
+/** The blocks of all members, by rank; see mca_coll_epcoll_party_allgather. */
+void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
+                                     const mca_coll_epcoll_party_t *party, void *address,
+                                     size_t count, ompi_datatype_t *type, uint32_t rails);
+
+/** The vector is the own part, and becomes the result at all.  The same bits everywhere.
+ * @param which  room for as much as that */
+void mca_coll_epcoll_stage_allreduce(mca_coll_epcoll_program_t *program,
+                                     const mca_coll_epcoll_party_t *party,
+                                     const mca_coll_epcoll_vector_t *vector, uint32_t which);
+
+/** Likewise at the root's process; elsewhere it is overwritten. */
+void mca_coll_epcoll_stage_reduce(mca_coll_epcoll_program_t *program,
+                                  const mca_coll_epcoll_party_t *party,
+                                  const mca_coll_epcoll_vector_t *vector, uint32_t which);
+
+/** A result, wherever it has come to be, goes to where it belongs.
+ * @param result  of the same elements; the vector's address: nothing to do */
+void mca_coll_epcoll_stage_settle(mca_coll_epcoll_program_t *program, void *result,
+                                  const mca_coll_epcoll_vector_t *vector);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_STAGE_H */

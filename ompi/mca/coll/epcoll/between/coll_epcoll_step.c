@@ -1,0 +1,210 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The steps of a program.
+ *
+ * Called by coll_epcoll_program.c.
+ *
+ * Tests: coll_layout, coll_move, coll_pending
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_step.h"
+
+#include "mpi.h"
+
+/** Bytes that are copied or reduced before somebody else's thread may go on with its own. */
+#define CHUNK ((size_t) 64 * 1024)
+
+/** What is less than that is done beside other steps. */
+#define CHUNK_LITTLE ((size_t) 4096)
+
+/* ---- among the members of the process -------------------------------------------------------- */
+
+/** May the others see it now?  A blocking call waits for that. */
+static int may_show(mca_coll_epcoll_program_t *program)
+{
+    if (NULL == program->channel) {
+        return epcoll_begin(program->member);
+    }
+    return mca_coll_epcoll_channel_may_begin(program->channel, program->member->number)
+               ? MPI_SUCCESS
+               : EPCOLL_NOTHING;
+}
+
+/** They see it no more. */
+static void local_over(mca_coll_epcoll_program_t *program)
+{
+    epcoll_member_t *member = program->member;
+    const bool all_came = program->running.seen == member->count;
+
+    program->is_shown = false;
+    if (NULL != program->channel) {
+        mca_coll_epcoll_channel_over(program->channel, member->number++, all_came);
+        return;
+    }
+    if (all_came) {
+        epcoll_all_came(member);
+    }
+    epcoll_end(member);
+}
+
+static int local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                 uint32_t most)
+{
+    mca_coll_epcoll_part_t *part = &program->part[step->first];
+    int rc;
+
+    if (!program->is_shown) {
+        rc = may_show(program);
+        if (MPI_SUCCESS != rc) {
+            return rc;
+        }
+        part->call.plan = part->has_plan ? &part->plan : NULL;
+        if (part->has_plan) {
+            mca_coll_epcoll_pieces_show(&program->running, program->member, &part->call);
+        } else {
+            mca_coll_epcoll_local_show(&program->running, program->member, &part->call);
+        }
+        program->is_shown = true;
+    }
+    rc = mca_coll_epcoll_local_step(&program->running, most);
+    if (NULL != program->running.family && EPCOLL_NOTHING != rc && NULL != program->channel) {
+        program->is_enough = true;
+    }
+    if (MPI_SUCCESS == rc) {
+        local_over(program);
+    }
+    return rc;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static int message(mca_coll_epcoll_program_t *program, mca_coll_epcoll_step_t *step)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    ompi_communicator_t *comm = program->handle->comm;
+    const int guest = mca_coll_epcoll_component.guest;
+
+    return EPCOLL_STEP_SEND == step->kind
+               ? door->isend(comm, guest, step->from.address, step->from.count, step->from.type,
+                             step->rank, program->tag, &step->request)
+               : door->irecv(comm, guest, step->into.address, step->into.count, step->into.type,
+                             step->rank, program->tag, &step->request);
+}
+
+/** Is a message over? */
+static bool is_complete(ompi_request_t *request)
+{
+    /* Acquire: the data; partner: whoever completes it, in the engine.  libmpi's flag is no atomic
+     * type, but written as one. */
+    return MPI_REQUEST_NULL == request
+           || REQUEST_COMPLETED
+                  == __atomic_load_n((void **) &request->req_complete, __ATOMIC_ACQUIRE);
+}
+
+int mca_coll_epcoll_step_messages(mca_coll_epcoll_program_t *program)
+{
+    int rc = MPI_SUCCESS;
+
+    for (; program->open < program->at; ++program->open) {
+        ompi_request_t **request = &program->step[program->open].request;
+
+        if (!is_complete(*request)) {
+            return EPCOLL_NOTHING;
+        }
+        rc = mca_coll_epcoll_wait_for(request, MPI_SUCCESS);
+        if (MPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program)
+{
+    for (uint32_t i = program->open; i < program->steps; ++i) {
+        mca_coll_epcoll_step_t *step = &program->step[i];
+
+        if (EPCOLL_STEP_RECEIVE == step->kind && !is_complete(step->request)) {
+            (void) ompi_request_cancel(step->request);
+        }
+    }
+}
+
+/* ---- what is done alone ---------------------------------------------------------------------- */
+
+static ptrdiff_t extent_of(const ompi_datatype_t *type)
+{
+    return type->super.ub - type->super.lb;
+}
+
+/** How much of it now?  As little as leaves somebody else's thread free again soon.
+ * @param each  bytes of one */
+static size_t now(mca_coll_epcoll_program_t *program, size_t all, size_t each, uint32_t most)
+{
+    const size_t left = all - program->done, chunk = CHUNK / (0 == each ? 1 : each) + 1;
+
+    if (NULL == program->channel || left * each < CHUNK_LITTLE) {
+        return left;
+    }
+    program->is_enough = true;
+    return 0 == most ? 0 : left < chunk ? left : chunk;
+}
+
+static int reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                  uint32_t most)
+{
+    ompi_datatype_t *type = step->into.type;
+    const size_t count = now(program, step->into.count, type->super.size, most);
+    const ptrdiff_t away = (ptrdiff_t) program->done * extent_of(type);
+
+    if (0 < count) {
+        ompi_op_reduce(program->call->op, (char *) step->from.address + away,
+                       (char *) step->into.address + away, (mca_coll_epcoll_count_t) count, type);
+    }
+    program->done += count;
+    return program->done < step->into.count ? EPCOLL_SOME : MPI_SUCCESS;
+}
+
+static int copy(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                uint32_t most)
+{
+    const size_t size = now(program, step->size, 1, most);
+    const int rc = mca_coll_epcoll_copy_part(&step->into, &step->from, step->first + program->done,
+                                             size);
+
+    program->done += size;
+    return MPI_SUCCESS == rc && program->done < step->size ? EPCOLL_SOME : rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+int mca_coll_epcoll_step_go_on(mca_coll_epcoll_program_t *program, uint32_t most)
+{
+    mca_coll_epcoll_step_t *step = &program->step[program->at];
+
+    switch (step->kind) {
+    case EPCOLL_STEP_LOCAL:
+        return local(program, step, most);
+    case EPCOLL_STEP_WAIT:
+        return mca_coll_epcoll_step_messages(program);
+    case EPCOLL_STEP_REDUCE:
+        return reduce(program, step, most);
+    case EPCOLL_STEP_COPY:
+        return copy(program, step, most);
+    default:
+        return message(program, step);
+    }
+}
