@@ -128,9 +128,9 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
         handle_release(handle);
         return rc;
     }
-    if (handle->is_local) {
-        mca_coll_epcoll_sides_begin(&handle->member);
-    }
+    handle->begin = mca_coll_epcoll_pending_begin;
+    handle->init = mca_coll_epcoll_pending_init;
+    mca_coll_epcoll_sides_begin(&handle->member);
     mca_coll_epcoll_variables_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
@@ -141,9 +141,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
-    if (NULL != handle->begin) {
-        mca_coll_epcoll_pending_free(handle);
-    }
+    mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_variables_remove(handle);
     handle_release(handle);
 }

@@ -34,10 +34,14 @@ static void module_construct(mca_coll_epcoll_module_t *module)
     memset(&module->below, 0, sizeof(module->below));
 }
 
-#define RELEASE(name, kind)                           \
-    if (NULL != module->below.name##_module) {        \
-        OBJ_RELEASE(module->below.name##_module);     \
+#define RELEASE_FORM(name)                        \
+    if (NULL != module->below.name##_module) {    \
+        OBJ_RELEASE(module->below.name##_module); \
     }
+#define RELEASE(name, kind) \
+    RELEASE_FORM(name)      \
+    RELEASE_FORM(i##name)   \
+    RELEASE_FORM(name##_init)
 
 static void module_destruct(mca_coll_epcoll_module_t *module)
 {
@@ -58,18 +62,25 @@ static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_
            && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
 }
 
+/** Likewise its nonblocking and persistent forms. */
+static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+{
+    return mca_coll_epcoll_component.serves[kind]
+           && (handle->is_local || NULL != mca_coll_epcoll_builders[kind]);
+}
+
 #if OMPI_MAJOR_VERSION >= 6
 
 #    define INSTALL_FORM(name)                                                                    \
         MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, "epcoll"); \
         MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
-#    define INSTALL(name, kind)                       \
-        if (serves(epcoll->handle, kind)) {           \
-            INSTALL_FORM(name)                        \
-            if (NULL != epcoll->handle->begin) {      \
-                INSTALL_FORM(i##name)                 \
-                INSTALL_FORM(name##_init)             \
-            }                                         \
+#    define INSTALL(name, kind)                     \
+        if (serves(epcoll->handle, kind)) {         \
+            INSTALL_FORM(name)                      \
+        }                                           \
+        if (serves_pending(epcoll->handle, kind)) { \
+            INSTALL_FORM(i##name)                   \
+            INSTALL_FORM(name##_init)               \
         }
 #    define RESTORE_FORM(name)                                                                \
         if (base == comm->c_coll->coll_##name##_module) {                                     \
@@ -101,11 +112,19 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 /* What is there comes from the components below; the framework puts ours over it when this returns,
  * and gives up its hold of theirs. */
-#    define SAVE(name, kind)                                                  \
-        if (serves(epcoll->handle, kind) && NULL != comm->c_coll->coll_##name) { \
+#    define SAVE_FORM(name)                                                   \
+        if (NULL != comm->c_coll->coll_##name) {                              \
             epcoll->below.name = comm->c_coll->coll_##name;                   \
             epcoll->below.name##_module = comm->c_coll->coll_##name##_module; \
             OBJ_RETAIN(epcoll->below.name##_module);                          \
+        }
+#    define SAVE(name, kind)                        \
+        if (serves(epcoll->handle, kind)) {         \
+            SAVE_FORM(name)                         \
+        }                                           \
+        if (serves_pending(epcoll->handle, kind)) { \
+            SAVE_FORM(i##name)                      \
+            SAVE_FORM(name##_init)                  \
         }
 
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
@@ -127,13 +146,13 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 #endif
 
-#define SET(name, kind)                                                       \
-    if (serves(handle, kind)) {                                               \
-        module->super.coll_##name = mca_coll_epcoll_##name;                   \
-        if (NULL != handle->begin) {                                          \
-            module->super.coll_i##name = mca_coll_epcoll_i##name;             \
-            module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
-        }                                                                     \
+#define SET(name, kind)                                                   \
+    if (serves(handle, kind)) {                                           \
+        module->super.coll_##name = mca_coll_epcoll_##name;               \
+    }                                                                     \
+    if (serves_pending(handle, kind)) {                                   \
+        module->super.coll_i##name = mca_coll_epcoll_i##name;             \
+        module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
     }
 
 mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)

@@ -74,7 +74,7 @@ struct mca_coll_epcoll_handle_t {
     /** How a call is run.  @return MPI_SUCCESS or an error code */
     int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
     /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
-     * neither.  NULL: the components below serve them.
+     * neither; where members live in several processes, those that have a program.
      * @param[out] request_p  the user's; set on success
      * @return MPI_SUCCESS or an error code */
     int (*begin)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
@@ -114,14 +114,10 @@ typedef struct mca_coll_epcoll_below_t {
 #define EPCOLL_BELOW_FORM(name)              \
     mca_coll_base_module_##name##_fn_t name; \
     mca_coll_base_module_t *name##_module;
-#if OMPI_MAJOR_VERSION >= 6 /* where we put back what was there */
-#    define EPCOLL_BELOW(name, kind) \
-        EPCOLL_BELOW_FORM(name)      \
-        EPCOLL_BELOW_FORM(i##name)   \
-        EPCOLL_BELOW_FORM(name##_init)
-#else
-#    define EPCOLL_BELOW(name, kind) EPCOLL_BELOW_FORM(name)
-#endif
+#define EPCOLL_BELOW(name, kind) \
+    EPCOLL_BELOW_FORM(name)      \
+    EPCOLL_BELOW_FORM(i##name)   \
+    EPCOLL_BELOW_FORM(name##_init)
     EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
 #undef EPCOLL_BELOW
 #undef EPCOLL_BELOW_FORM

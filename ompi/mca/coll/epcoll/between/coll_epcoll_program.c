@@ -27,6 +27,9 @@
 
 #include <stdlib.h>
 
+/** Bytes of a room that are kept for the next call. */
+#define ROOM_KEPT ((size_t) 64 * 1024)
+
 /* ---- appending ------------------------------------------------------------------------------- */
 
 /** Room for one more.  @return false: no memory */
@@ -183,15 +186,13 @@ int mca_coll_epcoll_program_begin(mca_coll_epcoll_program_t *program,
     program->steps = program->parts = program->at = program->open = 0;
     program->is_shown = false;
     program->done = 0;
-    if (NULL != channel) {
-        program->own = channel->member;
-    }
     rc = program->builder->begin(program);
     return MPI_SUCCESS == rc ? program->error : rc;
 }
 
 void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program)
 {
+    program->own = program->channel->member;
     program->own.number = mca_coll_epcoll_channel_enter(program->channel, program->locals);
 }
 
@@ -328,6 +329,16 @@ int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
         }
     }
     return mca_coll_epcoll_ended(handle, rc);
+}
+
+void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program)
+{
+    for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
+        if (ROOM_KEPT < program->room[i].size) {
+            free(program->room[i].memory);
+            program->room[i] = (mca_coll_epcoll_room_t){.memory = NULL};
+        }
+    }
 }
 
 void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program)

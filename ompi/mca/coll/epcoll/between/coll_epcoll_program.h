@@ -173,6 +173,9 @@ int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t mo
 int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call);
 
+/** It is over, and another one may begin some time: gives back what is large. */
+void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program);
+
 /** Gives back its memory, but for the program itself. */
 void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program);
 

@@ -118,9 +118,14 @@ static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
     return &pending->nonblocking == operation->channel;
 }
 
-/** Give it its number. */
+/** Give it its number, or its program's numbers. */
 static void enter(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
+    if (NULL != operation->program) {
+        mca_coll_epcoll_program_enter(operation->program);
+        operation->is_shown = true; /* as far as it goes: its steps look for themselves */
+        return;
+    }
     operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
     pending->waiting += is_nonblocking(pending, operation);
@@ -157,13 +162,16 @@ static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
  *
  * @param most  shares to do at most
  *
- * @return as mca_coll_epcoll_pieces_step, but that it is closed after an error
+ * @return as mca_coll_epcoll_pieces_step, but that after an error nothing of it is under way any more
  */
 static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
                  uint32_t most)
 {
     int rc = EPCOLL_NOTHING;
 
+    if (NULL != operation->program) {
+        return mca_coll_epcoll_program_step(operation->program, most);
+    }
     if (OPAL_LIKELY(operation->is_shown) || show(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
     }
@@ -201,6 +209,9 @@ static void finish(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation
 {
     say_ended(ended); /* there is another one, so it is not the last */
     *ended = (ended_t){.request = operation->request, .error = error};
+    if (NULL != operation->program) {
+        mca_coll_epcoll_program_trim(operation->program);
+    }
     if (is_nonblocking(pending, operation)) {
         operation->next = pending->unused;
         pending->unused = operation;
@@ -258,6 +269,13 @@ static void leave(mca_coll_epcoll_pending_t *pending, ended_t *ended)
     say_ended(ended);
 }
 
+/** Is the step of one long? */
+static bool works(const mca_coll_epcoll_operation_t *operation)
+{
+    return NULL != operation->program ? operation->program->is_enough
+                                      : NULL != operation->running.family;
+}
+
 /** Go on with all.  @return whether that has brought something */
 static bool go_on_all(mca_coll_epcoll_pending_t *pending, ended_t *ended)
 {
@@ -272,7 +290,7 @@ static bool go_on_all(mca_coll_epcoll_pending_t *pending, ended_t *ended)
             rc = go_on(pending, operation, most);
             waits = waits || (!operation->is_shown && is_nonblocking(pending, operation));
         }
-        if (EPCOLL_NOTHING != rc && NULL != operation->running.family) {
+        if (EPCOLL_NOTHING != rc && works(operation)) {
             most = 0; /* it has done some */
         }
         some = some || EPCOLL_NOTHING != rc;
@@ -359,8 +377,39 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     if (NULL != operation) {
         operation->channel = &pending->nonblocking;
         operation->member = pending->nonblocking.member;
+        if (!mca_coll_epcoll_pending_equip(pending, operation)) {
+            free(operation);
+            return NULL;
+        }
     }
     return operation;
+}
+
+bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation)
+{
+    operation->program = NULL;
+    if (NULL == pending->handle->layout) {
+        return true;
+    }
+    operation->program = calloc(1, sizeof(*operation->program));
+    return NULL != operation->program;
+}
+
+void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
+{
+    if (NULL != operation->program) {
+        mca_coll_epcoll_program_end(operation->program);
+        free(operation->program);
+    }
+}
+
+static void operation_free(mca_coll_epcoll_operation_t *operation)
+{
+    if (NULL != operation) {
+        mca_coll_epcoll_pending_strip(operation);
+        free(operation);
+    }
 }
 
 /** Copies that are ours: see copy_types. */
@@ -453,7 +502,7 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     }
     if (NULL == operation || MPI_SUCCESS != request_new(pending, operation)) {
         free(copied_types(call));
-        free(operation);
+        operation_free(operation);
         return MPI_ERR_NO_MEM;
     }
     *request_p = operation->request;
@@ -478,6 +527,47 @@ static bool copy_types(mca_coll_epcoll_call_t *call, uint32_t members)
     return true;
 }
 
+/** Begin one that has a program: it needs a request, since others' messages are needed. */
+static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                         ompi_request_t **request_p)
+{
+    const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
+    const bool held = gate_try(pending);
+    mca_coll_epcoll_operation_t *operation = held ? pending->unused : NULL;
+    ended_t ended = {.request = NULL};
+    int rc = MPI_ERR_NO_MEM;
+
+    if (NULL != operation) {
+        pending->unused = operation->next;
+    } else {
+        operation = operation_new(pending);
+    }
+    if (NULL != operation) {
+        operation->call = *call;
+        operation->request = NULL;
+        rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
+                                           operation->channel, tag);
+        rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        operation_free(operation);
+        free(copied_types(call));
+        *request_p = &ompi_request_empty;
+    } else {
+        *request_p = operation->request;
+    }
+    if (held) {
+        if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+            enter(pending, operation);
+            begin(pending, operation, &ended);
+        }
+        leave(pending, &ended);
+    } else if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        mca_coll_epcoll_pending_submit(pending, operation);
+    }
+    return rc;
+}
+
 int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call, ompi_request_t **request_p)
 {
@@ -496,8 +586,9 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         }
         call = &typed;
     }
-    rc = OPAL_LIKELY(gate_try(pending)) ? begin_held(pending, call, request_p)
-                                        : begin_aside(pending, call, request_p);
+    rc = NULL != handle->layout           ? begin_program(pending, call, request_p)
+         : OPAL_LIKELY(gate_try(pending)) ? begin_held(pending, call, request_p)
+                                          : begin_aside(pending, call, request_p);
     return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);
 }
 
@@ -513,7 +604,7 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
         for (mca_coll_epcoll_operation_t *operation = pending->unused; NULL != operation;
              operation = next) {
             next = operation->next;
-            free(operation);
+            operation_free(operation);
         }
     }
     mca_coll_epcoll_sides_end(&handle->member, NULL == pending ? NULL : &pending->kept);

@@ -23,6 +23,9 @@
  * with, one thread at a time: it holds the handle's gate.  A thread that begins an operation while
  * another one holds it leaves it at the gate, and whoever holds that takes it in.
  *
+ * Where members live in several processes, an operation goes through its program (layer between), whose
+ * LOCAL steps have numbers of the block; all of an operation's follow each other.
+ *
  * Once the last member has started an operation, any one of them completes everybody's part of it;
  * but its request ends in a step of its own handle, when its thread is in MPI, or helped.
  */
@@ -32,7 +35,7 @@
 
 #include "ompi_config.h"
 
-#include "../local/local.h"
+#include "../between/between.h"
 #include "coll_epcoll_side.h"
 
 #include "ompi/request/request.h"
@@ -50,7 +53,8 @@ struct mca_coll_epcoll_operation_t {
     epcoll_member_t member; /**< its view of the channel's block */
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_call_t call;
-    ompi_request_t *request; /**< NULL: none yet */
+    mca_coll_epcoll_program_t *program; /**< of members in several processes; NULL: all are here */
+    ompi_request_t *request;            /**< NULL: none yet */
     bool is_shown;           /**< else it waits until its slot may be written */
 };
 
@@ -69,7 +73,9 @@ typedef struct mca_coll_epcoll_pending_t {
     mca_coll_epcoll_side_t *side; /**< its block */
 
     mca_coll_epcoll_sides_t kept;
-    uint32_t inits; /**< of persistent ones; the thread that inits */
+    /* the thread of the handle; the same at all members */
+    uint32_t calls; /**< of nonblocking ones that have programs */
+    uint32_t inits; /**< of persistent ones */
 } mca_coll_epcoll_pending_t;
 
 /** What handle->begin and handle->init are. */
@@ -88,6 +94,13 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
 
 /** A member cannot go on, for want of memory: the others must not wait for it.  @return the error */
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle);
+
+/** Where members live in several processes: what an operation goes through.  @return false: no memory */
+bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation);
+
+/** Give that back. */
+void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
 
 /** Begin an operation that has a request. */
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,

@@ -32,6 +32,7 @@ typedef struct persistent_t {
     mca_coll_epcoll_channel_t channel;
     mca_coll_epcoll_side_t *side; /**< its block */
     mca_coll_epcoll_pending_t *pending;
+    int tag;      /**< of its messages */
     void *arrays; /**< copies; NULL: none */
 } persistent_t;
 
@@ -175,9 +176,17 @@ static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
 static int start(void *context)
 {
     persistent_t *persistent = context;
+    mca_coll_epcoll_operation_t *operation = &persistent->operation;
+    mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
-    mca_coll_epcoll_local_count(persistent->pending->handle, &persistent->operation.call);
-    mca_coll_epcoll_pending_submit(persistent->pending, &persistent->operation);
+    mca_coll_epcoll_local_count(handle, &operation->call);
+    if (NULL != operation->program
+        && MPI_SUCCESS
+               != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
+                                                operation->channel, persistent->tag)) {
+        return mca_coll_epcoll_pending_no_memory(handle);
+    }
+    mca_coll_epcoll_pending_submit(persistent->pending, operation);
     return MPI_SUCCESS;
 }
 
@@ -187,6 +196,7 @@ static void give_up(persistent_t *persistent)
         mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
                                  persistent->side);
     }
+    mca_coll_epcoll_pending_strip(&persistent->operation);
     free(persistent->arrays);
     free(persistent);
 }
@@ -215,7 +225,9 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     persistent->operation.channel = &persistent->channel;
     persistent->channel.in_turn = true;
     persistent->operation.call = *call;
+    persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (pending->inits & EPCOLL_TAGS_EACH);
     if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
+        || !mca_coll_epcoll_pending_equip(pending, &persistent->operation)
         || MPI_SUCCESS
                != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + pending->inits++,
                                            &persistent->channel.member, &persistent->side)) {
