@@ -92,6 +92,9 @@ typedef struct mca_coll_epcoll_call_t {
     ompi_datatype_t *const *send_types, *const *recv_types; /**< of alltoallw; displacements in bytes */
     ompi_op_t *op;
     const struct mca_coll_epcoll_plan_t *plan; /**< of a part of what spans processes (layer between) */
+    const uint32_t
+        *ranks;   /**< likewise: of the process's members, by index; NULL: rank and index are
+                            * the same */
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
                    * members; 0 where blocks may differ (v, w) */
 } mca_coll_epcoll_call_t;

@@ -36,10 +36,7 @@
 /** Bytes of a share, at least: a line or more for each who writes. */
 #define SHARE_LEAST 512
 
-/** A part of the vector. */
-typedef struct range_t {
-    size_t first, count; /**< elements */
-} range_t;
+typedef mca_coll_epcoll_range_t range_t;
 
 /** Is a piece the block of a member?  With a plan it is its slice. */
 static bool is_scattered(const mca_coll_epcoll_call_t *call)
@@ -80,7 +77,8 @@ static range_t block_of(const mca_coll_epcoll_running_t *running, uint32_t piece
     range_t block = {0, call->send_count};
 
     if (NULL != call->plan) {
-        return slice_of(call->plan, piece, running->member->count);
+        return NULL != call->plan->range ? call->plan->range(running, piece)
+                                         : slice_of(call->plan, piece, running->member->count);
     }
     if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
         block.first = piece * block.count;
@@ -161,11 +159,37 @@ static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index,
     }
 }
 
+/** Prefixes, behind those of members in processes before, if there is a plan. */
+static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
+                      const void **sent, void **results)
+{
+    const mca_coll_epcoll_call_t *own = running->call;
+    const range_t range = range_of(running, piece, share);
+    const mca_coll_epcoll_reduction_t reduction = {.op = own->op,
+                                                   .type = own->recv_type,
+                                                   .count = running->member->count
+                                                            + (NULL != own->plan),
+                                                   .send = sent};
+    uint32_t next = 0;
+
+    if (NULL != own->plan) {
+        sent[next] = mca_coll_epcoll_call_of(running, piece)->plan->from;
+        results[next++] = NULL;
+    }
+    for (uint32_t i = 0; i < running->member->count; ++i, ++next) {
+        const mca_coll_epcoll_call_t *call = mca_coll_epcoll_call_of(running, i);
+
+        sent[next] = call->in_place ? call->recv : call->send;
+        results[next] = call->recv;
+    }
+    return mca_coll_epcoll_scan_part(&reduction, range.first, range.count, results,
+                                     EPCOLL_EXSCAN == own->kind);
+}
+
 static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
                       const void **sent, void **results)
 {
     const mca_coll_epcoll_call_t *own = running->call;
-    const bool is_scan = EPCOLL_SCAN == own->kind || EPCOLL_EXSCAN == own->kind;
     const range_t range = range_of(running, piece, share);
     const mca_coll_epcoll_reduction_t reduction = {.op = own->op,
                                                    .type = own->recv_type,
@@ -178,33 +202,40 @@ static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
         void *result = result_of(running, i, piece, call);
 
         sent[i] = call->in_place ? call->recv : call->send;
-        if (is_scan) {
-            results[i] = call->recv;
-        } else if (NULL != result) {
+        if (NULL != result) {
             results[receivers++] = result;
         }
     }
-    return is_scan ? mca_coll_epcoll_scan_part(&reduction, range.first, range.count, results,
-                                               EPCOLL_EXSCAN == own->kind)
-                   : mca_coll_epcoll_reduce_part(&reduction, range.first, range.count, results,
-                                                 receivers);
+    return mca_coll_epcoll_reduce_part(&reduction, range.first, range.count, results, receivers);
+}
+
+static int fold_with(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
+                     const void **sent, void **results)
+{
+    const mca_coll_epcoll_call_t *call = running->call;
+    const bool is_scan = NULL != call->plan
+                             ? call->plan->is_scan
+                             : EPCOLL_SCAN == call->kind || EPCOLL_EXSCAN == call->kind;
+
+    return is_scan ? scan_range(running, piece, share, sent, results)
+                   : fold_range(running, piece, share, sent, results);
 }
 
 static int fold(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const uint32_t members = running->member->count;
-    const void *few_sent[MEMBERS_FEW], **sent;
-    void *few_results[MEMBERS_FEW];
+    const void *few_sent[MEMBERS_FEW + 1], **sent; /* and what is before them */
+    void *few_results[MEMBERS_FEW + 1];
     int rc;
 
     if (OPAL_LIKELY(members <= MEMBERS_FEW)) {
-        return fold_range(running, piece, share, few_sent, few_results);
+        return fold_with(running, piece, share, few_sent, few_results);
     }
-    sent = malloc(2 * members * sizeof(*sent));
+    sent = malloc(2 * (members + 1) * sizeof(*sent));
     if (NULL == sent) {
         return MPI_ERR_NO_MEM;
     }
-    rc = fold_range(running, piece, share, sent, (void **) (uintptr_t) (sent + members));
+    rc = fold_with(running, piece, share, sent, (void **) (uintptr_t) (sent + members + 1));
     free(sent);
     return rc;
 }

@@ -24,6 +24,7 @@
 #include "ompi_config.h"
 
 #include "../data/data.h"
+#include "coll_epcoll_move.h"
 #include "coll_epcoll_pieces.h"
 
 #include "mpi.h"
@@ -57,9 +58,10 @@ static uint64_t longest_of_counts(const mca_coll_epcoll_call_t *call, uint32_t m
     uint64_t longest = 0;
 
     for (uint32_t i = 0; i < members; ++i) {
-        const ompi_datatype_t *type = NULL != call->recv_types ? call->recv_types[i]
+        const uint32_t rank = mca_coll_epcoll_rank_of(call, i);
+        const ompi_datatype_t *type = NULL != call->recv_types ? call->recv_types[rank]
                                                                : call->recv_type;
-        const uint64_t bytes = (uint64_t) EPCOLL_COUNT(call->recv_counts, i) * type->super.size;
+        const uint64_t bytes = (uint64_t) EPCOLL_COUNT(call->recv_counts, rank) * type->super.size;
 
         longest = bytes > longest ? bytes : longest;
     }
@@ -94,8 +96,7 @@ static mca_coll_epcoll_buffer_t buffer(const void *base, ptrdiff_t bytes, size_t
                                       .type = type};
 }
 
-/** Where a member receives what another sends to it. */
-static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
+mca_coll_epcoll_buffer_t mca_coll_epcoll_received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
     ompi_datatype_t *type = call->recv_type;
 
@@ -120,8 +121,8 @@ static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uin
     }
 }
 
-/** Where what a member sends to another one is.  @param own  its own index */
-static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_t own, uint32_t to)
+mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call, uint32_t own,
+                                              uint32_t to)
 {
     ompi_datatype_t *type = call->send_type;
 
@@ -139,9 +140,21 @@ static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_
         return buffer(call->send, EPCOLL_DISP(call->send_disps, to),
                       EPCOLL_COUNT(call->send_counts, to), call->send_types[to]);
     default:
-        return call->in_place ? received(call, own)
+        return call->in_place ? mca_coll_epcoll_received(call, own)
                               : buffer(call->send, 0, call->send_count, type);
     }
+}
+
+/** Likewise by index: where a member of the process has what comes from, or goes to, another one. */
+static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
+{
+    return mca_coll_epcoll_received(call, mca_coll_epcoll_rank_of(call, from));
+}
+
+static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_t own, uint32_t to)
+{
+    return mca_coll_epcoll_sent(call, mca_coll_epcoll_rank_of(call, own),
+                                mca_coll_epcoll_rank_of(call, to));
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

@@ -44,6 +44,11 @@ typedef struct mca_coll_epcoll_family_t {
     int (*finish)(const mca_coll_epcoll_running_t *running);
 } mca_coll_epcoll_family_t;
 
+/** A part of a vector, in elements. */
+typedef struct mca_coll_epcoll_range_t {
+    size_t first, count;
+} mca_coll_epcoll_range_t;
+
 /**
  * A part of what spans processes, of those in this one: data in blocks, each of which is at a member,
  * or is put together there.  The same at all members, but for who asks.
@@ -58,10 +63,20 @@ typedef struct mca_coll_epcoll_plan_t {
     int (*source)(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver);
     const mca_coll_epcoll_layout_t *layout;
     uint32_t rails;
-    bool wants;                                        /**< the member that asks, any block */
+    uint64_t wants; /**< the member that asks, any block: 0 or 1; of blocks that differ the bytes of
+                     * the longest */
     void *from, *into;                                 /**< its buffers, of all blocks */
     size_t from_count, into_count;
     ompi_datatype_t *from_type, *into_type;
+
+    /* of reductions */
+    /** What a piece is of the vector.  NULL: its slice */
+    mca_coll_epcoll_range_t (*range)(const mca_coll_epcoll_running_t *running, uint32_t piece);
+    mca_coll_epcoll_range_t part; /**< of each block that range is about */
+    uint32_t process, turn;       /**< whose blocks, and which of those that a member stands for */
+    /** A scan behind others: prefixes of a slice are put together with what its member has at from,
+     * as if all of the vector were there. */
+    bool is_scan;
 } mca_coll_epcoll_plan_t;
 
 /** The first unit of a block. */

@@ -52,14 +52,15 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
         return 0 == member->levels && call->bytes <= limit
                && mca_coll_epcoll_is_as_packed(call->recv_type);
     case EPCOLL_BCAST:
-    case EPCOLL_GATHER:
         return call->bytes <= limit;
+    case EPCOLL_GATHER: /* of a part, blocks are not one behind the other */
+        return call->bytes <= limit && NULL == call->ranks;
     case EPCOLL_ALLGATHER:
         return 0 == member->levels && call->bytes <= limit;
     case EPCOLL_ALLTOALL:
-        return 0 == member->levels && call->bytes * member->count <= limit;
+        return 0 == member->levels && call->bytes * member->count <= limit && NULL == call->ranks;
     case EPCOLL_SCATTER:
-        return call->bytes * member->count <= limit;
+        return call->bytes * member->count <= limit && NULL == call->ranks;
     default:
         return false;
     }

@@ -18,6 +18,7 @@
 #define MCA_COLL_EPCOLL_LOCAL_LOCAL_H
 
 #include "coll_epcoll_channel.h"
+#include "coll_epcoll_move.h"
 #include "coll_epcoll_pieces.h"
 #include "coll_epcoll_small.h"
 
