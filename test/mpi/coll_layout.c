@@ -19,9 +19,11 @@
  *
  * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
  * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c
+ *
+ * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
  */
 
-#include "coll.h"
+#include "coll_layout.h"
 
 /** Elements: one, few (a slot), more (one message), and so many that several rails have a part. */
 static const int counts[] = {1, 3, 12, 13, 1000, 5003, 70001, 200003};
@@ -73,45 +75,6 @@ static int halves(const struct ept *t, int *key)
 }
 
 /* ---- what is called -------------------------------------------------------------------------- */
-
-typedef struct group_t {
-    struct ept *t;
-    MPI_Comm comm;
-    int rank, size;
-    MPI_Datatype gaps; /**< an int, and nothing where the next would be */
-    int *in, *out;
-} group_t;
-
-static void check(const group_t *g, const int *got, int stride, int count, int from,
-                  const char *what)
-{
-    for (int i = 0; i < count; ++i) {
-        if (coll_value(from, count, i) != got[i * stride]) {
-            ept_fail(g->t, __FILE__, __LINE__, "%s: element %d of %d from %d: expected %d, got %d",
-                     what, i, count, from, coll_value(from, count, i), got[i * stride]);
-            return;
-        }
-    }
-    atomic_fetch_add(&g->t->checks, 1);
-}
-
-static void set(int *v, int stride, int count, int from)
-{
-    for (int i = 0; i < count; ++i) {
-        v[i * stride] = coll_value(from, count, i);
-    }
-}
-
-/** Odd members have gaps between elements. */
-static int stride_of(const group_t *g)
-{
-    return 1 + g->rank % 2;
-}
-
-static MPI_Datatype type_of(const group_t *g)
-{
-    return 0 != g->rank % 2 ? g->gaps : MPI_INT;
-}
 
 static void bcast(const group_t *g, int count)
 {
@@ -218,8 +181,7 @@ static void bits(const group_t *g, int count)
     free(again);
 }
 
-/** (a, b) o (c, d) = (a c, b c + d): does not commute. */
-static void affine(void *from, void *into, int *count, MPI_Datatype *type)
+void layout_affine(void *from, void *into, int *count, MPI_Datatype *type)
 {
     unsigned int *x = from, *y = into;
 
@@ -238,7 +200,7 @@ static void in_order(const group_t *g, int count)
     ept_phase(g->t, "in order, of %d", count);
     MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
     MPI_Type_commit(&pair);
-    MPI_Op_create(affine, 0, &op);
+    MPI_Op_create(layout_affine, 0, &op);
     for (int i = 0; i < count; ++i) {
         g->in[2 * i] = 2 * (g->rank + i) + 1;
         g->in[2 * i + 1] = g->rank - i;
@@ -286,8 +248,8 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
     MPI_Comm_size(g.comm, &g.size);
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &g.gaps);
     MPI_Type_commit(&g.gaps);
-    g.in = malloc((2 * MOST + 512) * sizeof(int));
-    g.out = malloc((2 * MOST + 512) * sizeof(int));
+    g.in = malloc((2 * MOST + 1024) * sizeof(int));
+    g.out = malloc((2 * MOST + 1024) * sizeof(int));
     for (int i = 0; i < COUNTS; ++i) {
         bcast(&g, counts[i]);
         allgather(&g, (counts[i] + g.size - 1) / g.size);
@@ -296,6 +258,8 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
         allreduce(&g, counts[i]);
         bits(&g, counts[i]);
         in_order(&g, counts[i]);
+        layout_move(&g, counts[i]);
+        layout_fold(&g, counts[i]);
     }
     free(g.in);
     free(g.out);

@@ -1,0 +1,231 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Programs of gather, scatter and alltoall, with v and w: each block goes once, from who has it to who
+ * wants it.  Within a process members copy it by the block; between processes it is a message, from user's
+ * buffer to user's buffer.
+ *
+ * A round has so many messages that they are under way together.  The process's part is in the first
+ * one, behind the beginning of its messages.
+ *
+ * Tests: coll_layout, coll_move
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_between.h"
+#include "coll_epcoll_build.h"
+
+#include "mpi.h"
+
+/** Messages each way, at most, that are under way together. */
+#define BATCH 16
+
+static uint64_t rounds_of(uint64_t messages)
+{
+    return messages <= BATCH ? 1 : (messages + BATCH - 1) / BATCH;
+}
+
+static bool is_here(const mca_coll_epcoll_handle_t *handle, uint32_t rank)
+{
+    return handle->layout->own == handle->layout->process_of[rank];
+}
+
+/** Both sides know of a block of no bytes: it is no message. */
+static void send_block(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_buffer_t *block,
+                       uint32_t rank)
+{
+    const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(block);
+
+    if (0 != mca_coll_epcoll_bytes(block)) {
+        mca_coll_epcoll_program_send(program, &vector, (int) rank);
+    }
+}
+
+static void receive_block(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_buffer_t *block,
+                          uint32_t rank)
+{
+    const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(block);
+
+    if (0 != mca_coll_epcoll_bytes(block)) {
+        mca_coll_epcoll_program_receive(program, &vector, (int) rank);
+    }
+}
+
+/** The same call, among the members of this process. */
+static void local(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    mca_coll_epcoll_call_t part = *program->call;
+
+    part.ranks = layout->member + layout->first[layout->own];
+    part.root = (int) layout->index_of[part.root];
+    mca_coll_epcoll_program_local(program, &part, NULL);
+}
+
+/* ---- with a root ----------------------------------------------------------------------------- */
+
+/** The root exchanges messages with all that are elsewhere, those of its process share memory. */
+static int rooted_begin(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const bool is_home = is_here(handle, (uint32_t) program->call->root);
+
+    program->locals = is_home;
+    if (handle->rank == program->call->root) {
+        program->rounds = rounds_of(handle->size - handle->member.count);
+    }
+    return MPI_SUCCESS;
+}
+
+/** The root's messages of a round, with the members of other processes in the order of processes.
+ * @param gathers  else it scatters */
+static void root_messages(mca_coll_epcoll_program_t *program, bool gathers)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const uint32_t others = handle->size - handle->member.count;
+    const uint32_t first = (uint32_t) program->round * BATCH;
+
+    for (uint32_t i = first; i < first + BATCH && i < others; ++i) {
+        /* Behind our own process, and round. */
+        const uint32_t at = layout->first[layout->own + 1] + i;
+        const uint32_t rank = layout->member[at < handle->size ? at : at - handle->size];
+        mca_coll_epcoll_buffer_t block;
+
+        if (gathers) {
+            block = mca_coll_epcoll_received(program->call, rank);
+            receive_block(program, &block, rank);
+        } else {
+            block = mca_coll_epcoll_sent(program->call, (uint32_t) handle->rank, rank);
+            send_block(program, &block, rank);
+        }
+    }
+}
+
+static void gather_round(mca_coll_epcoll_program_t *program)
+{
+    const uint32_t root = (uint32_t) program->call->root;
+
+    if (!is_here(program->handle, root)) {
+        const mca_coll_epcoll_buffer_t block
+            = mca_coll_epcoll_sent(program->call, (uint32_t) program->handle->rank, root);
+
+        send_block(program, &block, root);
+        return;
+    }
+    if (program->handle->rank == (int) root) {
+        root_messages(program, true);
+    }
+    if (0 == program->round) {
+        local(program);
+    }
+}
+
+static void scatter_round(mca_coll_epcoll_program_t *program)
+{
+    const uint32_t root = (uint32_t) program->call->root;
+
+    if (!is_here(program->handle, root)) {
+        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, root);
+
+        receive_block(program, &block, root);
+        return;
+    }
+    if (program->handle->rank == (int) root) {
+        root_messages(program, false);
+    }
+    if (0 == program->round) {
+        local(program);
+    }
+}
+
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_gather = {.begin = rooted_begin,
+                                                                .round = gather_round};
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_scatter = {.begin = rooted_begin,
+                                                                 .round = scatter_round};
+
+/* ---- all to all ------------------------------------------------------------------------------ */
+
+static int alltoall_begin(mca_coll_epcoll_program_t *program)
+{
+    const uint32_t size = program->handle->size;
+
+    program->locals = 1;
+    program->rounds = program->call->in_place ? size : rounds_of(size - 1);
+    return MPI_SUCCESS;
+}
+
+/** Our block goes to who many ranks behind us, while we get one from so many before us: all are at
+ * the same distance at a time, and nobody is waited for by all. */
+static void alltoall_messages(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const uint32_t size = handle->size, own = (uint32_t) handle->rank;
+    const uint32_t first = (uint32_t) program->round * BATCH + 1;
+
+    for (uint32_t i = first; i < first + BATCH && i < size; ++i) {
+        const uint32_t from = own >= i ? own - i : own + size - i;
+
+        if (!is_here(handle, from)) {
+            const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, from);
+
+            receive_block(program, &block, from);
+        }
+    }
+    for (uint32_t i = first; i < first + BATCH && i < size; ++i) {
+        const uint32_t to = own + i < size ? own + i : own + i - size;
+
+        if (!is_here(handle, to)) {
+            const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_sent(program->call, own, to);
+
+            send_block(program, &block, to);
+        }
+    }
+}
+
+/** In place, two exchange blocks in a round: ours goes from a copy. */
+static void alltoall_exchange(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const uint32_t size = handle->size;
+    const uint32_t other = (uint32_t) ((program->round + size - (uint32_t) handle->rank) % size);
+    const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, other);
+    const size_t bytes = mca_coll_epcoll_bytes(&block);
+    mca_coll_epcoll_buffer_t copy = {.count = bytes, .type = MPI_BYTE};
+
+    if (is_here(handle, other) || 0 == bytes) {
+        return;
+    }
+    copy.address = mca_coll_epcoll_program_room(program, 0, MPI_BYTE, bytes);
+    if (NULL != copy.address) {
+        mca_coll_epcoll_program_copy(program, &copy, &block, 0, bytes);
+        receive_block(program, &block, other);
+        send_block(program, &copy, other);
+    }
+}
+
+static void alltoall_round(mca_coll_epcoll_program_t *program)
+{
+    if (program->call->in_place) {
+        alltoall_exchange(program);
+    } else {
+        alltoall_messages(program);
+    }
+    if (0 == program->round) {
+        local(program);
+    }
+}
+
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_alltoall = {.begin = alltoall_begin,
+                                                                  .round = alltoall_round};

@@ -1,0 +1,327 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Programs of MPI_Reduce_scatter and MPI_Reduce_scatter_block.
+ *
+ * What members of a process have for a block of another one, one of them, who stands for that block,
+ * puts together and sends to the block's owner; the owner puts that together with what its own process
+ * has.  Who stands for a block of another process is who has the same index there, or, where there are
+ * more of them, that index in turns of as many members as there are here.  So all members of both
+ * processes are rails, and nothing is left to be scattered.
+ *
+ * Blocks are worked on in parts that fit in a room: a round is about a part of all blocks, and the
+ * process that is so many behind ours.
+ *
+ * The order: of ops that commute, as rounds are, the same in each call.  Else blocks of processes before
+ * ours come first, from our neighbour's on, then those behind, from the last to our neighbour's: both
+ * are put together towards us.
+ *
+ * Tests: coll_layout, coll_reduce
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_between.h"
+#include "coll_epcoll_build.h"
+
+#include "mpi.h"
+
+/** Rooms. */
+enum { ROOM_COME, ROOM_GO, ROOM_BEHIND };
+
+/** What the program knows. */
+typedef struct scatter_t {
+    size_t each;         /**< elements of a part */
+    uint64_t parts;      /**< of the longest block */
+    uint32_t turns;      /**< of the process with the most members */
+    size_t first, count; /**< of our own block */
+    bool commutes;
+} scatter_t;
+
+static scatter_t *state_of(mca_coll_epcoll_program_t *program)
+{
+    return (scatter_t *) program->state;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static size_t count_of(const mca_coll_epcoll_call_t *call, uint32_t rank)
+{
+    return EPCOLL_REDUCE_SCATTER == call->kind ? EPCOLL_COUNT(call->recv_counts, rank)
+                                               : call->send_count;
+}
+
+static size_t first_of(const mca_coll_epcoll_call_t *call, uint32_t rank)
+{
+    size_t first = 0;
+
+    if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
+        return rank * call->send_count;
+    }
+    for (uint32_t i = 0; i < rank; ++i) {
+        first += EPCOLL_COUNT(call->recv_counts, i);
+    }
+    return first;
+}
+
+/** A part of a rank's block, as elements of the vector. */
+static mca_coll_epcoll_range_t range_in(const mca_coll_epcoll_call_t *call, uint32_t rank,
+                                        mca_coll_epcoll_range_t part)
+{
+    const size_t count = count_of(call, rank);
+
+    if (count <= part.first) {
+        return (mca_coll_epcoll_range_t){0, 0};
+    }
+    return (mca_coll_epcoll_range_t){.first = first_of(call, rank) + part.first,
+                                     .count = count - part.first < part.count ? count - part.first
+                                                                              : part.count};
+}
+
+/** Whose block a member of our process stands for.  @return its rank, or -1: there is none */
+static int stood_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, uint32_t turn,
+                     uint32_t index)
+{
+    const uint32_t there = turn * mca_coll_epcoll_layout_count(layout, layout->own) + index;
+
+    return there < mca_coll_epcoll_layout_count(layout, process)
+               ? (int) layout->member[layout->first[process] + there]
+               : -1;
+}
+
+/** What a piece is of the vector: see mca_coll_epcoll_plan_t. */
+static mca_coll_epcoll_range_t piece_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
+{
+    const mca_coll_epcoll_plan_t *plan = running->call->plan;
+    const int rank = stood_for(plan->layout, plan->process, plan->turn, piece);
+
+    return 0 > rank ? (mca_coll_epcoll_range_t){0, 0}
+                    : range_in(running->call, (uint32_t) rank, plan->part);
+}
+
+/** An address as if it were that of element 0 of a vector: of its element first. */
+static char *as_vector(void *address, size_t first, const ompi_datatype_t *type)
+{
+    return (char *) address - (ptrdiff_t) first * mca_coll_epcoll_extent(type);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/** Who does not commute needs ranks in order. */
+static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    return handle->layout->is_ordered || ompi_op_is_commute(call->op);
+}
+
+static int begin(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_call_t *call = program->call;
+    const uint32_t own = (uint32_t) handle->rank, members = handle->member.count;
+    scatter_t *state = state_of(program);
+    uint64_t turns = 0;
+    uint32_t most = 1;
+    size_t longest = 0;
+
+    for (uint32_t rank = 0; rank < handle->size; ++rank) {
+        const size_t count = count_of(call, rank);
+
+        longest = count > longest ? count : longest;
+    }
+    /* The same parts everywhere: of what fits in a room of who stands for most. */
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        const uint32_t there = mca_coll_epcoll_layout_count(layout, i);
+
+        turns += i != layout->own ? (there + members - 1) / members : 1;
+        most = there > most ? there : most;
+    }
+    state->turns = (most + layout->rails - 1) / layout->rails;
+    state->each = mca_coll_epcoll_room_elements(call->recv_type) / state->turns;
+    state->each = 0 == state->each ? 1 : state->each;
+    state->each = longest < state->each ? longest : state->each;
+    state->parts = (longest + state->each - 1) / state->each;
+    state->first = first_of(call, own);
+    state->count = count_of(call, own);
+    state->commutes = ompi_op_is_commute(call->op);
+    program->locals = state->parts * turns;
+    program->rounds = state->parts * (layout->processes - 1);
+    if (call->in_place) { /* and our block goes to where it belongs */
+        program->rounds += state->parts;
+    }
+    return MPI_SUCCESS;
+}
+
+/** Members put together a part of the blocks that they stand for.  @param recv  where ours goes */
+static void local(mca_coll_epcoll_program_t *program, uint32_t process, uint32_t turn,
+                  mca_coll_epcoll_range_t part, void *recv)
+{
+    const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_fold,
+                                         .layout = program->handle->layout,
+                                         .range = piece_of,
+                                         .process = process,
+                                         .turn = turn,
+                                         .part = part};
+    mca_coll_epcoll_call_t call = *program->call;
+
+    call.send = call.in_place ? call.recv : call.send;
+    call.in_place = false;
+    call.recv = recv;
+    call.recv_count = part.count * program->handle->member.count;
+    mca_coll_epcoll_program_local(program, &call, &plan);
+}
+
+/** What we stand for of another process: put together, and sent. */
+static void give(mca_coll_epcoll_program_t *program, uint32_t process, mca_coll_epcoll_range_t part)
+{
+    const mca_coll_epcoll_handle_t *handle = program->handle;
+    const uint32_t members = handle->member.count;
+    const uint32_t turns = (mca_coll_epcoll_layout_count(handle->layout, process) + members - 1)
+                           / members;
+    ompi_datatype_t *type = program->call->recv_type;
+    char *room = mca_coll_epcoll_program_room(program, ROOM_GO, type, turns * part.count);
+
+    for (uint32_t turn = 0; turn < turns && NULL != room; ++turn) {
+        const int rank = stood_for(handle->layout, process, turn, handle->member.index);
+        mca_coll_epcoll_range_t range = {0, 0};
+        mca_coll_epcoll_vector_t vector = {.type = type};
+
+        if (0 <= rank) {
+            range = range_in(program->call, (uint32_t) rank, part);
+        }
+        vector.address = room + (ptrdiff_t) (turn * part.count) * mca_coll_epcoll_extent(type);
+        vector.count = range.count;
+        local(program, process, turn, part, as_vector(vector.address, range.first, type));
+        if (0 < range.count) {
+            mca_coll_epcoll_program_send(program, &vector, rank);
+        }
+    }
+}
+
+/** Where the result goes, as if the vector were there.  In place it is to begin where others still
+ * have to read what we give: so first to where it is in the vector, see settle. */
+static char *result_of(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_call_t *call = program->call;
+
+    return call->in_place ? call->recv
+                          : as_vector(call->recv, state_of(program)->first, call->recv_type);
+}
+
+static mca_coll_epcoll_vector_t own_part(mca_coll_epcoll_program_t *program,
+                                         mca_coll_epcoll_range_t part)
+{
+    ompi_datatype_t *type = program->call->recv_type;
+    const mca_coll_epcoll_range_t range = range_in(program->call, (uint32_t) program->handle->rank,
+                                                   part);
+
+    return (mca_coll_epcoll_vector_t){
+        .address = result_of(program) + (ptrdiff_t) range.first * mca_coll_epcoll_extent(type),
+        .count = range.count,
+        .type = type};
+}
+
+/** Who stands for our block in another process. */
+static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
+{
+    const mca_coll_epcoll_layout_t *layout = handle->layout;
+
+    return (int)
+        layout->member[layout->first[process]
+                       + handle->member.index % mca_coll_epcoll_layout_count(layout, process)];
+}
+
+/** Our part, as another process has it, goes to ours: both in one order. */
+static void take(mca_coll_epcoll_program_t *program, uint32_t process,
+                 const mca_coll_epcoll_vector_t *own, const mca_coll_epcoll_vector_t *come)
+{
+    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const bool is_last = layout->own + 1 == process;
+    mca_coll_epcoll_vector_t behind = *come;
+    mca_coll_epcoll_buffer_t from, into;
+
+    if (state_of(program)->commutes || process < layout->own) {
+        mca_coll_epcoll_program_reduce(program, come, own);
+        return;
+    }
+    if (layout->processes - 1 != process) { /* else it has come to where it stays */
+        behind.address = mca_coll_epcoll_program_room(program, ROOM_BEHIND, own->type,
+                                                      state_of(program)->each);
+        mca_coll_epcoll_program_reduce(program, come, &behind);
+    }
+    if (is_last) {
+        mca_coll_epcoll_program_reduce(program, own, &behind);
+        from = (mca_coll_epcoll_buffer_t){behind.address, behind.count, behind.type};
+        into = (mca_coll_epcoll_buffer_t){own->address, own->count, own->type};
+        mca_coll_epcoll_program_copy(program, &into, &from, 0, mca_coll_epcoll_bytes(&from));
+    }
+}
+
+/** Our result to the beginning of the buffer, a part at a time: what overlaps goes by way of a room. */
+static void settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t part)
+{
+    ompi_datatype_t *type = program->call->recv_type;
+    const mca_coll_epcoll_vector_t own = own_part(program, part);
+    const mca_coll_epcoll_buffer_t from = {own.address, own.count, type};
+    const mca_coll_epcoll_buffer_t into = {
+        (char *) program->call->recv + (ptrdiff_t) part.first * mca_coll_epcoll_extent(type),
+        own.count, type};
+    mca_coll_epcoll_buffer_t room = from;
+
+    if (0 < own.count && from.address != into.address) {
+        room.address = mca_coll_epcoll_program_room(program, ROOM_COME, type, own.count);
+        if (NULL != room.address) {
+            mca_coll_epcoll_program_copy(program, &room, &from, 0, mca_coll_epcoll_bytes(&from));
+            mca_coll_epcoll_program_copy(program, &into, &room, 0, mca_coll_epcoll_bytes(&from));
+        }
+    }
+}
+
+static void round_of(mca_coll_epcoll_program_t *program)
+{
+    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const scatter_t *state = state_of(program);
+    const uint64_t others = layout->processes - 1, exchanges = state->parts * others;
+    const bool settles = program->round >= exchanges;
+    const uint64_t number = settles ? program->round - exchanges : program->round / others;
+    const uint32_t away = settles ? 0 : (uint32_t) (program->round % others) + 1;
+    const uint32_t to = (layout->own + away) % layout->processes;
+    const uint32_t from = (layout->own + layout->processes - away) % layout->processes;
+    const mca_coll_epcoll_range_t part = {.first = number * state->each, .count = state->each};
+    mca_coll_epcoll_vector_t own, come;
+    bool stays;
+
+    if (settles) {
+        settle(program, part);
+        return;
+    }
+    own = come = own_part(program, part);
+    stays = !state->commutes && from == layout->processes - 1;
+    if (0 < own.count) {
+        come.address = mca_coll_epcoll_program_room(program, stays ? ROOM_BEHIND : ROOM_COME,
+                                                    own.type, state->each);
+        mca_coll_epcoll_program_receive(program, &come, sender_in(program->handle, from));
+    }
+    give(program, to, part);
+    if (1 == away) {
+        local(program, layout->own, 0, part, result_of(program));
+    }
+    mca_coll_epcoll_program_wait(program);
+    if (0 < own.count) {
+        take(program, from, &own, &come);
+    }
+}
+
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce_scatter = {.serves = serves,
+                                                                        .begin = begin,
+                                                                        .round = round_of};
