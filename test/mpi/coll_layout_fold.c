@@ -147,19 +147,20 @@ static void reduce_scatter_block(const group_t *g, enum coll_mode mode, const ri
     }
 }
 
-/** Do ranks of a process follow each other? */
+/** Do ranks of a process follow each other, and has one of them two? */
 static bool is_ordered(const group_t *g)
 {
     int process[RANKS], own = g->t->proc;
-    bool ordered = true;
+    bool ordered = true, shared = false;
 
     EPT_OK(g->t, MPI_Allgather(&own, 1, MPI_INT, process, 1, MPI_INT, g->comm));
     for (int i = 1; i < g->size; ++i) {
+        shared = shared || process[i - 1] == process[i];
         for (int j = 0; j < i - 1; ++j) {
             ordered = ordered && (process[j] != process[i] || process[j + 1] == process[i]);
         }
     }
-    return ordered;
+    return ordered && shared;
 }
 
 void layout_fold(const group_t *g, int count)
@@ -182,7 +183,7 @@ void layout_fold(const group_t *g, int count)
     MPI_Op_create(layout_affine, 0, &ring.op);
     ring.per = 1;
     ring.commutes = false;
-    /* Where ranks are not in order libnbc serves what is not blocking: it calls the op for one thread in
+    /* Elsewhere libnbc serves what is not blocking: it calls the op for one thread in
      * another, ordered by what ThreadSanitizer does not see. */
     for (int mode = 0; mode < (ordered ? COLL_NUM_MODES : COLL_NONBLOCKING); ++mode) {
         scan(g, mode, &ring, count);
