@@ -17,10 +17,12 @@
  * Results are compared with what each member computes by itself; floating-point sums, between members
  * and from call to call, bit by bit.
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
- * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c
+ *   --form N  0: blocking calls (default), 1: nonblocking, 2: persistent ones
  *
- * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
+ * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
+ * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c, coll_epcoll_rails.c,
+ * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
+ * coll_epcoll_build_fold.c, coll_epcoll_build_move.c
  */
 
 #include "coll_layout.h"
@@ -76,6 +78,64 @@ static int halves(const struct ept *t, int *key)
 
 /* ---- what is called -------------------------------------------------------------------------- */
 
+typedef struct group_t {
+    struct ept *t;
+    MPI_Comm comm;
+    int rank, size;
+    int form;          /**< 0: blocking, 1: nonblocking, 2: persistent */
+    MPI_Datatype gaps; /**< an int, and nothing where the next would be */
+    int *in, *out;
+} group_t;
+
+/** A call, in the form that is tested. */
+#define CALL(g, name, iname, ...)                                                    \
+    do {                                                                             \
+        MPI_Request request = MPI_REQUEST_NULL;                                      \
+                                                                                     \
+        if (0 == (g)->form) {                                                        \
+            EPT_OK((g)->t, MPI_##name(__VA_ARGS__));                                 \
+        } else if (1 == (g)->form) {                                                 \
+            EPT_OK((g)->t, MPI_##iname(__VA_ARGS__, &request));                      \
+            EPT_OK((g)->t, MPI_Wait(&request, MPI_STATUS_IGNORE));                   \
+        } else {                                                                     \
+            EPT_OK((g)->t, MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request)); \
+            EPT_OK((g)->t, MPI_Start(&request));                                     \
+            EPT_OK((g)->t, MPI_Wait(&request, MPI_STATUS_IGNORE));                   \
+            EPT_OK((g)->t, MPI_Request_free(&request));                              \
+        }                                                                            \
+    } while (0)
+
+static void check(const group_t *g, const int *got, int stride, int count, int from,
+                  const char *what)
+{
+    for (int i = 0; i < count; ++i) {
+        if (coll_value(from, count, i) != got[i * stride]) {
+            ept_fail(g->t, __FILE__, __LINE__, "%s: element %d of %d from %d: expected %d, got %d",
+                     what, i, count, from, coll_value(from, count, i), got[i * stride]);
+            return;
+        }
+    }
+    atomic_fetch_add(&g->t->checks, 1);
+}
+
+static void set(int *v, int stride, int count, int from)
+{
+    for (int i = 0; i < count; ++i) {
+        v[i * stride] = coll_value(from, count, i);
+    }
+}
+
+/** Odd members have gaps between elements. */
+static int stride_of(const group_t *g)
+{
+    return 1 + g->rank % 2;
+}
+
+static MPI_Datatype type_of(const group_t *g)
+{
+    return 0 != g->rank % 2 ? g->gaps : MPI_INT;
+}
+
 static void bcast(const group_t *g, int count)
 {
     for (int root = 0; root < g->size; ++root) {
@@ -86,7 +146,7 @@ static void bcast(const group_t *g, int count)
         if (root == g->rank) {
             set(g->out, stride, count, root);
         }
-        EPT_OK(g->t, MPI_Bcast(g->out, count, type_of(g), root, g->comm));
+        CALL(g, Bcast, Ibcast, g->out, count, type_of(g), root, g->comm);
         check(g, g->out, stride, count, root, "bcast");
         EPT_EQ(g->t, 0x3a3a3a3a, 2 == stride ? g->out[1] : 0x3a3a3a3a);
     }
@@ -101,8 +161,8 @@ static void allgather(const group_t *g, int count)
     memset(g->out, 0x3a, 2 * (size_t) (count * g->size) * sizeof(int));
     set(in_place ? g->out + g->rank * count * stride : g->in, in_place ? stride : 1, count,
         g->rank);
-    EPT_OK(g->t, MPI_Allgather(in_place ? MPI_IN_PLACE : g->in, count, MPI_INT, g->out, count,
-                               type_of(g), g->comm));
+    CALL(g, Allgather, Iallgather, in_place ? MPI_IN_PLACE : g->in, count, MPI_INT, g->out, count,
+         type_of(g), g->comm);
     for (int from = 0; from < g->size; ++from) {
         check(g, g->out + from * count * stride, stride, count, from, "allgather");
     }
@@ -138,8 +198,8 @@ static void reduce(const group_t *g, int count)
         ept_phase(g->t, "reduce of %d to %d", count, root);
         memset(g->out, 0x3a, (size_t) count * sizeof(int));
         set(in_place ? g->out : g->in, 1, count, g->rank);
-        EPT_OK(g->t, MPI_Reduce(in_place ? MPI_IN_PLACE : g->in, g->out, count, MPI_INT, MPI_SUM,
-                                root, g->comm));
+        CALL(g, Reduce, Ireduce, in_place ? MPI_IN_PLACE : g->in, g->out, count, MPI_INT, MPI_SUM,
+             root, g->comm);
         if (root == g->rank) {
             check_sum(g, count, "reduce");
         } else {
@@ -155,8 +215,8 @@ static void allreduce(const group_t *g, int count)
 
     ept_phase(g->t, "allreduce of %d", count);
     set(in_place ? g->out : g->in, 1, count, g->rank);
-    EPT_OK(g->t, MPI_Allreduce(in_place ? MPI_IN_PLACE : g->in, g->out, count, MPI_INT, MPI_SUM,
-                               g->comm));
+    CALL(g, Allreduce, Iallreduce, in_place ? MPI_IN_PLACE : g->in, g->out, count, MPI_INT, MPI_SUM,
+         g->comm);
     check_sum(g, count, "allreduce");
 }
 
@@ -170,18 +230,24 @@ static void bits(const group_t *g, int count)
     for (int i = 0; i < count; ++i) {
         in[i] = 1.0 / (3 + g->rank + i % 1013) * (0 == (g->rank + i) % 3 ? 1e9 : 1);
     }
-    EPT_OK(g->t, MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, g->comm));
+    CALL(g, Allreduce, Iallreduce, in, out, count, MPI_DOUBLE, MPI_SUM, g->comm);
     memcpy(again, out, (size_t) count * sizeof(*out));
-    EPT_OK(g->t, MPI_Bcast(again, count, MPI_DOUBLE, g->size - 1, g->comm));
+    CALL(g, Bcast, Ibcast, again, count, MPI_DOUBLE, g->size - 1, g->comm);
     EPT_EQ(g->t, 0, memcmp(out, again, (size_t) count * sizeof(*out)));
-    EPT_OK(g->t, MPI_Allreduce(in, again, count, MPI_DOUBLE, MPI_SUM, g->comm));
+    CALL(g, Allreduce, Iallreduce, in, again, count, MPI_DOUBLE, MPI_SUM, g->comm);
     EPT_EQ(g->t, 0, memcmp(out, again, (size_t) count * sizeof(*out)));
     free(in);
     free(out);
     free(again);
 }
 
-void layout_affine(void *from, void *into, int *count, MPI_Datatype *type)
+static void barrier(const group_t *g)
+{
+    CALL(g, Barrier, Ibarrier, g->comm);
+}
+
+/** (a, b) o (c, d) = (a c, b c + d): does not commute. */
+static void affine(void *from, void *into, int *count, MPI_Datatype *type)
 {
     unsigned int *x = from, *y = into;
 
@@ -207,9 +273,9 @@ static void in_order(const group_t *g, int count)
     }
     for (int root = -1; root < g->size; ++root) {
         if (0 > root) {
-            EPT_OK(g->t, MPI_Allreduce(g->in, g->out, count, pair, op, g->comm));
+            CALL(g, Allreduce, Iallreduce, g->in, g->out, count, pair, op, g->comm);
         } else {
-            EPT_OK(g->t, MPI_Reduce(g->in, g->out, count, pair, op, root, g->comm));
+            CALL(g, Reduce, Ireduce, g->in, g->out, count, pair, op, root, g->comm);
         }
         for (int i = 0; i < count && (0 > root || root == g->rank); ++i) {
             unsigned int a = 1, b = 0;
@@ -238,7 +304,7 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
 {
     int key = 0;
     const int color = layout(t, &key);
-    group_t g = {.t = t};
+    group_t g = {.t = t, .form = (int) ept_option_long("form", 0)};
 
     EPT_OK(t, MPI_Comm_split(parent, color, key, &g.comm));
     if (MPI_COMM_NULL == g.comm) {
@@ -254,7 +320,7 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
         bcast(&g, counts[i]);
         allgather(&g, (counts[i] + g.size - 1) / g.size);
         reduce(&g, counts[i]);
-        EPT_OK(t, MPI_Barrier(g.comm));
+        barrier(&g);
         allreduce(&g, counts[i]);
         bits(&g, counts[i]);
         in_order(&g, counts[i]);

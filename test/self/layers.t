@@ -31,8 +31,8 @@ my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls door create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
-    'ompi/mca/coll/epcoll' => [qw(block base data local), [qw(pending between)], 'calls'],
-    'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files)], qw(seams calls)],
+    'ompi/mca/coll/epcoll' => [qw(block base data local between pending calls)],
+    'ompi/mpiext/endpoints/c' => [qw(base entry interpose agree seams calls)],
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
 my %PARTS = (

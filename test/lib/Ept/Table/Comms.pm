@@ -53,7 +53,8 @@ our @ENTRIES = (
     { program => 'handles', configs => [qw(1x1 1x4 2x2/tcp)], quick => [] },
     { program => 'coll_life', configs => [qw(1x4 1x8 2x2/tcp 2x2/node)], quick => ['1x4'] },
     # Many collectives under way; also with nothing in lines, small shares, and many levels.
-    { program => 'coll_pending', configs => [qw(1x2 1x4 1x7 2x2/node)], longer => ['1x16'],
+    { program => 'coll_pending', configs => [qw(1x2 1x4 1x7 2x2/node 2x2/tcp 3x3/node)],
+      longer => [qw(1x16 3x3/tcp 2x9/node)],
       quick => ['1x4'] },
     (map { +{ program => 'coll_pending', variant => $_->[0], configs => [$_->[1]], quick => [],
               plain => 0, args => '--seed 5', mca => $_->[2] } }

@@ -124,6 +124,15 @@ our @ENTRIES = (
     # Everything in messages of many rails, and through no slot.
     { program => 'coll_layout', variant => 'rails', plain => 0, configs => [qw(2x2/node 3x3/tcp)],
       quick => [], mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
+    # In steps.
+    (map { +{ program => 'coll_layout', variant => $_->[0], plain => 0, quick => [$_->[2]],
+              configs => [qw(1x3 2x2/tcp 3x3/node)], longer => [qw(2x2/shm 4x4/node 2x9/node)],
+              args => "--form $_->[1]" } }
+        ['nonblocking', 1, '3x3/node'], ['persistent', 2, '2x2/tcp']),
+    (map { +{ program => 'coll_layout', variant => "rails_$_->[0]", plain => 0, quick => [],
+              configs => ['2x2/node'], longer => ['3x3/tcp'], args => "--form $_->[1]",
+              mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' } }
+        ['nonblocking', 1], ['persistent', 2]),
     { program => 'progress', configs => [qw(1x2 1x4 2x1/tcp 2x1/node 2x2 4x2/tcp)],
       longer => [qw(2x1 2x4 4x2/node)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },

@@ -16,7 +16,7 @@
  *
  * Called by builders.
  *
- * Tests: coll_layout, coll_reduce, coll_pending
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

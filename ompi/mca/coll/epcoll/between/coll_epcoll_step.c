@@ -15,7 +15,7 @@
  *
  * Called by coll_epcoll_program.c.
  *
- * Tests: coll_layout, coll_move, coll_pending
+ * Tests: coll_layout, coll_pending
  */
 
 #include "ompi_config.h"

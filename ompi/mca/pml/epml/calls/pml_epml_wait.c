@@ -33,6 +33,8 @@
 #include "pml_epml_seen.h"
 #include "pml_epml_wait.h"
 
+#include <sched.h>
+
 #include "ompi/communicator/comm_request.h"
 #include "ompi/constants.h"
 #include "opal/runtime/opal_progress.h"
@@ -114,6 +116,9 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
         mca_pml_epml_process_progress();
     }
     mca_pml_epml_turned(waiter, ep, events);
+    if (mca_pml_epml_is_guest_request(request) && 0 == events && mca_pml_epml_is_crowded()) {
+        sched_yield();
+    }
 }
 
 /**
