@@ -425,6 +425,45 @@ static void case_collectives(MPI_Comm comm, struct ept *t)
     free(places);
 }
 
+/* Calls of a communicator whose members live in several processes. */
+static void case_between(MPI_Comm comm, struct ept *t)
+{
+    enum { CALLS = 3, NAMES = 3 };
+    static const char *const names[NAMES] = {"ep_gatherv_between", "ep_scan_between",
+                                             "ep_gatherv_pieces"};
+    static const int expected[NAMES] = {CALLS, CALLS, 0};
+    int *ones = malloc((size_t) t->size * sizeof(*ones));
+    int *places = malloc((size_t) t->size * sizeof(*places));
+    int *out = calloc((size_t) t->size, sizeof(*out)), in = t->rank;
+    long vector[1000] = {0}, sums[1000];
+    struct variable of_comm[NAMES];
+    struct access access;
+    MPI_Comm dup;
+
+    for (int i = 0; i < t->size; ++i) {
+        ones[i] = 1;
+        places[i] = i;
+    }
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    access = open_access(t, dup);
+    for (int i = 0; i < NAMES; ++i) {
+        of_comm[i] = open_of(t, &access, "coll_epcoll", names[i], MPI_T_PVAR_CLASS_COUNTER);
+    }
+    for (int i = 0; i < CALLS; ++i) {
+        EPT_OK(t, MPI_Gatherv(&in, 1, MPI_INT, out, ones, places, MPI_INT, i % t->size, dup));
+        EPT_OK(t, MPI_Scan(vector, sums, 1000, MPI_LONG, MPI_SUM, dup));
+    }
+    for (int i = 0; i < NAMES; ++i) {
+        EPT_EQ(t, expected[i], (long) value_of(t, &of_comm[i]));
+        close_variable(t, &of_comm[i]);
+    }
+    close_access(t, &access);
+    EPT_OK(t, MPI_Comm_free(&dup));
+    free(ones);
+    free(places);
+    free(out);
+}
+
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* Its values are those of all its endpoints, gone ones included; and those of any communicator
@@ -517,6 +556,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_full);
     if (1 < t->size && t->size == t->nlocal) {
         EPT_CASE(t, case_collectives);
+    }
+    if (t->size > t->nlocal && 1 < t->nlocal) {
+        EPT_CASE(t, case_between);
     }
     EPT_CASE(t, case_process);
     EPT_CASE(t, case_under_way);

@@ -49,6 +49,7 @@ static const struct {
 } ways[EPCOLL_WAYS] = {
     [EPCOLL_WAY_SMALL] = {"small", "whose data travelled in members' cache lines"},
     [EPCOLL_WAY_PIECES] = {"pieces", "that members worked on in shares, from buffer to buffer"},
+    [EPCOLL_WAY_BETWEEN] = {"between", "by members of several processes, with messages"},
 };
 
 /** Can calls of a kind go this way? */
@@ -56,13 +57,13 @@ static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
 {
     switch (kind) {
     case EPCOLL_BARRIER:
-        return EPCOLL_WAY_SMALL == way;
+        return EPCOLL_WAY_PIECES != way;
     case EPCOLL_ALLGATHERV:
     case EPCOLL_ALLTOALLV:
     case EPCOLL_ALLTOALLW:
     case EPCOLL_GATHERV:
     case EPCOLL_SCATTERV:
-        return EPCOLL_WAY_PIECES == way; /* a member does not know how long the others' data are */
+        return EPCOLL_WAY_SMALL != way; /* a member does not know how long the others' data are */
     default:
         return true;
     }

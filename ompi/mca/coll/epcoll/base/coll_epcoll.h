@@ -53,8 +53,9 @@ typedef struct mca_coll_epcoll_component_t {
 
 /** Ways that a call may go. */
 typedef enum mca_coll_epcoll_way_t {
-    EPCOLL_WAY_SMALL,  /**< in slots */
-    EPCOLL_WAY_PIECES, /**< in shares of pieces */
+    EPCOLL_WAY_SMALL,   /**< in slots */
+    EPCOLL_WAY_PIECES,  /**< in shares of pieces */
+    EPCOLL_WAY_BETWEEN, /**< of several processes, but for those in slots of the node */
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
 /** Keys of memory behind the door. */

@@ -183,9 +183,11 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     int rc;
 
     if (is_near(handle, call)) {
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
         rc = near_run(handle->near, call);
         return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     }
+    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_BETWEEN);
     ++handle->calls;
     makes_near = near_make(handle, call->kind);
     rc = !has_own(call->kind)             ? mca_coll_epcoll_program_run(handle, call)

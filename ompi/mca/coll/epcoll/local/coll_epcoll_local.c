@@ -29,10 +29,12 @@ static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t
 void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call)
 {
+    const bool is_in_slots = EPCOLL_BARRIER == call->kind || is_small(&handle->member, call);
+
     mca_coll_epcoll_count(handle, call->kind,
-                          EPCOLL_BARRIER == call->kind || is_small(&handle->member, call)
-                              ? EPCOLL_WAY_SMALL
-                              : EPCOLL_WAY_PIECES);
+                          NULL != handle->layout ? EPCOLL_WAY_BETWEEN
+                          : is_in_slots          ? EPCOLL_WAY_SMALL
+                                                 : EPCOLL_WAY_PIECES);
 }
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
