@@ -204,7 +204,8 @@ typedef struct mpix_endpoints_door_t {
     int (*members)(const struct ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
                    mpix_endpoints_members_t *members);
 
-    /** Has the handle lost a member, as far as is known?
+    /** Has the handle lost a member, as far as is known?  Who asks is taken to wait for it, so that the
+     * engine finds out whether it is there.
      * @param[in] rank  or MPIX_ENDPOINTS_ANYBODY: any, also if another member has said so (then
      *                  collectives fail) */
     bool (*is_lost)(const struct ompi_communicator_t *comm, int rank);

@@ -86,10 +86,14 @@ static void describe(uint64_t word, char *text, size_t size)
 }
 
 /** The rank of a member of the block. */
-static int rank_of(const mca_coll_epcoll_handle_t *handle, uint32_t index)
+static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
+                   uint32_t index)
 {
     mpix_endpoints_place_t place;
 
+    if (member->count == handle->size) {
+        return (int) index; /* of all, also where it is a node's */
+    }
     for (int rank = handle->here.first; rank < (int) handle->size; ++rank) {
         if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process
             && 0 == index--) {
@@ -112,6 +116,6 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
     describe(epcoll_slot(member, member->index)->call, own, sizeof(own));
     describe(other->call, others, sizeof(others));
     (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
-                                handle->comm->c_name, handle->rank, own, rank_of(handle, index),
-                                others);
+                                handle->comm->c_name, handle->rank, own,
+                                rank_of(handle, member, index), others);
 }

@@ -33,6 +33,15 @@ int mca_coll_epcoll_turn(void *context);
  * @return the MPI error code */
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
 
+/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's. */
+static inline void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
+{
+    (void) epcoll_break(&handle->member, why);
+    if (NULL != handle->near) {
+        (void) epcoll_break(&handle->near->member, why);
+    }
+}
+
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 

@@ -42,6 +42,12 @@ int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle)
     return rc;
 }
 
+/** Bytes of one of its blocks. */
+static size_t near_size(const mca_coll_epcoll_handle_t *handle)
+{
+    return epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+}
+
 /**
  * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So it is made
  * when one has been in use for a while, in a call that no member leaves before all have come to it:
@@ -52,7 +58,6 @@ int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle)
 static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
-    const uint32_t fan = mca_coll_epcoll_component.fan;
     mca_coll_epcoll_handle_t *near;
 
     if (OPAL_LIKELY(!handle->may_be_near || handle->near_is_known || NEAR_CALLS > handle->calls
@@ -65,22 +70,29 @@ static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t k
         || MPI_SUCCESS
                != door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
                                    mca_coll_epcoll_component.guest, EPCOLL_KEY_NEAR,
-                                   epcoll_block_size(handle->size, fan), &near->memory)) {
+                                   EPCOLL_NEAR_BLOCKS * near_size(handle), &near->memory)) {
         free(near); /* so nobody has all of it */
         return true;
     }
     near->comm = handle->comm;
     near->rank = handle->rank;
     near->size = handle->size;
-    epcoll_member_init(&near->member, near->memory->base, handle->size, (uint32_t) handle->rank,
-                       fan);
+    handle->near = near;
+    mca_coll_epcoll_near_view(handle, 0, &near->member);
     epcoll_set_crowded(&near->member, door->is_crowded());
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;
-    /* Relaxed: who looks at it has had a message of all since; see near_made. */
-    atomic_fetch_add_explicit(&near->member.block->users, 1, memory_order_relaxed);
-    handle->near = near;
     return true;
+}
+
+void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
+                               epcoll_member_t *member)
+{
+    char *base = handle->near->memory->base;
+
+    epcoll_member_init(member, base + block * near_size(handle), handle->size,
+                       (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
+    member->broken = &((epcoll_block_t *) base)->broken;
 }
 
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
@@ -108,10 +120,8 @@ static void near_made(mca_coll_epcoll_handle_t *handle)
     }
 }
 
-/** Does a call go through the node's block?  A bcast does not: by messages its root may be further
- * ahead of the others. */
-static inline bool is_near(const mca_coll_epcoll_handle_t *handle,
-                           const mca_coll_epcoll_call_t *call)
+bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
+                             const mca_coll_epcoll_call_t *call)
 {
     const mca_coll_epcoll_handle_t *near = handle->near;
 
@@ -164,7 +174,7 @@ bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
     /* Without a layout it is a block of one process, and broken. */
-    return NULL == handle->layout || is_near(handle, call)
+    return NULL == handle->layout || mca_coll_epcoll_is_near(handle, call)
            || mca_coll_epcoll_program_serves(handle, call);
 }
 
@@ -182,8 +192,7 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     bool makes_near;
     int rc;
 
-    if (is_near(handle, call)) {
-        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
+    if (mca_coll_epcoll_is_near(handle, call)) {
         rc = near_run(handle->near, call);
         return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     }
@@ -196,8 +205,8 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     if (OPAL_UNLIKELY(makes_near)) {
         near_made(handle);
     }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc) && NULL != handle->near) {
-        epcoll_break(&handle->near->member, rc);
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        mca_coll_epcoll_break_all(handle, rc);
     }
     return rc;
 }

@@ -45,6 +45,18 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
 /** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
 
+/** Blocks in the node's memory: of blocking calls, of nonblocking ones, and of the first persistent ones. */
+enum { EPCOLL_NEAR_NONBLOCKING = 1, EPCOLL_NEAR_PERSISTENT, EPCOLL_NEAR_BLOCKS = 5 };
+
+/** Does a call go through the node's memory?  The same answer at all members.  A bcast does not: by
+ * messages its root may be further ahead of the others. */
+bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
+                             const mca_coll_epcoll_call_t *call);
+
+/** The member's view of one of the blocks there, by rank; all break together. */
+void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
+                               epcoll_member_t *member);
+
 /** No block of the node any more. */
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
 

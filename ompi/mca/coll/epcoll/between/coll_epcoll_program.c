@@ -201,6 +201,7 @@ static void fail(mca_coll_epcoll_program_t *program, int rc)
 {
     rc = NULL == program->channel ? mca_coll_epcoll_ended(program->handle, rc)
                                   : mca_coll_epcoll_failed(program->handle, program->member, rc);
+    mca_coll_epcoll_break_all(program->handle, rc);
     program->error = rc;
     if (program->is_shown) {
         mca_coll_epcoll_local_close(&program->running, rc);

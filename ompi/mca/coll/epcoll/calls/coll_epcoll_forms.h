@@ -29,7 +29,7 @@
 
 /** Of nonblocking and persistent ones: do the components below serve a call? */
 #define EPCOLL_IS_BELOW(handle, call) \
-    (NULL != (handle)->layout && !mca_coll_epcoll_program_serves(handle, call))
+    (NULL != (handle)->layout && !mca_coll_epcoll_between_serves(handle, call))
 
 /**
  * Defines the functions of a kind: blocking, nonblocking, persistent.

@@ -115,16 +115,19 @@ static mca_coll_epcoll_operation_t *gate_take(mca_coll_epcoll_pending_t *pending
 static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
                            const mca_coll_epcoll_operation_t *operation)
 {
-    return &pending->nonblocking == operation->channel;
+    return &pending->nonblocking == operation->channel || &pending->near == operation->channel;
 }
 
 /** Give it its number, or its program's numbers. */
 static void enter(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    if (NULL != operation->program) {
+    if (operation->steps) {
         mca_coll_epcoll_program_enter(operation->program);
         operation->is_shown = true; /* as far as it goes: its steps look for themselves */
         return;
+    }
+    if (NULL != operation->program) {
+        operation->member = operation->channel->member; /* it may have been another one's before */
     }
     operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
@@ -157,6 +160,23 @@ static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
     return true;
 }
 
+/** It waits: for something that will not come?  In the node's memory it is nobody else who notices
+ * that a member is lost.  @return 0, or the error with which to end */
+static int why_not(const mca_coll_epcoll_pending_t *pending,
+                   const mca_coll_epcoll_operation_t *operation)
+{
+    const mca_coll_epcoll_handle_t *handle = pending->handle;
+    const int why = broken(operation);
+
+    if (OPAL_LIKELY(0 != why || NULL == handle->layout || !operation->is_shown
+                    || 0 != operation->running.waits % EPCOLL_WAITS)) {
+        return why;
+    }
+    return mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)
+               ? MPI_ERR_PROC_FAILED
+               : 0;
+}
+
 /**
  * Go on with one.
  *
@@ -169,14 +189,14 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
 {
     int rc = EPCOLL_NOTHING;
 
-    if (NULL != operation->program) {
+    if (operation->steps) {
         return mca_coll_epcoll_program_step(operation->program, most);
     }
     if (OPAL_LIKELY(operation->is_shown) || show(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
     }
     if (EPCOLL_NOTHING == rc) {
-        rc = broken(operation);
+        rc = why_not(pending, operation);
         if (OPAL_LIKELY(0 == rc)) {
             return EPCOLL_NOTHING;
         }
@@ -190,6 +210,7 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         return rc;
     }
     rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
+    mca_coll_epcoll_break_all(pending->handle, rc);
     if (operation->is_shown) {
         mca_coll_epcoll_local_close(&operation->running, rc);
     } else {
@@ -209,7 +230,7 @@ static void finish(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation
 {
     say_ended(ended); /* there is another one, so it is not the last */
     *ended = (ended_t){.request = operation->request, .error = error};
-    if (NULL != operation->program) {
+    if (operation->steps) {
         mca_coll_epcoll_program_trim(operation->program);
     }
     if (is_nonblocking(pending, operation)) {
@@ -272,8 +293,7 @@ static void leave(mca_coll_epcoll_pending_t *pending, ended_t *ended)
 /** Is the step of one long? */
 static bool works(const mca_coll_epcoll_operation_t *operation)
 {
-    return NULL != operation->program ? operation->program->is_enough
-                                      : NULL != operation->running.family;
+    return operation->steps ? operation->program->is_enough : NULL != operation->running.family;
 }
 
 /** Go on with all.  @return whether that has brought something */
@@ -388,12 +408,9 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
 bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation)
 {
-    operation->program = NULL;
-    if (NULL == pending->handle->layout) {
-        return true;
-    }
-    operation->program = calloc(1, sizeof(*operation->program));
-    return NULL != operation->program;
+    operation->steps = NULL != pending->handle->layout;
+    operation->program = operation->steps ? calloc(1, sizeof(*operation->program)) : NULL;
+    return !operation->steps || NULL != operation->program;
 }
 
 void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
@@ -416,6 +433,18 @@ static void operation_free(mca_coll_epcoll_operation_t *operation)
 static void *copied_types(const mca_coll_epcoll_call_t *call)
 {
     return (void *) (uintptr_t) call->recv_types;
+}
+
+/** @param steps  it goes through its program; else, of several processes, by the node's memory */
+static void prepare(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
+                    const mca_coll_epcoll_call_t *call, bool steps)
+{
+    operation->call = *call;
+    operation->request = NULL;
+    operation->steps = steps;
+    if (NULL != operation->program) {
+        operation->channel = steps ? &pending->nonblocking : &pending->near;
+    }
 }
 
 static const mpix_endpoints_request_ops_t plain_ops = {.free = NULL};
@@ -462,8 +491,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
         operation = operation_new(pending);
     }
     if (NULL != operation) {
-        operation->call = *call;
-        operation->request = NULL;
+        prepare(pending, operation, call, false);
         enter(pending, operation);
         rc = 1 < pending->waiting ? EPCOLL_NOTHING : go_on(pending, operation, shares_in_step());
     }
@@ -497,8 +525,7 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     mca_coll_epcoll_operation_t *operation = operation_new(pending);
 
     if (NULL != operation) {
-        operation->call = *call;
-        operation->request = NULL;
+        prepare(pending, operation, call, false);
     }
     if (NULL == operation || MPI_SUCCESS != request_new(pending, operation)) {
         free(copied_types(call));
@@ -543,8 +570,7 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
         operation = operation_new(pending);
     }
     if (NULL != operation) {
-        operation->call = *call;
-        operation->request = NULL;
+        prepare(pending, operation, call, true);
         rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
                                            operation->channel, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
@@ -573,6 +599,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
 {
     mca_coll_epcoll_pending_t *pending = ready(handle);
     mca_coll_epcoll_call_t typed;
+    bool steps;
     int rc;
 
     if (OPAL_UNLIKELY(NULL == pending)) {
@@ -586,7 +613,11 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         }
         call = &typed;
     }
-    rc = NULL != handle->layout           ? begin_program(pending, call, request_p)
+    steps = NULL != handle->layout && !mca_coll_epcoll_is_near(handle, call);
+    if (OPAL_UNLIKELY(NULL == pending->near.member.block && NULL != handle->near)) {
+        mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_NONBLOCKING, &pending->near.member);
+    }
+    rc = steps                            ? begin_program(pending, call, request_p)
          : OPAL_LIKELY(gate_try(pending)) ? begin_held(pending, call, request_p)
                                           : begin_aside(pending, call, request_p);
     return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);

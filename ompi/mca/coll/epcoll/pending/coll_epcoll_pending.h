@@ -24,7 +24,8 @@
  * another one holds it leaves it at the gate, and whoever holds that takes it in.
  *
  * Where members live in several processes, an operation goes through its program (layer between), whose
- * LOCAL steps have numbers of the block; all of an operation's follow each other.
+ * LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes through the
+ * node's memory instead is as if all members were in one process, in blocks of their own there.
  *
  * Once the last member has started an operation, any one of them completes everybody's part of it;
  * but its request ends in a step of its own handle, when its thread is in MPI, or helped.
@@ -54,6 +55,7 @@ struct mca_coll_epcoll_operation_t {
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_call_t call;
     mca_coll_epcoll_program_t *program; /**< of members in several processes; NULL: all are here */
+    bool steps;                         /**< it goes through its program */
     ompi_request_t *request;            /**< NULL: none yet */
     bool is_shown;           /**< else it waits until its slot may be written */
 };
@@ -70,12 +72,14 @@ typedef struct mca_coll_epcoll_pending_t {
     mca_coll_epcoll_operation_t *unused;
     uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
     mca_coll_epcoll_channel_t nonblocking;
-    mca_coll_epcoll_side_t *side; /**< its block */
+    mca_coll_epcoll_side_t *side;   /**< its block */
+    mca_coll_epcoll_channel_t near; /**< likewise in the node's memory; block NULL: not yet */
 
     mca_coll_epcoll_sides_t kept;
     /* the thread of the handle; the same at all members */
     uint32_t calls; /**< of nonblocking ones that have programs */
     uint32_t inits; /**< of persistent ones */
+    uint32_t nears; /**< those of them that have a block in the node's memory */
 } mca_coll_epcoll_pending_t;
 
 /** What handle->begin and handle->init are. */

@@ -180,7 +180,7 @@ static int start(void *context)
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
     mca_coll_epcoll_local_count(handle, &operation->call);
-    if (NULL != operation->program
+    if (operation->steps
         && MPI_SUCCESS
                != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
                                                 operation->channel, persistent->tag)) {
@@ -211,6 +211,26 @@ static void end(void *context)
 
 static const mpix_endpoints_request_ops_t persistent_ops = {.start = start, .free = end};
 
+/** Its block, and the program that goes with it.  The same at all members.  @return false: no memory */
+static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle,
+                      const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_pending_t *pending = persistent->pending;
+    const uint32_t init = pending->inits++;
+
+    if (NULL != handle->layout && mca_coll_epcoll_is_near(handle, call)
+        && EPCOLL_NEAR_BLOCKS > EPCOLL_NEAR_PERSISTENT + pending->nears) {
+        mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_PERSISTENT + pending->nears++,
+                                  &persistent->channel.member);
+        return true;
+    }
+    persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
+    return mca_coll_epcoll_pending_equip(pending, &persistent->operation)
+           && MPI_SUCCESS
+                  == mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + init,
+                                              &persistent->channel.member, &persistent->side);
+}
+
 /** @return NULL: no memory */
 static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
                                     const mca_coll_epcoll_call_t *call)
@@ -225,12 +245,8 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     persistent->operation.channel = &persistent->channel;
     persistent->channel.in_turn = true;
     persistent->operation.call = *call;
-    persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (pending->inits & EPCOLL_TAGS_EACH);
     if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
-        || !mca_coll_epcoll_pending_equip(pending, &persistent->operation)
-        || MPI_SUCCESS
-               != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + pending->inits++,
-                                           &persistent->channel.member, &persistent->side)) {
+        || !get_block(persistent, handle, call)) {
         give_up(persistent);
         return NULL;
     }

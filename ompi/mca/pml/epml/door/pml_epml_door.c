@@ -90,7 +90,7 @@ static bool lost(const mca_pml_epml_comm_t *comm, int rank, bool asks)
 
 static bool door_is_lost(const ompi_communicator_t *comm, int rank)
 {
-    return lost(mca_pml_epml_comm(comm), rank, false);
+    return lost(mca_pml_epml_comm(comm), rank, true);
 }
 
 static int door_turn(const ompi_communicator_t *comm)
