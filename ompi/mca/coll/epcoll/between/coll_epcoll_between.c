@@ -78,7 +78,7 @@ static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t k
     near->rank = handle->rank;
     near->size = handle->size;
     handle->near = near;
-    mca_coll_epcoll_near_view(handle, 0, &near->member);
+    mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_BLOCKING, &near->member);
     epcoll_set_crowded(&near->member, door->is_crowded());
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;

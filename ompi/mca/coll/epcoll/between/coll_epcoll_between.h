@@ -45,8 +45,8 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
 /** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
 
-/** Blocks in the node's memory: of blocking calls, of nonblocking ones, and of the first persistent ones. */
-enum { EPCOLL_NEAR_NONBLOCKING = 1, EPCOLL_NEAR_PERSISTENT, EPCOLL_NEAR_BLOCKS = 5 };
+/** Blocks in the node's memory. */
+enum { EPCOLL_NEAR_BLOCKING, EPCOLL_NEAR_NONBLOCKING, EPCOLL_NEAR_BLOCKS };
 
 /** Does a call go through the node's memory?  The same answer at all members.  A bcast does not: by
  * messages its root may be further ahead of the others. */

@@ -166,8 +166,12 @@ static int why_not(const mca_coll_epcoll_pending_t *pending,
                    const mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
-    const int why = broken(operation);
+    int why = broken(operation);
 
+    if (0 == why && NULL != handle->layout) {
+        /* Relaxed: as in broken. */
+        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+    }
     if (OPAL_LIKELY(0 != why || NULL == handle->layout || !operation->is_shown
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {
         return why;
@@ -638,6 +642,7 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
             operation_free(operation);
         }
     }
+    mca_coll_epcoll_group_put(NULL == pending ? NULL : pending->groups.last);
     mca_coll_epcoll_sides_end(&handle->member, NULL == pending ? NULL : &pending->kept);
     free(pending);
 }

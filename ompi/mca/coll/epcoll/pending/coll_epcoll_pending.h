@@ -37,6 +37,7 @@
 #include "ompi_config.h"
 
 #include "../between/between.h"
+#include "coll_epcoll_group.h"
 #include "coll_epcoll_side.h"
 
 #include "ompi/request/request.h"
@@ -79,7 +80,7 @@ typedef struct mca_coll_epcoll_pending_t {
     /* the thread of the handle; the same at all members */
     uint32_t calls; /**< of nonblocking ones that have programs */
     uint32_t inits; /**< of persistent ones */
-    uint32_t nears; /**< those of them that have a block in the node's memory */
+    mca_coll_epcoll_groups_t groups;
 } mca_coll_epcoll_pending_t;
 
 /** What handle->begin and handle->init are. */

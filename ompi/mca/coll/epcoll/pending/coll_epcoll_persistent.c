@@ -30,7 +30,10 @@
 typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
     mca_coll_epcoll_channel_t channel;
-    mca_coll_epcoll_side_t *side; /**< its block */
+    mca_coll_epcoll_side_t *side;   /**< its block */
+    mca_coll_epcoll_channel_t near; /**< likewise in the node's memory */
+    mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
+    bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
     int tag;      /**< of its messages */
     void *arrays; /**< copies; NULL: none */
@@ -173,6 +176,20 @@ static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/** The first start is over, so it is known whether there is a block in the node's memory: the same at all
+ * members. */
+static void choose(persistent_t *persistent)
+{
+    mca_coll_epcoll_operation_t *operation = &persistent->operation;
+
+    if (persistent->has_run && operation->steps && NULL != persistent->group
+        && mca_coll_epcoll_group_is_whole(persistent->group)) {
+        operation->channel = &persistent->near;
+        operation->steps = false;
+    }
+    persistent->has_run = true;
+}
+
 static int start(void *context)
 {
     persistent_t *persistent = context;
@@ -180,6 +197,7 @@ static int start(void *context)
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
     mca_coll_epcoll_local_count(handle, &operation->call);
+    choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
                != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
@@ -196,6 +214,7 @@ static void give_up(persistent_t *persistent)
         mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
                                  persistent->side);
     }
+    mca_coll_epcoll_group_put(persistent->group);
     mca_coll_epcoll_pending_strip(&persistent->operation);
     free(persistent->arrays);
     free(persistent);
@@ -205,24 +224,23 @@ static void end(void *context)
 {
     persistent_t *persistent = context;
 
-    hold(&persistent->operation.call, persistent->channel.member.count, false);
+    hold(&persistent->operation.call, persistent->pending->handle->size, false);
     give_up(persistent);
 }
 
 static const mpix_endpoints_request_ops_t persistent_ops = {.start = start, .free = end};
 
-/** Its block, and the program that goes with it.  The same at all members.  @return false: no memory */
+/** Its blocks, and the program that goes with them.  The same at all members.  @return false: no memory */
 static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle,
                       const mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_pending_t *pending = persistent->pending;
     const uint32_t init = pending->inits++;
 
-    if (NULL != handle->layout && mca_coll_epcoll_is_near(handle, call)
-        && EPCOLL_NEAR_BLOCKS > EPCOLL_NEAR_PERSISTENT + pending->nears) {
-        mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_PERSISTENT + pending->nears++,
-                                  &persistent->channel.member);
-        return true;
+    if (NULL != handle->layout && mca_coll_epcoll_group_serves(handle, call)) {
+        persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
+                                                      &persistent->near.member);
+        persistent->near.in_turn = true;
     }
     persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
     return mca_coll_epcoll_pending_equip(pending, &persistent->operation)

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * The layer pending: nonblocking and persistent collectives among the members of one process.
+ * The layer pending: nonblocking and persistent collectives.
  */
 
 #ifndef MCA_COLL_EPCOLL_PENDING_PENDING_H

@@ -1,0 +1,123 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Groups of blocks in the node's memory.
+ *
+ * Called by coll_epcoll_persistent.c.
+ *
+ * Tests: coll_pending
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_group.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/** Operations of a group: a file in memory takes as long as a communicator to be made. */
+#define GROUP 16
+
+/** Keys of their memory: far behind all others. */
+#define GROUP_KEYS UINT32_C(0x80000000)
+
+struct mca_coll_epcoll_group_t {
+    mpix_endpoints_memory_t *memory;
+    _Atomic uint32_t
+        users; /**< operations that have not gone, and the handle while it is the last */
+};
+
+bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
+                                  const mca_coll_epcoll_call_t *call)
+{
+    const epcoll_member_t all = {.count = handle->size,
+                                 .levels = handle->size > mca_coll_epcoll_component.fan};
+
+    switch (call->kind) {
+    case EPCOLL_BARRIER:
+        return handle->may_be_near;
+    case EPCOLL_ALLGATHER:
+    case EPCOLL_ALLREDUCE:
+    case EPCOLL_ALLTOALL:
+    case EPCOLL_REDUCE_SCATTER:
+    case EPCOLL_REDUCE_SCATTER_BLOCK:
+        return handle->may_be_near
+               && mca_coll_epcoll_is_small(&all, (uint32_t) mca_coll_epcoll_component.inline_limit,
+                                           call);
+    default:
+        return false; /* not all have come when it is over */
+    }
+}
+
+static size_t size_of(const mca_coll_epcoll_handle_t *handle)
+{
+    return epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+}
+
+/** A new one.  @return NULL: no memory */
+static mca_coll_epcoll_group_t *group_new(mca_coll_epcoll_handle_t *handle, uint32_t number)
+{
+    mca_coll_epcoll_group_t *group = malloc(sizeof(*group));
+
+    if (NULL == group
+        || MPI_SUCCESS
+               != mca_coll_epcoll_component.door->memory_get(
+                   handle->comm, MPIX_ENDPOINTS_NODE, mca_coll_epcoll_component.guest,
+                   GROUP_KEYS + number, GROUP * size_of(handle), &group->memory)) {
+        free(group);
+        return NULL;
+    }
+    atomic_init(&group->users, 1);
+    return group;
+}
+
+mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *handle,
+                                                   mca_coll_epcoll_groups_t *groups,
+                                                   epcoll_member_t *member)
+{
+    const uint32_t init = groups->inits++, place = init % GROUP;
+    mca_coll_epcoll_group_t *group;
+    char *base;
+
+    if (0 == place) {
+        mca_coll_epcoll_group_put(groups->last);
+        groups->last = group_new(handle, init / GROUP);
+    }
+    group = groups->last;
+    if (NULL == group) {
+        return NULL;
+    }
+    base = group->memory->base;
+    epcoll_member_init(member, base + place * size_of(handle), handle->size,
+                       (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
+    member->broken = NULL != handle->near ? handle->near->member.broken
+                                          : &((epcoll_block_t *) base)->broken;
+    /* Relaxed: who adds one has one. */
+    atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);
+    return group;
+}
+
+bool mca_coll_epcoll_group_is_whole(const mca_coll_epcoll_group_t *group)
+{
+    return mca_coll_epcoll_component.door->memory_is_whole(group->memory);
+}
+
+void mca_coll_epcoll_group_put(mca_coll_epcoll_group_t *group)
+{
+    /* Release: our uses of it; acquire: the others'.  Partner: this one, of other operations. */
+    if (NULL != group && 1 == atomic_fetch_sub_explicit(&group->users, 1, memory_order_acq_rel)) {
+        mca_coll_epcoll_component.door->memory_put(group->memory);
+        free(group);
+    }
+}
