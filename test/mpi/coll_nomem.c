@@ -57,8 +57,8 @@ typedef struct round_t {
     struct ept *t;
     MPI_Comm comm;
     int rank, size;
-    int calls;  /**< until now */
-    int first;  /**< that has failed, or -1 */
+    int calls; /**< until now */
+    int first; /**< that has failed, or -1 */
     int class; /**< of its error */
 } round_t;
 

@@ -41,7 +41,7 @@
  * Guards: pml_epml_base_error.c, pml_epml_finalize.c, pml_epml_lost_launcher.c, pml_epml_lost.c,
  * pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c, btl_epofi_sockets.c,
  * btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c, pml_epml_door.c,
- * coll_epcoll_exchange.c
+ * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_program.c
  */
 
 #include "death.h"
@@ -116,6 +116,31 @@ static int way_allreduce(survivor_t *s)
             rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
     } while (MPI_SUCCESS == rc);
+    return rc;
+}
+
+/** Nonblocking and persistent ones, short ones as well; on one node these take no message. */
+static int way_later(survivor_t *s)
+{
+    MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int rc = MPI_Barrier_init(s->comm, MPI_INFO_NULL, &request[0]);
+
+    for (int i = 0; i < 10 && MPI_SUCCESS == rc; ++i) {
+        rc = MPI_Barrier(s->comm);
+    }
+    while (MPI_SUCCESS == rc) {
+        rc = MPI_Start(&request[0]);
+        rc = MPI_SUCCESS == rc ? MPI_Wait(&request[0], MPI_STATUS_IGNORE) : rc;
+        for (int count = 1; count < LARGE && MPI_SUCCESS == rc; count *= 300) {
+            rc = MPI_Iallreduce(MPI_IN_PLACE, s->buffer, count, MPI_CHAR, MPI_BOR, s->comm,
+                                &request[1]);
+            rc = MPI_SUCCESS == rc ? MPI_Wait(&request[1], MPI_STATUS_IGNORE) : rc;
+        }
+        if (MPI_SUCCESS == rc) {
+            rc = MPI_Ibarrier(s->comm, &request[1]);
+            rc = MPI_SUCCESS == rc ? MPI_Wait(&request[1], MPI_STATUS_IGNORE) : rc;
+        }
+    }
     return rc;
 }
 
@@ -337,6 +362,7 @@ static const struct {
     {"barrier", way_barrier, true},
     {"allreduce", way_allreduce, true},
     {"bcast", way_bcast, true},
+    {"later", way_later, true},
     {"late", way_late, true},
     {"alltoallw", way_alltoallw, true},
     {"inter", way_inter, true},

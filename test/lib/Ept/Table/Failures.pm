@@ -69,13 +69,13 @@ our @ENTRIES = (
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
-                           /^(?:recv|stream|stuck|barrier|ring|meet|door)$/ ? '3x2/node' : ()],
+                           /^(?:recv|stream|stuck|barrier|later|ring|meet|door)$/ ? '3x2/node' : ()],
               long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast)$/),
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast ring alltoallw inter meet door)),
+           bcast later ring alltoallw inter meet door)),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
       launcher => $NOTIFY, within => 30000,
@@ -108,7 +108,7 @@ our @ENTRIES = (
               launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
-        qw(recv probe iprobe stream any barrier)),
+        qw(recv probe iprobe stream any barrier later)),
     # MPI_Finalize does not wait for the dead, nor for ever for those who may.
     (map { my ($how, $launcher, $says) = @$_;
            +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,

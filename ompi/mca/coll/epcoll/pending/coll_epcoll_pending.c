@@ -15,7 +15,7 @@
  *
  * Called by the layer calls, and as work by the engine.
  *
- * Tests: coll_pending, coll_life, coll_nomem
+ * Tests: coll_pending, coll_life, coll_nomem, death (later)
  */
 
 #include "ompi_config.h"
