@@ -218,6 +218,39 @@ static void persistent(round_t *r)
     }
 }
 
+/** What spans processes: small and long, in any form. */
+static void spanning(round_t *r)
+{
+    int *in = malloc(LONG * sizeof(int)), *out = calloc(LONG, sizeof(int)), few[4], rc;
+    MPI_Request request = MPI_REQUEST_NULL, again = MPI_REQUEST_NULL;
+
+    put(r, in, LONG);
+    (void) ended(r,
+                 MPI_Allreduce_init(in, few, 4, MPI_INT, MPI_SUM, r->comm, MPI_INFO_NULL, &again));
+    rc = MPI_Iallreduce(in, few, 4, MPI_INT, MPI_SUM, r->comm, &request);
+    if (waited(r, rc, &request)) {
+        check_sum(r, few, 4, r->size - 1);
+    }
+    rc = MPI_Iallreduce(in, out, LONG, MPI_INT, MPI_SUM, r->comm, &request);
+    if (waited(r, rc, &request)) {
+        check_sum(r, out, LONG, r->size - 1);
+    }
+    rc = MPI_Ibarrier(r->comm, &request);
+    (void) waited(r, rc, &request);
+    for (int round = 0; round < 2; ++round) {
+        memset(few, 0, sizeof(few));
+        rc = start(&again);
+        if (waited(r, rc, &again)) {
+            check_sum(r, few, 4, r->size - 1);
+        }
+    }
+    if (MPI_REQUEST_NULL != again) {
+        EPT_OK(r->t, MPI_Request_free(&again));
+    }
+    free(in);
+    free(out);
+}
+
 /** A type of loops in loops, none of which can be seen as one. */
 static MPI_Datatype deep_type(const round_t *r)
 {
@@ -355,6 +388,7 @@ static bool round_of(MPI_Comm comm, struct ept *t, calls_fn_t calls, int victim,
         mine = fail_alloc_done();
     }
     judge(&r, comm);
+    ept_meet(comm, t); /* what members have told others of it comes before it goes */
     EPT_OK(t, MPI_Comm_free(&r.comm));
     EPT_OK(t, MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_SUM, comm));
     return 0 != any;
@@ -387,6 +421,11 @@ static void case_persistent(MPI_Comm comm, struct ept *t)
     all_rounds(comm, t, persistent, true);
 }
 
+static void case_spanning(MPI_Comm comm, struct ept *t)
+{
+    all_rounds(comm, t, spanning, true);
+}
+
 static void case_blocking(MPI_Comm comm, struct ept *t)
 {
     all_rounds(comm, t, blocking, true);
@@ -410,6 +449,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     ept_meet(comm, t);
     EPT_CASE(t, case_near);
+    EPT_CASE(t, case_spanning);
     if (1 < t->nprocs && 0 == ept_option_long("rooms", 0)) {
         return 0;
     }

@@ -148,7 +148,8 @@ static void handle_free(ompi_communicator_t *comm, void *object)
 
 static const mpix_endpoints_guest_t guest = {.name = "coll/epcoll",
                                              .make = handle_make,
-                                             .free = handle_free};
+                                             .free = handle_free,
+                                             .arrived = mca_coll_epcoll_arrived};
 
 /* ---- the component --------------------------------------------------------------------------- */
 

@@ -60,6 +60,54 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     return rc;
 }
 
+/** One member of each other process hears of it: else they would wait for messages that do not come. */
+static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
+{
+    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const int32_t word = why;
+
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        if (i != layout->own) {
+            /* Who has no memory for it cannot tell. */
+            (void) mca_coll_epcoll_component.door->post(handle->comm,
+                                                        mca_coll_epcoll_component.guest,
+                                                        (int) layout->member[layout->first[i]],
+                                                        &word, sizeof(word));
+        }
+    }
+}
+
+void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
+{
+    (void) epcoll_break(&handle->member, why);
+    if (NULL != handle->near) {
+        (void) epcoll_break(&handle->near->member, why);
+    }
+    /* Relaxed: nothing is read by it. */
+    if (NULL != handle->layout && MPI_ERR_PROC_FAILED != why
+        && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
+        tell_others(handle, why);
+    }
+}
+
+bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size)
+{
+    mca_coll_epcoll_handle_t *handle = object;
+    int32_t word = 0;
+
+    (void) rank;
+    if (sizeof(word) == size) {
+        memcpy(&word, data, sizeof(word));
+    }
+    if (NULL == handle->layout || MPI_SUCCESS >= word || MPI_ERR_LASTCODE < word) {
+        return false;
+    }
+    /* Relaxed: as above.  The others have been told by who tells us. */
+    atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);
+    (void) epcoll_break(&handle->member, word);
+    return true;
+}
+
 /** What a call is once the block is broken: the error that broke it. */
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {

@@ -33,14 +33,12 @@ int mca_coll_epcoll_turn(void *context);
  * @return the MPI error code */
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
 
-/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's. */
-static inline void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
-{
-    (void) epcoll_break(&handle->member, why);
-    if (NULL != handle->near) {
-        (void) epcoll_break(&handle->near->member, why);
-    }
-}
+/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's; and
+ * other processes are told, but of losses, which the engine tells of.  Any thread. */
+void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
+
+/** What a guest's arrived is: another process tells that it has failed. */
+bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
 
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);

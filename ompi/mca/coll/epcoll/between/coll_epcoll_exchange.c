@@ -70,16 +70,50 @@ int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
                                                  request);
 }
 
-int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc)
+bool mca_coll_epcoll_is_complete(ompi_request_t *request)
 {
-    int end = MPI_SUCCESS;
+    /* Acquire: the data; partner: whoever completes it, in the engine.  libmpi's flag is no atomic
+     * type, but written as one. */
+    return MPI_REQUEST_NULL == request
+           || REQUEST_COMPLETED
+                  == __atomic_load_n((void **) &request->req_complete, __ATOMIC_ACQUIRE);
+}
+
+/** Until it is over.  @return MPI_SUCCESS, or why the block is broken: then what has not come is
+ * withdrawn, since it may never come */
+static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t *request)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    mpix_endpoints_wait_t wait = {.words = {0}};
+    int why = 0;
+
+    while (0 == why && !mca_coll_epcoll_is_complete(request)) {
+        (void) door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait); /* it ends by itself */
+        /* Relaxed: nothing but the word itself is read by it. */
+        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+    }
+    if (0 != wait.words[0]) {
+        door->wait_end(&wait);
+    }
+    if (OPAL_UNLIKELY(0 != why) && !mca_coll_epcoll_is_complete(request)) {
+        (void) ompi_request_cancel(request);
+        return why;
+    }
+    return MPI_SUCCESS;
+}
+
+int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **request, int rc)
+{
+    int end = MPI_SUCCESS, why;
 
     if (MPI_REQUEST_NULL != *request) {
+        why = wait_until_complete(handle, *request);
         end = ompi_request_wait(request, MPI_STATUS_IGNORE);
         end = 0 > end ? ompi_errcode_get_mpi_code(end) : end;
         if (OPAL_UNLIKELY(MPI_REQUEST_NULL != *request)) {
             (void) ompi_request_free(request); /* which libmpi leaves, of one that has failed */
         }
+        end = MPI_SUCCESS == end ? why : end;
     }
     return MPI_SUCCESS == rc ? end : rc;
 }
@@ -95,8 +129,8 @@ int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
     if (MPI_SUCCESS == rc) {
         rc = mca_coll_epcoll_send_to(party, send, mca_coll_epcoll_party_rank(party, to), &sends);
     }
-    rc = mca_coll_epcoll_wait_for(&receives, rc);
-    return mca_coll_epcoll_wait_for(&sends, rc);
+    rc = mca_coll_epcoll_wait_for(party->handle, &receives, rc);
+    return mca_coll_epcoll_wait_for(party->handle, &sends, rc);
 }
 
 int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
@@ -106,7 +140,7 @@ int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
     const int rc = mca_coll_epcoll_send_to(party, vector, mca_coll_epcoll_party_rank(party, to),
                                            &request);
 
-    return mca_coll_epcoll_wait_for(&request, rc);
+    return mca_coll_epcoll_wait_for(party->handle, &request, rc);
 }
 
 int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
@@ -116,7 +150,7 @@ int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
     const int rc = mca_coll_epcoll_receive(party, vector, mca_coll_epcoll_party_rank(party, from),
                                            &request);
 
-    return mca_coll_epcoll_wait_for(&request, rc);
+    return mca_coll_epcoll_wait_for(party->handle, &request, rc);
 }
 
 /* ---- temporary elements ---------------------------------------------------------------------- */

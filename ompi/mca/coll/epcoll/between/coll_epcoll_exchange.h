@@ -99,7 +99,10 @@ int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
                             ompi_request_t **request);
 
 /** Wait for what has begun.  @param rc  how that has been so far  @return likewise, in the end */
-int mca_coll_epcoll_wait_for(ompi_request_t **request, int rc);
+int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **request, int rc);
+
+/** Is a message over? */
+bool mca_coll_epcoll_is_complete(ompi_request_t *request);
 
 int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
                              const mca_coll_epcoll_vector_t *vector, uint32_t to);

@@ -73,7 +73,7 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
         rc = meanwhile(context);
     }
     while (0 < begun) {
-        rc = mca_coll_epcoll_wait_for(&requests[--begun], rc);
+        rc = mca_coll_epcoll_wait_for(party->handle, &requests[--begun], rc);
     }
     return rc;
 }
@@ -324,7 +324,7 @@ static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epco
                                          &requests[begun++]);
         }
         while (0 < begun) {
-            rc = mca_coll_epcoll_wait_for(&requests[--begun], rc);
+            rc = mca_coll_epcoll_wait_for(party->handle, &requests[--begun], rc);
         }
     }
     return rc;

@@ -104,16 +104,6 @@ static int message(mca_coll_epcoll_program_t *program, mca_coll_epcoll_step_t *s
                              step->rank, program->tag, &step->request);
 }
 
-/** Is a message over? */
-static bool is_complete(ompi_request_t *request)
-{
-    /* Acquire: the data; partner: whoever completes it, in the engine.  libmpi's flag is no atomic
-     * type, but written as one. */
-    return MPI_REQUEST_NULL == request
-           || REQUEST_COMPLETED
-                  == __atomic_load_n((void **) &request->req_complete, __ATOMIC_ACQUIRE);
-}
-
 int mca_coll_epcoll_step_messages(mca_coll_epcoll_program_t *program)
 {
     int rc = MPI_SUCCESS;
@@ -121,10 +111,10 @@ int mca_coll_epcoll_step_messages(mca_coll_epcoll_program_t *program)
     for (; program->open < program->at; ++program->open) {
         ompi_request_t **request = &program->step[program->open].request;
 
-        if (!is_complete(*request)) {
+        if (!mca_coll_epcoll_is_complete(*request)) {
             return EPCOLL_NOTHING;
         }
-        rc = mca_coll_epcoll_wait_for(request, MPI_SUCCESS);
+        rc = mca_coll_epcoll_wait_for(program->handle, request, MPI_SUCCESS);
         if (MPI_SUCCESS != rc) {
             return rc;
         }
@@ -137,7 +127,7 @@ void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program)
     for (uint32_t i = program->open; i < program->steps; ++i) {
         mca_coll_epcoll_step_t *step = &program->step[i];
 
-        if (EPCOLL_STEP_RECEIVE == step->kind && !is_complete(step->request)) {
+        if (EPCOLL_STEP_RECEIVE == step->kind && !mca_coll_epcoll_is_complete(step->request)) {
             (void) ompi_request_cancel(step->request);
         }
     }

@@ -85,6 +85,7 @@ typedef struct epcoll_block_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
     _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
     void *_Atomic left;             /**< likewise */
+    _Atomic uint32_t told;          /**< likewise: see base/coll_epcoll_wait.c */
 } epcoll_block_t;
 
 /** A member's view, of its own thread. */

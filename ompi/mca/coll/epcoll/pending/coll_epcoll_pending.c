@@ -375,7 +375,7 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
 
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
 {
-    (void) epcoll_break(&handle->member, MPI_ERR_NO_MEM);
+    mca_coll_epcoll_break_all(handle, MPI_ERR_NO_MEM);
     return MPI_ERR_NO_MEM;
 }
 
