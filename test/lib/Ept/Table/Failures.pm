@@ -75,7 +75,14 @@ our @ENTRIES = (
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast later ring alltoallw inter meet door)),
+           bcast ring alltoallw inter meet door)),
+    # In collectives of all kinds and forms, one process after the other: four in a run, six of 18
+    # endpoints.
+    { program => 'death_coll', configs => [qw(5x2/node 5x2/tcp)], longer => ['7x2/node'],
+      plain => 0, quick => [], launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
+    (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
+              long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
+              timeout => 60, args => "--first $_" } } map { 24 * $_ } 1 .. 12),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
       launcher => $NOTIFY, within => 30000,

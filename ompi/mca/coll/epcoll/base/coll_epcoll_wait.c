@@ -13,7 +13,7 @@
  *
  * Turns of the engine while an operation waits, and what its end means to the user.
  *
- * Tests: coll_move, coll_reduce, coll_different
+ * Tests: coll_move, coll_reduce, coll_different, death_coll
  */
 
 #include "ompi_config.h"

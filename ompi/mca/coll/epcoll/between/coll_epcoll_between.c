@@ -15,7 +15,7 @@
  *
  * Called by libmpi, by way of the layer calls.
  *
- * Tests: coll_layout, coll_nomem (own)
+ * Tests: coll_layout, coll_nomem (own), death_coll
  */
 
 #include "ompi_config.h"
