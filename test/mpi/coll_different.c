@@ -14,7 +14,8 @@
  * Members of a communicator that call different collectives, with different roots, or with different
  * lengths: an error, of a class that says which, at all who can know, and nobody waits for ever.  Who
  * only gives may have gone on; it gets its error from one of the next calls.  After that no call ends
- * well, and the communicator can be freed; others have noticed nothing.
+ * well, and the communicator can be freed; others have noticed nothing.  A call of 0 bytes never comes
+ * to us: it is found by what that member does next, or by its end.
  *
  * Of one process, which is where lines are compared.
  *
@@ -317,6 +318,50 @@ static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size
     free(room[1]);
 }
 
+/** Calls in which all wait for the one that has 0 bytes, which is through at once. */
+static const struct call waiting[] = {{"allreduce", 0, 8}, {"allreduce", 0, -1},
+                                      {"allgather", 0, 8}, {"allgather", 0, -1},
+                                      {"alltoall", 0, 1},  {"reduce_scatter", 0, 1},
+                                      {"bcast", 1, 8},     {"bcast", 1, -1},
+                                      {"scatter", 1, 1},   {"scatter", 1, -1}};
+
+/** The others wait for its next call, which is another one, or for none, when it frees its handle. */
+static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, bool goes_on)
+{
+    const struct call none = {call->name, call->root, 0};
+    const bool is_odd = 1 == t->rank;
+    MPI_Comm broken;
+    int rc;
+
+    ept_phase(t, "%s of %d, at rank 1 of nothing, then %s", call->name, bytes_of(call),
+              goes_on ? "a barrier" : "its end");
+    EPT_OK(t, MPI_Comm_dup(comm, &broken));
+    EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Barrier(broken));
+    EPT_OK(t, MPI_Barrier(comm));
+    rc = do_call(broken, is_odd ? &none : call);
+    EPT_EQ(t, is_odd ? MPI_SUCCESS : MPI_ERR_OTHER, class_of(rc));
+    if (is_odd && goes_on) {
+        EPT_CLASS(t, MPI_ERR_OTHER, MPI_Barrier(broken));
+    }
+    EPT_OK(t, MPI_Comm_free(&broken));
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
+static void case_nothing(MPI_Comm comm, struct ept *t)
+{
+    const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size + 4096;
+
+    room[0] = calloc(1, most);
+    room[1] = calloc(1, most);
+    for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); ++i) {
+        try_nothing(comm, t, &waiting[i], true);
+        try_nothing(comm, t, &waiting[i], false);
+    }
+    free(room[0]);
+    free(room[1]);
+}
+
 #define TABLE(name)                                             \
     static void case_##name(MPI_Comm comm, struct ept *t)       \
     {                                                           \
@@ -335,5 +380,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_rooms);
     EPT_CASE(t, case_kinds);
     EPT_CASE(t, case_roots);
+    EPT_CASE(t, case_nothing);
     return 0;
 }

@@ -141,7 +141,11 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
-    mca_coll_epcoll_pending_free(handle);
+    /* It calls nothing any more: who waits for its part of something sees that (epcoll_is_gone). */
+    epcoll_end_at(&handle->member, UINT64_MAX);
+    if (NULL != handle->begin) {
+        mca_coll_epcoll_pending_free(handle);
+    }
     mca_coll_epcoll_variables_remove(handle);
     handle_release(handle);
 }

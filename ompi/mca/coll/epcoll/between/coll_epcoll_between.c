@@ -98,6 +98,7 @@ void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t 
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
 {
     if (NULL != handle->near) {
+        epcoll_end_at(&handle->near->member, UINT64_MAX); /* as in handle_free */
         mca_coll_epcoll_component.door->memory_put(handle->near->memory);
         free(handle->near);
         handle->near = NULL;
