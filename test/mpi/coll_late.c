@@ -23,7 +23,7 @@
  *
  *   --steps N  calls of a case, but for those within others (default 200)
  *   --mixed 0  blocking ones only
- *   --stock 1  components of Open MPI's serve them, also in one process
+ *   --stock N  do components of Open MPI's serve them? (default 1 between processes, else 0)
  *   --share N  bytes around which lengths are tried: coll_epcoll_share_size (default 32768)
  *   --most N   bytes of the longest buffers (default 1 MiB)
  *

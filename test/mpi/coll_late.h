@@ -86,7 +86,7 @@ static inline uint64_t late_time(const struct late *l)
  * wrong. */
 static inline bool late_is_stock(const struct late *l)
 {
-    return 1 < l->t->nprocs || !l->t->endpoints || 0 != ept_option_long("stock", 0);
+    return 0 != ept_option_long("stock", 1 < l->t->nprocs || !l->t->endpoints);
 }
 
 /** The one that is late for a while: a rank of the test's communicator. */
