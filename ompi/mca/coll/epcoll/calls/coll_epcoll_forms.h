@@ -31,6 +31,10 @@
 #define EPCOLL_IS_BELOW(handle, call) \
     (NULL != (handle)->layout && !mca_coll_epcoll_between_serves(handle, call))
 
+/** Likewise of persistent ones, whose first start is always a program. */
+#define EPCOLL_INIT_IS_BELOW(handle, call) \
+    (NULL != (handle)->layout && !mca_coll_epcoll_program_serves(handle, call))
+
 /**
  * Defines the functions of a kind: blocking, nonblocking, persistent.
  *
@@ -86,7 +90,7 @@
         if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                                 \
             return ompi_request_persistent_noop_create(request_p);                                \
         }                                                                                         \
-        if (OPAL_UNLIKELY(EPCOLL_IS_BELOW(handle, &call))) {                                      \
+        if (OPAL_UNLIKELY(EPCOLL_INIT_IS_BELOW(handle, &call))) {                                 \
             const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);                 \
                                                                                                   \
             return below->name##_init(EPCOLL_LIST arguments, comm, info, request_p,               \
