@@ -131,6 +131,7 @@ static void enter(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_
     }
     operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
+    operation->running.waits = 0;
     pending->waiting += is_nonblocking(pending, operation);
 }
 
@@ -162,8 +163,7 @@ static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
 
 /** It waits: for something that will not come?  In the node's memory it is nobody else who notices
  * that a member is lost.  @return 0, or the error with which to end */
-static int why_not(const mca_coll_epcoll_pending_t *pending,
-                   const mca_coll_epcoll_operation_t *operation)
+static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
     int why = broken(operation);
@@ -172,7 +172,11 @@ static int why_not(const mca_coll_epcoll_pending_t *pending,
         /* Relaxed: as in broken. */
         why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
     }
-    if (OPAL_LIKELY(0 != why || NULL == handle->layout || !operation->is_shown
+    if (!operation->is_shown) {
+        ++operation->running
+              .waits; /* for room: those who are in what was there before may be lost */
+    }
+    if (OPAL_LIKELY(0 != why || NULL == handle->layout
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {
         return why;
     }
