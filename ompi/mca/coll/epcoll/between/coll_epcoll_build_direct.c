@@ -157,12 +157,47 @@ const mca_coll_epcoll_builder_t mca_coll_epcoll_build_scatter = {.begin = rooted
 
 /* ---- all to all ------------------------------------------------------------------------------ */
 
+/** In place: whom we exchange blocks with, and how much of that is done. */
+typedef struct exchange_t {
+    uint32_t turn;
+    size_t done;
+} exchange_t;
+
+static exchange_t *state_of(mca_coll_epcoll_program_t *program)
+{
+    return (exchange_t *) program->state;
+}
+
+/** Two have each other in the same turn. */
+static uint32_t other_in(const mca_coll_epcoll_handle_t *handle, uint32_t turn)
+{
+    const uint32_t own = (uint32_t) handle->rank;
+
+    return turn >= own ? turn - own : turn + handle->size - own;
+}
+
+/** Bytes of the block that we exchange in a turn; 0: nothing, by messages. */
+static size_t bytes_in(const mca_coll_epcoll_program_t *program, uint32_t turn)
+{
+    const uint32_t other = other_in(program->handle, turn);
+    const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, other);
+
+    return is_here(program->handle, other) ? 0 : mca_coll_epcoll_bytes(&block);
+}
+
 static int alltoall_begin(mca_coll_epcoll_program_t *program)
 {
     const uint32_t size = program->handle->size;
 
     program->locals = 1;
-    program->rounds = program->call->in_place ? size : rounds_of(size - 1);
+    if (!program->call->in_place) {
+        program->rounds = rounds_of(size - 1);
+        return MPI_SUCCESS;
+    }
+    *state_of(program) = (exchange_t){.turn = 0};
+    for (uint32_t turn = 0; turn < size; ++turn) { /* with the one that there is before */
+        program->rounds += (bytes_in(program, turn) + EPCOLL_ROOM_MOST - 1) / EPCOLL_ROOM_MOST;
+    }
     return MPI_SUCCESS;
 }
 
@@ -194,34 +229,60 @@ static void alltoall_messages(mca_coll_epcoll_program_t *program)
     }
 }
 
-/** In place, two exchange blocks in a round: ours goes from a copy. */
+/** Packed bytes of a buffer from one on, as if all before them were there. */
+static mca_coll_epcoll_buffer_t packed_from(char *room, size_t first, size_t size)
+{
+    return (mca_coll_epcoll_buffer_t){.address = room - first,
+                                      .count = first + size,
+                                      .type = MPI_BYTE};
+}
+
+/** In place, two exchange a part of their blocks in a round, by way of rooms. */
 static void alltoall_exchange(mca_coll_epcoll_program_t *program)
 {
-    const mca_coll_epcoll_handle_t *handle = program->handle;
-    const uint32_t size = handle->size;
-    const uint32_t other = (uint32_t) ((program->round + size - (uint32_t) handle->rank) % size);
-    const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, other);
-    const size_t bytes = mca_coll_epcoll_bytes(&block);
-    mca_coll_epcoll_buffer_t copy = {.count = bytes, .type = MPI_BYTE};
+    const uint32_t size = program->handle->size;
+    exchange_t *state = state_of(program);
+    mca_coll_epcoll_vector_t out = {.type = MPI_BYTE}, in = {.type = MPI_BYTE};
+    mca_coll_epcoll_buffer_t block, packed;
+    size_t bytes = 0, now;
+    int other;
 
-    if (is_here(handle, other) || 0 == bytes) {
+    while (state->turn < size && state->done == (bytes = bytes_in(program, state->turn))) {
+        ++state->turn;
+        state->done = 0;
+    }
+    if (state->turn == size) {
         return;
     }
-    copy.address = mca_coll_epcoll_program_room(program, 0, MPI_BYTE, bytes);
-    if (NULL != copy.address) {
-        mca_coll_epcoll_program_copy(program, &copy, &block, 0, bytes);
-        receive_block(program, &block, other);
-        send_block(program, &copy, other);
+    now = bytes - state->done < EPCOLL_ROOM_MOST ? bytes - state->done : EPCOLL_ROOM_MOST;
+    other = (int) other_in(program->handle, state->turn);
+    block = mca_coll_epcoll_received(program->call, (uint32_t) other);
+    out.address = mca_coll_epcoll_program_room(program, 0, MPI_BYTE, now);
+    in.address = mca_coll_epcoll_program_room(program, 1, MPI_BYTE, now);
+    if (NULL == out.address || NULL == in.address) {
+        return;
     }
+    out.count = in.count = now;
+    packed = packed_from(out.address, state->done, now);
+    mca_coll_epcoll_program_copy(program, &packed, &block, state->done, now);
+    mca_coll_epcoll_program_receive(program, &in, other);
+    mca_coll_epcoll_program_send(program, &out, other);
+    mca_coll_epcoll_program_wait(program);
+    packed = packed_from(in.address, state->done, now);
+    mca_coll_epcoll_program_copy(program, &block, &packed, state->done, now);
+    state->done += now;
 }
 
 static void alltoall_round(mca_coll_epcoll_program_t *program)
 {
     if (program->call->in_place) {
+        if (0 == program->round) { /* before anybody waits for a message: so do all */
+            local(program);
+        }
         alltoall_exchange(program);
-    } else {
-        alltoall_messages(program);
+        return;
     }
+    alltoall_messages(program);
     if (0 == program->round) {
         local(program);
     }
