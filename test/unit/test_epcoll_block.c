@@ -395,6 +395,7 @@ static void case_different(void)
             tap_case_done();
         }
     }
+    run.failed = NULL;
 }
 
 /**

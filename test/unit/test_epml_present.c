@@ -29,8 +29,13 @@ static const mca_base_component_t cm = {.mca_component_name = "cm"};
 
 static void expect(const mca_base_component_t **linked, const char *names, const char *expected)
 {
-    const mca_base_framework_t framework = {.framework_name = "nobody-has-files-of-this-one",
-                                            .framework_static_components = linked};
+    const mca_base_framework_t framework
+        = {.framework_name = "nobody-has-files-of-this-one",
+#if OMPI_MAJOR_VERSION >= 6
+           .framework_static_components = &linked };
+#else
+           .framework_static_components = linked };
+#endif
     char *present = mca_pml_epml_framework_present(&framework, names);
 
     TAP_CHECK(0 == strcmp(expected, present), "%s: of %s there are %s", expected, names, present);

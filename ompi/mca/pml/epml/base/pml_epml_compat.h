@@ -36,6 +36,16 @@ BEGIN_C_DECLS
 #    define EPML_COMPAT_DISPS(array) (array)
 #endif
 
+/** The components of a framework that are linked in: up to NULL.  NULL: none */
+#if OMPI_MAJOR_VERSION >= 6
+#    define EPML_COMPAT_LINKED(framework)                 \
+        (NULL == (framework)->framework_static_components \
+             ? NULL                                       \
+             : *(framework)->framework_static_components)
+#else
+#    define EPML_COMPAT_LINKED(framework) ((framework)->framework_static_components)
+#endif
+
 /** Room in the attached buffer that serves comm.  @return NULL if there is none at present */
 static inline void *mca_pml_epml_compat_bsend_alloc(ompi_communicator_t *comm, size_t size)
 {

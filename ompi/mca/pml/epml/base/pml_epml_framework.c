@@ -21,6 +21,7 @@
 
 #include "ompi_config.h"
 
+#include "pml_epml_compat.h"
 #include "pml_epml_framework.h"
 
 #include "ompi/constants.h"
@@ -54,7 +55,7 @@ int mca_pml_epml_framework_open(mca_base_framework_t *copy, const mca_base_frame
 /** Is there a component of that name, linked in or in a file? */
 static bool is_present(const mca_base_framework_t *framework, opal_list_t *files, const char *name)
 {
-    const mca_base_component_t **linked = framework->framework_static_components;
+    const mca_base_component_t **linked = EPML_COMPAT_LINKED(framework);
     mca_base_component_repository_item_t *file;
 
     for (int i = 0; NULL != linked && NULL != linked[i]; ++i) {
