@@ -22,7 +22,11 @@
  * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
  * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c, coll_epcoll_rails.c,
  * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
- * coll_epcoll_build_fold.c, coll_epcoll_build_move.c
+ * coll_epcoll_build_fold.c, coll_epcoll_build_move.c,
+ * coll_epcoll_build_direct.c, coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c,
+ * coll_epcoll_build_scatter.c
+ *
+ * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
  */
 
 #include "coll_layout.h"
@@ -78,15 +82,6 @@ static int halves(const struct ept *t, int *key)
 
 /* ---- what is called -------------------------------------------------------------------------- */
 
-typedef struct group_t {
-    struct ept *t;
-    MPI_Comm comm;
-    int rank, size;
-    int form;          /**< 0: blocking, 1: nonblocking, 2: persistent */
-    MPI_Datatype gaps; /**< an int, and nothing where the next would be */
-    int *in, *out;
-} group_t;
-
 /** A call, in the form that is tested. */
 #define CALL(g, name, iname, ...)                                                    \
     do {                                                                             \
@@ -104,37 +99,6 @@ typedef struct group_t {
             EPT_OK((g)->t, MPI_Request_free(&request));                              \
         }                                                                            \
     } while (0)
-
-static void check(const group_t *g, const int *got, int stride, int count, int from,
-                  const char *what)
-{
-    for (int i = 0; i < count; ++i) {
-        if (coll_value(from, count, i) != got[i * stride]) {
-            ept_fail(g->t, __FILE__, __LINE__, "%s: element %d of %d from %d: expected %d, got %d",
-                     what, i, count, from, coll_value(from, count, i), got[i * stride]);
-            return;
-        }
-    }
-    atomic_fetch_add(&g->t->checks, 1);
-}
-
-static void set(int *v, int stride, int count, int from)
-{
-    for (int i = 0; i < count; ++i) {
-        v[i * stride] = coll_value(from, count, i);
-    }
-}
-
-/** Odd members have gaps between elements. */
-static int stride_of(const group_t *g)
-{
-    return 1 + g->rank % 2;
-}
-
-static MPI_Datatype type_of(const group_t *g)
-{
-    return 0 != g->rank % 2 ? g->gaps : MPI_INT;
-}
 
 static void bcast(const group_t *g, int count)
 {
@@ -246,8 +210,7 @@ static void barrier(const group_t *g)
     CALL(g, Barrier, Ibarrier, g->comm);
 }
 
-/** (a, b) o (c, d) = (a c, b c + d): does not commute. */
-static void affine(void *from, void *into, int *count, MPI_Datatype *type)
+void layout_affine(void *from, void *into, int *count, MPI_Datatype *type)
 {
     unsigned int *x = from, *y = into;
 

@@ -23,6 +23,7 @@ typedef struct group_t {
     struct ept *t;
     MPI_Comm comm;
     int rank, size;
+    int form;          /**< 0: blocking, 1: nonblocking, 2: persistent */
     MPI_Datatype gaps; /**< an int, and nothing where the next would be */
     int *in, *out;
 } group_t;

@@ -163,34 +163,34 @@ static bool is_ordered(const group_t *g)
     return ordered && shared;
 }
 
+static void fold(const group_t *g, const ring_t *ring, int count)
+{
+    const enum coll_mode mode = g->form;
+
+    scan(g, mode, ring, count);
+    exscan(g, mode, ring, count);
+    reduce_scatter(g, mode, ring, count);
+    reduce_scatter_block(g, mode, ring, count);
+}
+
 void layout_fold(const group_t *g, int count)
 {
     ring_t ring = {.type = MPI_UNSIGNED, .op = MPI_SUM, .per = 2, .commutes = true};
-    bool ordered;
 
     if (RANKS < g->size) {
         return;
     }
-    ordered = is_ordered(g);
-    for (int mode = 0; mode < COLL_NUM_MODES; ++mode) {
-        scan(g, mode, &ring, count);
-        exscan(g, mode, &ring, count);
-        reduce_scatter(g, mode, &ring, count);
-        reduce_scatter_block(g, mode, &ring, count);
+    fold(g, &ring, count);
+    /* Else libnbc serves what is not blocking: it calls the op for one thread in another, ordered by
+     * what ThreadSanitizer does not see. */
+    if (COLL_BLOCKING == g->form || is_ordered(g)) {
+        MPI_Type_contiguous(2, MPI_UNSIGNED, &ring.type);
+        MPI_Type_commit(&ring.type);
+        MPI_Op_create(layout_affine, 0, &ring.op);
+        ring.per = 1;
+        ring.commutes = false;
+        fold(g, &ring, count);
+        MPI_Op_free(&ring.op);
+        MPI_Type_free(&ring.type);
     }
-    MPI_Type_contiguous(2, MPI_UNSIGNED, &ring.type);
-    MPI_Type_commit(&ring.type);
-    MPI_Op_create(layout_affine, 0, &ring.op);
-    ring.per = 1;
-    ring.commutes = false;
-    /* Elsewhere libnbc serves what is not blocking: it calls the op for one thread in
-     * another, ordered by what ThreadSanitizer does not see. */
-    for (int mode = 0; mode < (ordered ? COLL_NUM_MODES : COLL_NONBLOCKING); ++mode) {
-        scan(g, mode, &ring, count);
-        exscan(g, mode, &ring, count);
-        reduce_scatter(g, mode, &ring, count);
-        reduce_scatter_block(g, mode, &ring, count);
-    }
-    MPI_Op_free(&ring.op);
-    MPI_Type_free(&ring.type);
 }

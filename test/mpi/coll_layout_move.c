@@ -258,18 +258,20 @@ static void alltoallw(const group_t *g, enum coll_mode mode, int count)
 void layout_move(const group_t *g, int count)
 {
     const int roots[] = {0, g->size - 1, g->size / 2};
+    const enum coll_mode mode = g->form;
 
-    for (int mode = 0; mode < COLL_NUM_MODES && RANKS >= g->size; ++mode) {
-        for (int i = 0; i < 3; ++i) {
-            gather(g, mode, count, roots[i]);
-            gatherv(g, mode, count, roots[i]);
-            scatter(g, mode, count, roots[i]);
-            scatterv(g, mode, count, roots[i]);
-        }
-        allgatherv(g, mode, count);
-        alltoall(g, mode, count);
-        alltoallv(g, mode, count);
-        alltoallv_in_place(g, mode, count);
-        alltoallw(g, mode, count);
+    if (RANKS < g->size) {
+        return;
     }
+    for (int i = 0; i < 3; ++i) {
+        gather(g, mode, count, roots[i]);
+        gatherv(g, mode, count, roots[i]);
+        scatter(g, mode, count, roots[i]);
+        scatterv(g, mode, count, roots[i]);
+    }
+    allgatherv(g, mode, count);
+    alltoall(g, mode, count);
+    alltoallv(g, mode, count);
+    alltoallv_in_place(g, mode, count);
+    alltoallw(g, mode, count);
 }

@@ -83,10 +83,8 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
 /** The module, once it is known what is served. */
 static int module_make(mca_coll_epcoll_handle_t *handle)
 {
-    if (handle->is_local) {
-        handle->begin = mca_coll_epcoll_pending_begin;
-        handle->init = mca_coll_epcoll_pending_init;
-    }
+    handle->begin = mca_coll_epcoll_pending_begin;
+    handle->init = mca_coll_epcoll_pending_init;
     handle->module = mca_coll_epcoll_module_new(handle);
     return NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
@@ -128,8 +126,6 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
         handle_release(handle);
         return rc;
     }
-    handle->begin = mca_coll_epcoll_pending_begin;
-    handle->init = mca_coll_epcoll_pending_init;
     mca_coll_epcoll_sides_begin(&handle->member);
     mca_coll_epcoll_variables_add(handle);
     *object_p = handle;
@@ -143,9 +139,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     (void) comm;
     /* It calls nothing any more: who waits for its part of something sees that (epcoll_is_gone). */
     epcoll_end_at(&handle->member, UINT64_MAX);
-    if (NULL != handle->begin) {
-        mca_coll_epcoll_pending_free(handle);
-    }
+    mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_variables_remove(handle);
     handle_release(handle);
 }

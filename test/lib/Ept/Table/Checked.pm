@@ -56,7 +56,8 @@ our @ENTRIES = (
     { program => 'lanes', variant => 'tsan', kind => 'tsan', configs => ['1x8'], quick => [],
       plain => 0, args => '--rounds 2', mca => 'btl_epshm_lanes 3 btl_epshm_lane_cells 64',
       timeout => 240 },
-    { program => 'coll_pending', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+    { program => 'coll_pending', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)],
+      quick => [],
       plain => 0, args => '--operations 60', timeout => 240 },
 
     # Leaks and invalid accesses of ours.

@@ -75,7 +75,7 @@ our @ENTRIES = (
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast ring alltoallw inter meet door)),
+           bcast later ring alltoallw inter meet door)),
     # In collectives of all kinds and forms, one process after the other: four in a run, six of 18
     # endpoints.
     { program => 'death_coll', configs => [qw(5x2/node 5x2/tcp)], longer => ['7x2/node'],

@@ -82,6 +82,8 @@ static bool near_make(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t k
     epcoll_set_crowded(&near->member, door->is_crowded());
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;
+    /* Relaxed: who looks at it has had a message of all since; see near_made. */
+    atomic_fetch_add_explicit(&near->member.block->users, 1, memory_order_relaxed);
     return true;
 }
 
@@ -194,6 +196,7 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     int rc;
 
     if (mca_coll_epcoll_is_near(handle, call)) {
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
         rc = near_run(handle->near, call);
         return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     }

@@ -18,7 +18,7 @@
  * A round has so many messages that they are under way together.  The process's part is in the first
  * one, behind the beginning of its messages.
  *
- * Tests: coll_layout, coll_move
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

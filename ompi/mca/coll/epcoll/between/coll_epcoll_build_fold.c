@@ -149,7 +149,7 @@ static void long_round(mca_coll_epcoll_program_t *program)
     ompi_datatype_t *type = call->recv_type;
     const size_t done = program->round * fold->most, left = call->recv_count - done;
     const size_t count = left < fold->most ? left : fold->most;
-    const ptrdiff_t away = (ptrdiff_t) done * (type->super.ub - type->super.lb);
+    const ptrdiff_t away = (ptrdiff_t) done * mca_coll_epcoll_extent(type);
     mca_coll_epcoll_plan_t plan = mca_coll_epcoll_slices(rails, type->super.size, count);
     char *recv = place(program, &plan, away);
     mca_coll_epcoll_call_t part = {.kind = call->kind,

@@ -16,7 +16,7 @@
  *
  * All know the lengths of all blocks, so who sends and who receives agree on which messages there are.
  *
- * Tests: coll_layout, coll_move
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

@@ -205,7 +205,7 @@ static void append_own(mca_coll_epcoll_program_t *program)
                                            .type = call->send_type};
     const size_t first = (size_t) program->handle->rank * call->recv_count;
     const mca_coll_epcoll_buffer_t into = {
-        .address = (char *) call->recv + (ptrdiff_t) first * (type->super.ub - type->super.lb),
+        .address = (char *) call->recv + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
         .count = call->recv_count,
         .type = type};
 

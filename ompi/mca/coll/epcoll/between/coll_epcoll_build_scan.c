@@ -21,7 +21,7 @@
  * The vector is worked on in parts, one in a round, so that what rails put together stays in their
  * caches, and later processes are at an earlier part.
  *
- * Tests: coll_layout, coll_reduce
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

@@ -26,7 +26,7 @@
  * ours come first, from our neighbour's on, then those behind, from the last to our neighbour's: both
  * are put together towards us.
  *
- * Tests: coll_layout, coll_reduce
+ * Tests: coll_layout
  */
 
 #include "ompi_config.h"

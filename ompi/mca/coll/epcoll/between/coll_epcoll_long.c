@@ -29,12 +29,7 @@
 /** A call, as a member has it. */
 typedef mca_coll_epcoll_rails_t long_t;
 
-static ptrdiff_t extent_of(const ompi_datatype_t *type)
-{
-    return type->super.ub - type->super.lb;
-}
-
-/* ---- slices --------------------------------------------------------------------------------- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 /** Members do what a plan says with part of a call.  @return MPI_SUCCESS or an error code */
 static int run_plan(const long_t *longer, mca_coll_epcoll_call_t *part,
@@ -260,12 +255,12 @@ static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll
     const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
                                            .count = call->send_count,
                                            .type = call->send_type};
-    const mca_coll_epcoll_buffer_t into = {
-        .address = (char *) call->recv
-                   + (ptrdiff_t) ((size_t) handle->rank * call->recv_count)
-                         * mca_coll_epcoll_extent(call->recv_type),
-        .count = call->recv_count,
-        .type = call->recv_type};
+    const mca_coll_epcoll_buffer_t into = {.address = (char *) call->recv
+                                                      + (ptrdiff_t) ((size_t) handle->rank
+                                                                     * call->recv_count)
+                                                            * mca_coll_epcoll_extent(call->recv_type),
+                                           .count = call->recv_count,
+                                           .type = call->recv_type};
 
     return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
 }

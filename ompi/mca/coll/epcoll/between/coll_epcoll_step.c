@@ -135,11 +135,6 @@ void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program)
 
 /* ---- what is done alone ---------------------------------------------------------------------- */
 
-static ptrdiff_t extent_of(const ompi_datatype_t *type)
-{
-    return type->super.ub - type->super.lb;
-}
-
 /** How much of it now?  As little as leaves somebody else's thread free again soon.
  * @param each  bytes of one */
 static size_t now(mca_coll_epcoll_program_t *program, size_t all, size_t each, uint32_t most)
@@ -158,7 +153,7 @@ static int reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step
 {
     ompi_datatype_t *type = step->into.type;
     const size_t count = now(program, step->into.count, type->super.size, most);
-    const ptrdiff_t away = (ptrdiff_t) program->done * extent_of(type);
+    const ptrdiff_t away = (ptrdiff_t) program->done * mca_coll_epcoll_extent(type);
 
     if (0 < count) {
         ompi_op_reduce(program->call->op, (char *) step->from.address + away,

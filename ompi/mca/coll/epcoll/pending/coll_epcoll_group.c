@@ -34,9 +34,15 @@
 
 struct mca_coll_epcoll_group_t {
     mpix_endpoints_memory_t *memory;
-    _Atomic uint32_t
-        users; /**< operations that have not gone, and the handle while it is the last */
+    uint32_t size;          /**< of the communicator */
+    _Atomic uint32_t users; /**< operations, and the handle while it is the last */
 };
+
+/** In it, users counts the members that have the group. */
+static epcoll_block_t *first_block(const mca_coll_epcoll_group_t *group)
+{
+    return group->memory->base;
+}
 
 bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call)
@@ -79,6 +85,9 @@ static mca_coll_epcoll_group_t *group_new(mca_coll_epcoll_handle_t *handle, uint
         return NULL;
     }
     atomic_init(&group->users, 1);
+    group->size = handle->size;
+    /* Relaxed: who looks at it has left an operation that all have come to since. */
+    atomic_fetch_add_explicit(&first_block(group)->users, 1, memory_order_relaxed);
     return group;
 }
 
@@ -102,7 +111,7 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     epcoll_member_init(member, base + place * size_of(handle), handle->size,
                        (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
     member->broken = NULL != handle->near ? handle->near->member.broken
-                                          : &((epcoll_block_t *) base)->broken;
+                                          : &first_block(group)->broken;
     /* Relaxed: who adds one has one. */
     atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);
     return group;
