@@ -111,6 +111,48 @@ void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation);
 
+/* ---- for coll_epcoll_nonblocking.c: by who is inside the gate --------------------------------- */
+
+/** A request that is over, to be said when nothing of the handle is touched any more: with the last
+ * request the handle may go. */
+typedef struct mca_coll_epcoll_ended_t {
+    ompi_request_t *request;
+    int error;
+} mca_coll_epcoll_ended_t;
+
+/** Is that how an operation ends? */
+static inline bool mca_coll_epcoll_is_over(int rc)
+{
+    return EPCOLL_NOTHING != rc && EPCOLL_SOME != rc;
+}
+
+/** Give it its number, or its program's numbers. */
+void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation);
+
+/** Go on with one that has been entered.
+ * @return EPCOLL_NOTHING or EPCOLL_SOME: it is to be appended; else it is over, with that error */
+int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
+                                       mca_coll_epcoll_operation_t *operation);
+
+/** Into the list of those that are gone on with. */
+void mca_coll_epcoll_pending_append(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_operation_t *operation);
+
+/** It is over, and not in the list. */
+void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_operation_t *operation, int error,
+                                    mca_coll_epcoll_ended_t *ended);
+
+/** The first step of one that has been entered; then it is over, or in the list. */
+void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation,
+                                     mca_coll_epcoll_ended_t *ended);
+
+/** Leave the gate, after a beginning: the engine has the work, if there is any. */
+void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_ended_t *ended);
+
 END_C_DECLS
 
 #endif /* MCA_COLL_EPCOLL_PENDING_H */

@@ -1,0 +1,99 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The gate of what is under way in a handle: one thread at a time goes on with it.  Who begins an
+ * operation while another one is inside leaves it there, and waits for nobody: whoever is inside takes
+ * it in before it leaves.
+ *
+ * A word: 0, or 1 if a thread is inside; then also the address of the operation that was left last,
+ * which leads to those before it.
+ *
+ * Tests: coll_pending
+ */
+
+#ifndef MCA_COLL_EPCOLL_GATE_H
+#define MCA_COLL_EPCOLL_GATE_H
+
+#include "coll_epcoll_pending.h"
+
+BEGIN_C_DECLS
+
+#define EPCOLL_GATE_FREE ((uintptr_t) 0)
+#define EPCOLL_GATE_HELD ((uintptr_t) 1)
+
+static inline bool mca_coll_epcoll_gate_try(mca_coll_epcoll_pending_t *pending)
+{
+    uintptr_t before = EPCOLL_GATE_FREE;
+
+    /* Acquire: what was done under it; partner: mca_coll_epcoll_gate_leave. */
+    return atomic_compare_exchange_strong_explicit(&pending->gate, &before, EPCOLL_GATE_HELD,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+/** Go in, or leave an operation to whoever is there.  @return are we in? */
+static inline bool mca_coll_epcoll_gate_try_or_leave_there(mca_coll_epcoll_pending_t *pending,
+                                                           mca_coll_epcoll_operation_t *operation)
+{
+    uintptr_t before = atomic_load_explicit(&pending->gate, memory_order_relaxed);
+
+    for (;;) {
+        if (EPCOLL_GATE_FREE == before) {
+            if (mca_coll_epcoll_gate_try(pending)) {
+                return true;
+            }
+            before = atomic_load_explicit(&pending->gate, memory_order_relaxed);
+            continue;
+        }
+        operation->next = (mca_coll_epcoll_operation_t *) (before & ~EPCOLL_GATE_HELD);
+        /* Release: the operation; partner: the acquire in mca_coll_epcoll_gate_take. */
+        if (atomic_compare_exchange_weak_explicit(&pending->gate, &before,
+                                                  (uintptr_t) operation | EPCOLL_GATE_HELD,
+                                                  memory_order_release, memory_order_relaxed)) {
+            return false;
+        }
+    }
+}
+
+/** @return false: something has been left there, which is to be taken in first */
+static inline bool mca_coll_epcoll_gate_leave(mca_coll_epcoll_pending_t *pending)
+{
+    uintptr_t before = EPCOLL_GATE_HELD;
+
+    /* Release: what was done under it; partner: mca_coll_epcoll_gate_try. */
+    return atomic_compare_exchange_strong_explicit(&pending->gate, &before, EPCOLL_GATE_FREE,
+                                                   memory_order_release, memory_order_relaxed);
+}
+
+/** What has been left at the gate, the oldest first. */
+static inline mca_coll_epcoll_operation_t *mca_coll_epcoll_gate_take(
+    mca_coll_epcoll_pending_t *pending)
+{
+    /* Acquire: the operations; partner: the release in mca_coll_epcoll_gate_try_or_leave_there. */
+    uintptr_t word = atomic_exchange_explicit(&pending->gate, EPCOLL_GATE_HELD,
+                                              memory_order_acquire);
+    mca_coll_epcoll_operation_t *all = (mca_coll_epcoll_operation_t *) (word & ~EPCOLL_GATE_HELD);
+    mca_coll_epcoll_operation_t *turned = NULL;
+
+    while (NULL != all) {
+        mca_coll_epcoll_operation_t *next = all->next;
+
+        all->next = turned;
+        turned = all;
+        all = next;
+    }
+    return turned;
+}
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_GATE_H */

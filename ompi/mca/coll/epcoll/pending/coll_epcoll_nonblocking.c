@@ -1,0 +1,247 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Nonblocking operations: how one begins, and gets a request if it is not over at once.
+ *
+ * Called by the layer calls.
+ *
+ * Tests: coll_pending, coll_life
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll_gate.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/** The handle's pending, with the block for nonblocking ones.  @return NULL: no memory */
+static mca_coll_epcoll_pending_t *ready(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
+
+    if (NULL != pending && NULL == pending->side
+        && MPI_SUCCESS
+               != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_NONBLOCKING,
+                                           &pending->nonblocking.member, &pending->side)) {
+        return NULL;
+    }
+    return pending;
+}
+
+/** A new one.  @return NULL: no memory */
+static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pending)
+{
+    mca_coll_epcoll_operation_t *operation = malloc(sizeof(*operation));
+
+    if (NULL != operation) {
+        operation->channel = &pending->nonblocking;
+        operation->member = pending->nonblocking.member;
+        if (!mca_coll_epcoll_pending_equip(pending, operation)) {
+            free(operation);
+            return NULL;
+        }
+    }
+    return operation;
+}
+
+static void operation_free(mca_coll_epcoll_operation_t *operation)
+{
+    if (NULL != operation) {
+        mca_coll_epcoll_pending_strip(operation);
+        free(operation);
+    }
+}
+
+/** Copies that are ours: see copy_types. */
+static void *copied_types(const mca_coll_epcoll_call_t *call)
+{
+    return (void *) (uintptr_t) call->recv_types;
+}
+
+/** @param steps  it goes through its program; else, of several processes, by the node's memory */
+static void prepare(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
+                    const mca_coll_epcoll_call_t *call, bool steps)
+{
+    operation->call = *call;
+    operation->request = NULL;
+    operation->steps = steps;
+    if (NULL != operation->program) {
+        operation->channel = steps ? &pending->nonblocking : &pending->near;
+    }
+}
+
+static const mpix_endpoints_request_ops_t plain_ops = {.free = NULL};
+static const mpix_endpoints_request_ops_t typed_ops = {.free = free};
+
+/** Its request. */
+static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mca_coll_epcoll_call_t *call = &operation->call;
+    void *types = copied_types(call);
+    const int rc = door->request_new(pending->handle->comm, NULL == types ? &plain_ops : &typed_ops,
+                                     types, false, &operation->request);
+
+    if (OPAL_LIKELY(MPI_SUCCESS == rc) && NULL != types) {
+        door->request_types(operation->request, call->send_types, call->recv_types);
+    }
+    return rc;
+}
+
+/** Begin one while we hold the gate: mostly it is over at once, or needs a request. */
+static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                      ompi_request_t **request_p)
+{
+    mca_coll_epcoll_operation_t *operation = pending->unused;
+    mca_coll_epcoll_ended_t ended = {.request = NULL};
+    int rc = MPI_ERR_NO_MEM;
+
+    if (NULL != operation) {
+        pending->unused = operation->next;
+    } else {
+        operation = operation_new(pending);
+    }
+    if (NULL != operation) {
+        prepare(pending, operation, call, false);
+        mca_coll_epcoll_pending_enter(pending, operation);
+        rc = mca_coll_epcoll_pending_first_step(pending, operation);
+    }
+    if (NULL != operation && mca_coll_epcoll_is_over(rc)) {
+        mca_coll_epcoll_pending_finish(pending, operation, rc, &ended);
+    } else if (NULL != operation) {
+        rc = request_new(pending, operation);
+        if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+            mca_coll_epcoll_pending_append(pending, operation);
+            *request_p = operation->request;
+            mca_coll_epcoll_pending_leave(pending, &ended);
+            return MPI_SUCCESS;
+        }
+        if (operation->is_shown) {
+            mca_coll_epcoll_local_close(&operation->running, rc);
+        } else {
+            --pending->waiting;
+        }
+        mca_coll_epcoll_pending_finish(pending, operation, rc, &ended);
+    }
+    mca_coll_epcoll_pending_leave(pending, &ended);
+    free(copied_types(call));
+    *request_p = &ompi_request_empty;
+    return rc;
+}
+
+/** Begin one while another thread holds the gate, or did. */
+static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                       ompi_request_t **request_p)
+{
+    mca_coll_epcoll_operation_t *operation = operation_new(pending);
+
+    if (NULL != operation) {
+        prepare(pending, operation, call, false);
+    }
+    if (NULL == operation || MPI_SUCCESS != request_new(pending, operation)) {
+        free(copied_types(call));
+        operation_free(operation);
+        return MPI_ERR_NO_MEM;
+    }
+    *request_p = operation->request;
+    mca_coll_epcoll_pending_submit(pending, operation);
+    return MPI_SUCCESS;
+}
+
+/** Copies of both arrays of types, of MPI_Ialltoallw. */
+static bool copy_types(mca_coll_epcoll_call_t *call, uint32_t members)
+{
+    ompi_datatype_t **types = malloc(2 * members * sizeof(ompi_datatype_t *));
+
+    if (NULL == types) {
+        return false;
+    }
+    memcpy(types, call->recv_types, members * sizeof(*types));
+    if (!call->in_place) {
+        memcpy(types + members, call->send_types, members * sizeof(*types));
+    }
+    call->recv_types = types;
+    call->send_types = call->in_place ? NULL : types + members;
+    return true;
+}
+
+/** Begin one that has a program: it needs a request, since others' messages are needed. */
+static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                         ompi_request_t **request_p)
+{
+    const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
+    const bool held = mca_coll_epcoll_gate_try(pending);
+    mca_coll_epcoll_operation_t *operation = held ? pending->unused : NULL;
+    mca_coll_epcoll_ended_t ended = {.request = NULL};
+    int rc = MPI_ERR_NO_MEM;
+
+    if (NULL != operation) {
+        pending->unused = operation->next;
+    } else {
+        operation = operation_new(pending);
+    }
+    if (NULL != operation) {
+        prepare(pending, operation, call, true);
+        rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
+                                           operation->channel, tag);
+        rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        operation_free(operation);
+        free(copied_types(call));
+        *request_p = &ompi_request_empty;
+    } else {
+        *request_p = operation->request;
+    }
+    if (held) {
+        if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+            mca_coll_epcoll_pending_enter(pending, operation);
+            mca_coll_epcoll_pending_entered(pending, operation, &ended);
+        }
+        mca_coll_epcoll_pending_leave(pending, &ended);
+    } else if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        mca_coll_epcoll_pending_submit(pending, operation);
+    }
+    return rc;
+}
+
+int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
+                                  const mca_coll_epcoll_call_t *call, ompi_request_t **request_p)
+{
+    mca_coll_epcoll_pending_t *pending = ready(handle);
+    mca_coll_epcoll_call_t typed;
+    bool steps;
+    int rc;
+
+    if (OPAL_UNLIKELY(NULL == pending)) {
+        return mca_coll_epcoll_pending_no_memory(handle);
+    }
+    mca_coll_epcoll_local_count(handle, call);
+    if (OPAL_UNLIKELY(EPCOLL_ALLTOALLW == call->kind)) {
+        typed = *call;
+        if (!copy_types(&typed, handle->size)) {
+            return mca_coll_epcoll_pending_no_memory(handle);
+        }
+        call = &typed;
+    }
+    steps = NULL != handle->layout && !mca_coll_epcoll_is_near(handle, call);
+    if (OPAL_UNLIKELY(NULL == pending->near.member.block && NULL != handle->near)) {
+        mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_NONBLOCKING, &pending->near.member);
+    }
+    rc = steps                                            ? begin_program(pending, call, request_p)
+         : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending)) ? begin_held(pending, call, request_p)
+                                                          : begin_aside(pending, call, request_p);
+    return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);
+}
