@@ -44,6 +44,18 @@ static epcoll_block_t *first_block(const mca_coll_epcoll_group_t *group)
     return group->memory->base;
 }
 
+/** Who wants nothing may be through before all have come. */
+static bool all_want_some(const mca_coll_epcoll_handle_t *handle,
+                          const mca_coll_epcoll_call_t *call)
+{
+    for (uint32_t i = 0; EPCOLL_REDUCE_SCATTER == call->kind && i < handle->size; ++i) {
+        if (0 == EPCOLL_COUNT(call->recv_counts, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call)
 {
@@ -58,7 +70,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_ALLTOALL:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return handle->may_be_near
+        return handle->may_be_near && all_want_some(handle, call)
                && mca_coll_epcoll_is_small(&all, (uint32_t) mca_coll_epcoll_component.inline_limit,
                                            call);
     default:
