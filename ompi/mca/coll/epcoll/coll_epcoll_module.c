@@ -28,15 +28,17 @@
 
 #include "ompi/constants.h"
 
+#include <stdlib.h>
+
 static void module_construct(mca_coll_epcoll_module_t *module)
 {
     module->handle = NULL;
-    memset(&module->below, 0, sizeof(module->below));
+    module->below = NULL;
 }
 
-#define RELEASE_FORM(name)                        \
-    if (NULL != module->below.name##_module) {    \
-        OBJ_RELEASE(module->below.name##_module); \
+#define RELEASE_FORM(name)                         \
+    if (NULL != module->below->name##_module) {    \
+        OBJ_RELEASE(module->below->name##_module); \
     }
 #define RELEASE(name, kind) \
     RELEASE_FORM(name)      \
@@ -45,11 +47,12 @@ static void module_construct(mca_coll_epcoll_module_t *module)
 
 static void module_destruct(mca_coll_epcoll_module_t *module)
 {
-#if OMPI_MAJOR_VERSION < 6
-    EPCOLL_FOR_ALL_KINDS(RELEASE)
-#else
-    (void) module; /* the framework holds them */
+#if OMPI_MAJOR_VERSION < 6 /* else the framework holds them */
+    if (NULL != module->below) {
+        EPCOLL_FOR_ALL_KINDS(RELEASE)
+    }
 #endif
+    free(module->below);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct,
@@ -71,8 +74,9 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL_FORM(name)                                                                    \
-        MCA_COLL_SAVE_API(comm, name, epcoll->below.name, epcoll->below.name##_module, "epcoll"); \
+#    define INSTALL_FORM(name)                                                           \
+        MCA_COLL_SAVE_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
+                          "epcoll");                                                     \
         MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
 #    define INSTALL(name, kind)                     \
         if (serves(epcoll->handle, kind)) {         \
@@ -82,10 +86,10 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
             INSTALL_FORM(i##name)                   \
             INSTALL_FORM(name##_init)               \
         }
-#    define RESTORE_FORM(name)                                                                \
-        if (base == comm->c_coll->coll_##name##_module) {                                     \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below.name, epcoll->below.name##_module, \
-                                 "epcoll");                                                   \
+#    define RESTORE_FORM(name)                                                                  \
+        if (base == comm->c_coll->coll_##name##_module) {                                       \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
+                                 "epcoll");                                                     \
         }
 #    define RESTORE(name, kind) \
         RESTORE_FORM(name)      \
@@ -112,11 +116,11 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
 /* What is there comes from the components below; the framework puts ours over it when this returns,
  * and gives up its hold of theirs. */
-#    define SAVE_FORM(name)                                                   \
-        if (NULL != comm->c_coll->coll_##name) {                              \
-            epcoll->below.name = comm->c_coll->coll_##name;                   \
-            epcoll->below.name##_module = comm->c_coll->coll_##name##_module; \
-            OBJ_RETAIN(epcoll->below.name##_module);                          \
+#    define SAVE_FORM(name)                                                    \
+        if (NULL != comm->c_coll->coll_##name) {                               \
+            epcoll->below->name = comm->c_coll->coll_##name;                   \
+            epcoll->below->name##_module = comm->c_coll->coll_##name##_module; \
+            OBJ_RETAIN(epcoll->below->name##_module);                          \
         }
 #    define SAVE(name, kind)                        \
         if (serves(epcoll->handle, kind)) {         \
@@ -131,7 +135,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
-    if (!epcoll->handle->is_local) { /* else we serve all there is */
+    if (NULL != epcoll->below) {
         EPCOLL_FOR_ALL_KINDS(SAVE)
     }
     return OMPI_SUCCESS;
@@ -155,6 +159,13 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
         module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
     }
 
+/** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's ranks follow
+ * each other all calls have programs. */
+static bool needs_below(const mca_coll_epcoll_handle_t *handle)
+{
+    return OMPI_MAJOR_VERSION >= 6 || (NULL != handle->layout && !handle->layout->is_ordered);
+}
+
 mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_module_t *module = OBJ_NEW(mca_coll_epcoll_module_t);
@@ -163,6 +174,13 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
         return NULL;
     }
     module->handle = handle;
+    if (needs_below(handle)) {
+        module->below = calloc(1, sizeof(*module->below));
+        if (NULL == module->below) {
+            OBJ_RELEASE(module);
+            return NULL;
+        }
+    }
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;
     EPCOLL_FOR_ALL_KINDS(SET)

@@ -127,7 +127,8 @@ typedef struct mca_coll_epcoll_below_t {
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
-    mca_coll_epcoll_below_t below; /**< from enable on */
+    /** From enable on.  NULL: we serve all there is; from Open MPI 6.0 on it is never NULL. */
+    mca_coll_epcoll_below_t *below;
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
@@ -142,7 +143,7 @@ static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_mod
 
 static inline const mca_coll_epcoll_below_t *mca_coll_epcoll_below(mca_coll_base_module_t *module)
 {
-    return &((mca_coll_epcoll_module_t *) module)->below;
+    return ((mca_coll_epcoll_module_t *) module)->below;
 }
 
 END_C_DECLS

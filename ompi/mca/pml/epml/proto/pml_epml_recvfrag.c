@@ -222,6 +222,9 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
 
     if (OPAL_UNLIKELY(NULL == comm)) {
+        if (EPML_HDR_OWN == match->common.kind && mca_pml_epml_context_may_be(match->context)) {
+            return false; /* what a guest tells others, whose handles may have gone: nobody misses it */
+        }
         if (mca_pml_epml_context_may_be(match->context & ~EPML_AGREE_CONTEXT)) {
             drop(ep, "its communicator does not exist, or was freed before it was received");
         } else {
