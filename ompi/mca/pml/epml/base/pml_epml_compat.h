@@ -21,6 +21,7 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/pml/base/pml_base_bsend.h"
+#include "opal/mca/base/mca_base_framework.h"
 #if OMPI_MAJOR_VERSION >= 6
 #    include "ompi/util/count_disp_array.h"
 #endif
@@ -36,15 +37,21 @@ BEGIN_C_DECLS
 #    define EPML_COMPAT_DISPS(array) (array)
 #endif
 
-/** The components of a framework that are linked in: up to NULL.  NULL: none */
+/** A component of a framework that is linked in, by number.  NULL: there are no more */
+static inline const mca_base_component_t *
+mca_pml_epml_compat_linked(const mca_base_framework_t *framework, int number)
+{
+    if (NULL == framework->framework_static_components) {
+        return NULL;
+    }
 #if OMPI_MAJOR_VERSION >= 6
-#    define EPML_COMPAT_LINKED(framework)                 \
-        (NULL == (framework)->framework_static_components \
-             ? NULL                                       \
-             : *(framework)->framework_static_components)
+    return NULL == framework->framework_static_components[number]
+               ? NULL
+               : *framework->framework_static_components[number];
 #else
-#    define EPML_COMPAT_LINKED(framework) ((framework)->framework_static_components)
+    return framework->framework_static_components[number];
 #endif
+}
 
 /** Room in the attached buffer that serves comm.  @return NULL if there is none at present */
 static inline void *mca_pml_epml_compat_bsend_alloc(ompi_communicator_t *comm, size_t size)

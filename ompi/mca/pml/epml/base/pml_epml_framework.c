@@ -55,11 +55,11 @@ int mca_pml_epml_framework_open(mca_base_framework_t *copy, const mca_base_frame
 /** Is there a component of that name, linked in or in a file? */
 static bool is_present(const mca_base_framework_t *framework, opal_list_t *files, const char *name)
 {
-    const mca_base_component_t **linked = EPML_COMPAT_LINKED(framework);
+    const mca_base_component_t *linked;
     mca_base_component_repository_item_t *file;
 
-    for (int i = 0; NULL != linked && NULL != linked[i]; ++i) {
-        if (0 == strcmp(name, linked[i]->mca_component_name)) {
+    for (int i = 0; NULL != (linked = mca_pml_epml_compat_linked(framework, i)); ++i) {
+        if (0 == strcmp(name, linked->mca_component_name)) {
             return true;
         }
     }
