@@ -16,12 +16,11 @@
  * block of the node.  Each allocation of ours in turn fails once (test/lib/fail_alloc.c), at the first,
  * the second and the last rank, each time on a new communicator.  Either all goes well, another way, or
  * calls end with MPI_ERR_NO_MEM at all who wait for that rank, and from then on at all; nobody hangs,
- * what has succeeded is right, and the communicator can be freed.  Others notice nothing.
+ * what has succeeded is right, and the communicator can be freed.  Others notice nothing.  (offered: what
+ * waits for a receive that is never posted, as who was to has failed, is taken back.)
  *
  *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message has
  *              no way to tell the others
- *   --rooms 1  between processes: nor has who has none for what comes in messages, which is not tried
- *              without this
  *
  * EPT-LIBS: -ldl
  *
@@ -34,6 +33,7 @@
 #include "ept.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 /** More allocations than any case makes; calls of a case, and ranks, at most. */
 enum { MOST = 60, CALLS = 24, RANKS = 66, LONG = 20011, DEEP = 11 };
@@ -60,9 +60,24 @@ typedef struct round_t {
     int calls; /**< until now */
     int first; /**< that has failed, or -1 */
     int class; /**< of its error */
+    int beside[2]; /**< the first and the last of calls that are under way beside each other */
 } round_t;
 
 typedef void (*calls_fn_t)(round_t *r);
+
+/** So many calls have been begun that will end one after the other. */
+static void begun(round_t *r, int calls)
+{
+    r->beside[0] = r->calls;
+    r->beside[1] = r->calls + calls - 1;
+}
+
+/** May a call succeed?  After an error, one that was over before another process has told of that. */
+static bool may_succeed(const round_t *r)
+{
+    return 0 > r->first
+           || (1 < r->t->nprocs && r->beside[0] <= r->first && r->calls <= r->beside[1]);
+}
 
 /** A call has ended.  @return whether it has succeeded */
 static bool ended(round_t *r, int rc)
@@ -74,8 +89,8 @@ static bool ended(round_t *r, int rc)
     }
     EPT_CHECK(r->t, MPI_SUCCESS == class || MPI_ERR_NO_MEM == class, "call %d ends with class %d",
               r->calls, class);
-    EPT_CHECK(r->t, 0 > r->first || MPI_SUCCESS != class, "call %d succeeds, after call %d did not",
-              r->calls, r->first);
+    EPT_CHECK(r->t, MPI_SUCCESS != class || may_succeed(r),
+              "call %d succeeds, after call %d did not", r->calls, r->first);
     if (MPI_SUCCESS != class && 0 > r->first) {
         r->first = r->calls;
         r->class = class;
@@ -160,6 +175,7 @@ static void nonblocking(round_t *r)
                                    each.counts, each.places, each.types, r->comm,
                                    &requests[SMALL + 1]);
     rc[SMALL + 2] = MPI_Ibarrier(r->comm, &requests[SMALL + 2]);
+    begun(r, SMALL + 3);
     for (int i = 0; i < SMALL; ++i) {
         if (waited(r, rc[i], &requests[i])) {
             EPT_EQ(r->t, sum(r, i), small[i]);
@@ -202,6 +218,7 @@ static void persistent(round_t *r)
         for (int i = 0; i < 3; ++i) {
             rc[i] = start(&requests[i]);
         }
+        begun(r, 2);
         if (waited(r, rc[0], &requests[0])) {
             check_sum(r, out, 4, r->size - 1);
         }
@@ -373,7 +390,7 @@ static void judge(round_t *r, MPI_Comm comm)
 /** @return whether the allocation that was to fail was made at all, at victim */
 static bool round_of(MPI_Comm comm, struct ept *t, calls_fn_t calls, int victim, long n)
 {
-    round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1};
+    round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .beside = {-1, -1}};
     int mine = 0, any = 0;
 
     ept_phase(t, "allocation %ld of rank %d", n, victim);
@@ -412,6 +429,72 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
         }
     }
     EPT_CHECK(t, 0 < failed || !some, "nothing was made");
+}
+
+/* ---- what nobody receives -------------------------------------------------------------------- */
+
+/** Bytes of a message that waits for its receive. */
+enum { OFFERED = 1 << 20 };
+
+/** A bcast that process 0 has begun when the first member of process 1 fails in it: what the root has
+ * offered to that one is never received.  @return how it should end here */
+static int offer(round_t *r, MPI_Comm comm, char *data, bool blocks)
+{
+    struct ept *t = r->t;
+    const bool is_victim = 1 == t->proc && 0 == t->local;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype type = MPI_BYTE;
+    int count = OFFERED, rc = MPI_SUCCESS;
+
+    if (is_victim && blocks) { /* in pieces: it needs room */
+        EPT_OK(t, MPI_Type_vector(OFFERED / 4, 4, 8, MPI_BYTE, &type));
+        EPT_OK(t, MPI_Type_commit(&type));
+        count = 1;
+    }
+    if (0 == t->proc && !blocks) {
+        rc = MPI_Ibcast(data, count, type, 0, r->comm, &request);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 != t->proc) {
+        (void) usleep(blocks ? 100000 : 0); /* the root waits by then */
+    }
+    if (is_victim) {
+        fail_alloc(1);
+    }
+    if (blocks) {
+        rc = MPI_Bcast(data, count, type, 0, r->comm);
+    } else if (0 != t->proc) {
+        rc = MPI_Ibcast(data, count, type, 0, r->comm, &request);
+    }
+    if (is_victim) {
+        EPT_CHECK(t, fail_alloc_done(), "nothing was allocated");
+    }
+    (void) (blocks ? ended(r, rc) : waited(r, rc, &request));
+    if (MPI_BYTE != type) {
+        EPT_OK(t, MPI_Type_free(&type));
+    }
+    return 0 == t->rank || is_victim ? MPI_ERR_NO_MEM : r->class;
+}
+
+/** The root hears of it, takes back what it has offered, and ends. */
+static void case_offered(MPI_Comm comm, struct ept *t)
+{
+    for (int i = 0; 1 < t->nprocs && i < 20; ++i) {
+        round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .class = MPI_SUCCESS};
+        char *data = malloc(2 * OFFERED);
+        int class;
+
+        ept_phase(t, "%s, time %d", 0 == i % 2 ? "nonblocking" : "blocking", i);
+        memset(data, 0x5b, 2 * OFFERED);
+        EPT_OK(t, MPI_Comm_dup(comm, &r.comm));
+        EPT_OK(t, MPI_Comm_set_errhandler(r.comm, MPI_ERRORS_RETURN));
+        class = offer(&r, comm, data, 0 != i % 2);
+        EPT_EQ(t, class, r.class);
+        judge(&r, comm);
+        free(data);
+        ept_meet(comm, t);
+        EPT_OK(t, MPI_Comm_free(&r.comm));
+    }
 }
 
 static void case_nonblocking(MPI_Comm comm, struct ept *t)
@@ -453,9 +536,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     ept_meet(comm, t);
     EPT_CASE(t, case_near);
     EPT_CASE(t, case_spanning);
-    if (1 < t->nprocs && 0 == ept_option_long("rooms", 0)) {
-        return 0;
-    }
+    EPT_CASE(t, case_offered);
     EPT_CASE(t, case_many);
     EPT_CASE(t, case_blocking);
     EPT_CASE(t, case_nonblocking);

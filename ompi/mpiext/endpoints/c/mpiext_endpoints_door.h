@@ -307,7 +307,9 @@ typedef struct mpix_endpoints_door_t {
     /**
      * Messages of the guest's own, as MPI_Isend and MPI_Irecv have them, which no receive of the
      * user's or of another guest's matches.  Losses end them as they end collectives: with any
-     * member.
+     * member.  Who has failed otherwise cancels them (req_cancel) until they are complete: a receive
+     * that nothing has come for ends, and a send that nobody has received, with MPI_ERR_PROC_FAILED,
+     * when the receiver's endpoint has said that nobody does.
      *
      * @param[in] tag  0 to MPIX_ENDPOINTS_TAG_MOST, no wildcard
      */

@@ -87,7 +87,7 @@ our @ENTRIES = (
     # What collectives make when it is first needed; of 9 more than of 3.
     { program => 'coll_nomem', configs => [qw(1x3 1x9)], quick => ['1x3'], plain => 0,
       preload => 'fail_alloc', timeout => 60 },
-    { program => 'coll_nomem', variant => 'own', configs => ['2x3/node'], quick => [], plain => 0,
+    { program => 'coll_nomem', variant => 'own', configs => [qw(2x3/node 2x2/tcp)], quick => [], plain => 0,
       preload => 'fail_alloc', args => '--own 1', timeout => 60 },
     { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
       preload => 'fail_pack', timeout => 30 },

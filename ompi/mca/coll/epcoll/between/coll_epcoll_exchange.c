@@ -79,27 +79,36 @@ bool mca_coll_epcoll_is_complete(ompi_request_t *request)
                   == __atomic_load_n((void **) &request->req_complete, __ATOMIC_ACQUIRE);
 }
 
-/** Until it is over.  @return MPI_SUCCESS, or why the block is broken: then what has not come is
- * withdrawn, since it may never come */
-static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t *request)
+/**
+ * Until it is over.  If the block is broken it is taken back, since its partner may have given up: a
+ * receive ends at once, a send when the receiver has said so.  One that has not left yet, for want of
+ * room, cannot be taken back before it has: hence each time.
+ *
+ * @param why  MPI_SUCCESS, or why the call has failed
+ *
+ * @return likewise, if it has been taken back; else MPI_SUCCESS
+ */
+static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t *request, int why)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     mpix_endpoints_wait_t wait = {.words = {0}};
-    int why = 0;
+    bool taken_back = false;
 
-    while (0 == why && !mca_coll_epcoll_is_complete(request)) {
+    while (!mca_coll_epcoll_is_complete(request)) {
+        if (OPAL_UNLIKELY(MPI_SUCCESS != why)) {
+            (void) ompi_request_cancel(request);
+            taken_back = true;
+        }
         (void) door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait); /* it ends by itself */
-        /* Relaxed: nothing but the word itself is read by it. */
-        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+        if (OPAL_LIKELY(MPI_SUCCESS == why)) {
+            /* Relaxed: nothing but the word itself is read by it. */
+            why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+        }
     }
     if (0 != wait.words[0]) {
         door->wait_end(&wait);
     }
-    if (OPAL_UNLIKELY(0 != why) && !mca_coll_epcoll_is_complete(request)) {
-        (void) ompi_request_cancel(request);
-        return why;
-    }
-    return MPI_SUCCESS;
+    return taken_back ? why : MPI_SUCCESS;
 }
 
 int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **request, int rc)
@@ -107,13 +116,13 @@ int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **
     int end = MPI_SUCCESS, why;
 
     if (MPI_REQUEST_NULL != *request) {
-        why = wait_until_complete(handle, *request);
+        why = wait_until_complete(handle, *request, rc);
         end = ompi_request_wait(request, MPI_STATUS_IGNORE);
         end = 0 > end ? ompi_errcode_get_mpi_code(end) : end;
         if (OPAL_UNLIKELY(MPI_REQUEST_NULL != *request)) {
             (void) ompi_request_free(request); /* which libmpi leaves, of one that has failed */
         }
-        end = MPI_SUCCESS == end ? why : end;
+        end = MPI_SUCCESS == why ? end : why; /* not that it has been taken back */
     }
     return MPI_SUCCESS == rc ? end : rc;
 }

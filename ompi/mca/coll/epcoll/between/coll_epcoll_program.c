@@ -207,7 +207,6 @@ static void fail(mca_coll_epcoll_program_t *program, int rc)
         mca_coll_epcoll_local_close(&program->running, rc);
         program->is_shown = false;
     }
-    mca_coll_epcoll_step_withdraw(program);
 }
 
 /** Nothing of it is under way any more?  @return EPCOLL_NOTHING, or its error */
@@ -216,6 +215,7 @@ static int give_up(mca_coll_epcoll_program_t *program)
     int rc;
 
     program->at = program->steps; /* those that have not begun are as good as over */
+    mca_coll_epcoll_step_withdraw(program);
     while (EPCOLL_NOTHING != (rc = mca_coll_epcoll_step_messages(program))) {
         if (MPI_SUCCESS == rc) {
             return program->error;

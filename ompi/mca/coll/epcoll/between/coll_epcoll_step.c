@@ -127,7 +127,7 @@ void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program)
     for (uint32_t i = program->open; i < program->steps; ++i) {
         mca_coll_epcoll_step_t *step = &program->step[i];
 
-        if (EPCOLL_STEP_RECEIVE == step->kind && !mca_coll_epcoll_is_complete(step->request)) {
+        if (!mca_coll_epcoll_is_complete(step->request)) {
             (void) ompi_request_cancel(step->request);
         }
     }

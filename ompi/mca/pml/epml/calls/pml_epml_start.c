@@ -26,7 +26,8 @@
 
 #include "ompi/constants.h"
 
-/** Receives that have not been matched can be cancelled; sends cannot, which MPI allows. */
+/** Receives that have not been matched can be cancelled; sends cannot, which MPI allows.  Those of a
+ * collective are taken back: it has failed, and its partner may never receive them. */
 int mca_pml_epml_request_cancel(ompi_request_t *ompi_request, int flag)
 {
     mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;
@@ -43,7 +44,11 @@ int mca_pml_epml_request_cancel(ompi_request_t *ompi_request, int flag)
         request->req_ompi.req_status._ucount = 0;
         mca_pml_epml_request_done(request);
     } else if (MPI_ANY_TAG > request->tag
-               && atomic_load_explicit(&request->done, memory_order_relaxed)) {
+               && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
+        if (NULL != request->ops->take_back) {
+            request->ops->take_back(request);
+        }
+    } else if (MPI_ANY_TAG > request->tag) {
         /* A collective that has taken note of an error cancels the request and waits for it, where
          * others would free it; but waiting leaves requests that have an error. */
         request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;

@@ -63,7 +63,11 @@ typedef struct mca_pml_epml_request_ops_t {
      * NULL: another request sees to it. */
     void (*lost)(struct mca_pml_epml_request_t *request);
 
-    /** Likewise one that waits for a match.  NULL: it goes on waiting. */
+    /** Of a collective that has failed: nobody may want it any more.  It ends, be it later, unless it has
+     * not left yet: then it is to be asked again.  NULL: it is withdrawn another way, or ends. */
+    void (*take_back)(struct mca_pml_epml_request_t *request);
+
+    /** As lost, of one that waits for a match.  NULL: it goes on waiting. */
     void (*lost_unmatched)(struct mca_pml_epml_request_t *request);
 
     /** Nobody has sent anything for a while, and it has a number.  NULL: nothing to be done. */

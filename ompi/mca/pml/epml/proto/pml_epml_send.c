@@ -415,6 +415,16 @@ static bool send_is_unheard(const mca_pml_epml_request_t *request)
     return EPML_SEND_START == request->state;
 }
 
+/** Of a collective, to one who lives, and may never receive it. */
+static void send_take_back(mca_pml_epml_request_t *request)
+{
+    if (EPML_SEND_SYNC == request->state) {
+        mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
+    } else if (EPML_SEND_RNDV == request->state) {
+        mca_pml_epml_withdraw(request);
+    }
+}
+
 /** The other side has heard of it.  (If it goes on sending it is in a backlog.) */
 static void send_lost(mca_pml_epml_request_t *request)
 {
@@ -425,12 +435,7 @@ static void send_lost(mca_pml_epml_request_t *request)
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         }
     } else if (MPI_ANY_TAG > request->tag) {
-        /* Of a collective, to one who lives, and may never receive it. */
-        if (EPML_SEND_SYNC == request->state) {
-            mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
-        } else if (EPML_SEND_RNDV == request->state) {
-            mca_pml_epml_withdraw(request);
-        }
+        send_take_back(request);
     }
 }
 
@@ -493,5 +498,6 @@ const mca_pml_epml_request_ops_t mca_pml_epml_send_ops = {.name = "send",
                                                           .cut = send_cut,
                                                           .is_unheard = send_is_unheard,
                                                           .lost = send_lost,
+                                                          .take_back = send_take_back,
                                                           .remind = send_remind,
                                                           .describe = send_describe};
