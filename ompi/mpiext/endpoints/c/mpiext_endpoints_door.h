@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 2
+#define MPIX_ENDPOINTS_DOOR_ABI 3
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -209,6 +209,11 @@ typedef struct mpix_endpoints_door_t {
      * @param[in] rank  or MPIX_ENDPOINTS_ANYBODY: any, also if another member has said so (then
      *                  collectives fail) */
     bool (*is_lost)(const struct ompi_communicator_t *comm, int rank);
+
+    /** A guest has heard that a member is lost, by memory that it shares with another endpoint: have the
+     * handle's look at once whether the processes of its node live, so that what is sent next to one
+     * that does not has an error.  (Who is beyond a network may be lost to that other one alone.) */
+    void (*look_after)(const struct ompi_communicator_t *comm);
 
     /** Turn the handle's endpoint once, its work included.  @return number of events */
     int (*turn)(const struct ompi_communicator_t *comm);

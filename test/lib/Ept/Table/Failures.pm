@@ -22,7 +22,8 @@ my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
 # Ways between processes: all for one way of waiting, one for what differs from it in libmpi only;
 # otherwise two.
-my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], recv => ['2x2']);
+my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], later => ['2x2/node'],
+             recv => ['2x2']);
 
 # The transport may know of a death before the launcher, whose words are to be seen.
 my $PATIENT = 'pml_epml_launcher_wait 20000';
@@ -115,8 +116,7 @@ our @ENTRIES = (
               launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }
-        qw(recv probe iprobe stream any barrier)),
-    # (later, on one node: docs/known-limits.md.)
+        qw(recv probe iprobe stream any barrier later)),
     # MPI_Finalize does not wait for the dead, nor for ever for those who may.
     (map { my ($how, $launcher, $says) = @$_;
            +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,

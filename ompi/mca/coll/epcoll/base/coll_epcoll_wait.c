@@ -56,6 +56,11 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     }
     if (EPCOLL_DIFFERENT != rc) {
         (void) epcoll_break(member, rc);
+        if (MPI_ERR_PROC_FAILED == rc) {
+            /* It may be another member who has seen it, and told by the block: what comes next on our
+             * endpoint is to fail as well. */
+            mca_coll_epcoll_component.door->look_after(handle->comm);
+        }
         return rc;
     }
     rc = mca_coll_epcoll_different(member);
@@ -124,12 +129,12 @@ static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_ca
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
 
-/** It may be another member of this process who has seen a loss.  What comes next on our endpoint is to
- * fail as well: let it look, if what is known is known to all of the process. */
+/** Likewise of a loss that is known to be one elsewhere: let it come here. */
 static void see_loss(const mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
 
+    door->look_after(handle->comm);
     for (int i = 0; i < TURNS_LOST && !door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY); ++i) {
         (void) door->turn(handle->comm);
         (void) sched_yield();

@@ -93,6 +93,11 @@ static bool door_is_lost(const ompi_communicator_t *comm, int rank)
     return lost(mca_pml_epml_comm(comm), rank, true);
 }
 
+static void door_look_after(const ompi_communicator_t *comm)
+{
+    mca_pml_epml_lost_look_after(mca_pml_epml_comm(comm));
+}
+
 static int door_turn(const ompi_communicator_t *comm)
 {
     return mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
@@ -252,6 +257,7 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .place = door_place,
     .members = door_members,
     .is_lost = door_is_lost,
+    .look_after = door_look_after,
     .turn = door_turn,
     .wait = door_wait,
     .wait_word = door_wait_word,

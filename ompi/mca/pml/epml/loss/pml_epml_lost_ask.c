@@ -11,9 +11,10 @@
 /**
  * @file
  *
- * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while.
+ * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while, or
+ * when a guest says that somebody is lost.
  *
- * Called by the endpoint's turns, under its lock.
+ * Called by the endpoint's turns, under its lock, and by the door.
  *
  * Tests: death (untold_), fault (asked)
  */
@@ -120,4 +121,24 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
          backlog = backlog->next_queue) {
         ask(ep, backlog->peer, false);
     }
+}
+
+void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    mca_pml_epml_lock(ep);
+    /* Who is beyond a network may be lost to one and not to another one, who will find out. */
+    for (int32_t i = 0; 0 > comm->loss.rank && i < comm->peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = comm->peers->member[i];
+
+        if (NULL == peer->shm && EPML_WAY_NODE == peer->way) {
+            ask(ep, peer, true);
+        }
+    }
+    if (mca_pml_epml_lost_has_news(ep)) {
+        mca_pml_epml_lost_look(ep);
+    }
+    mca_pml_epml_unlock(ep);
 }
