@@ -77,6 +77,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     mca_coll_epcoll_program_put(handle);
     free(handle->room[0].memory);
     free(handle->room[1].memory);
+    free(handle->others);
     free(handle);
 }
 

@@ -81,10 +81,12 @@ void mca_coll_epcoll_variables_add(mca_coll_epcoll_handle_t *handle)
     opal_mutex_unlock(&all.lock);
 }
 
-static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int way)
+static uint64_t count_of(mca_coll_epcoll_handle_t *handle, int kind, int way)
 {
+    const _Atomic uint64_t *count = mca_coll_epcoll_count_place(handle, kind, way);
+
     /* Relaxed, as the store in mca_coll_epcoll_count. */
-    return atomic_load_explicit(&handle->counts[kind][way], memory_order_relaxed);
+    return NULL == count ? 0 : atomic_load_explicit(count, memory_order_relaxed);
 }
 
 void mca_coll_epcoll_variables_remove(mca_coll_epcoll_handle_t *handle)
@@ -114,8 +116,7 @@ static int get_of_process(const mca_base_pvar_t *variable, void *value, void *ob
     (void) object;
     opal_mutex_lock(&all.lock);
     sum = all.past[kind][way];
-    for (const mca_coll_epcoll_handle_t *handle = all.first; NULL != handle;
-         handle = handle->next) {
+    for (mca_coll_epcoll_handle_t *handle = all.first; NULL != handle; handle = handle->next) {
         sum += count_of(handle, kind, way);
     }
     opal_mutex_unlock(&all.lock);
@@ -124,7 +125,7 @@ static int get_of_process(const mca_base_pvar_t *variable, void *value, void *ob
 }
 
 /** The handle of a communicator, or NULL. */
-static const mca_coll_epcoll_handle_t *handle_of(const ompi_communicator_t *comm)
+static mca_coll_epcoll_handle_t *handle_of(const ompi_communicator_t *comm)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
     mpix_endpoints_place_t place;
@@ -136,7 +137,7 @@ static const mca_coll_epcoll_handle_t *handle_of(const ompi_communicator_t *comm
 
 static int get_of_comm(const mca_base_pvar_t *variable, void *value, void *object)
 {
-    const mca_coll_epcoll_handle_t *handle = handle_of(object);
+    mca_coll_epcoll_handle_t *handle = handle_of(object);
 
     /* Not refused: Open MPI does not survive a variable that cannot be bound (5.0.7). */
     if (NULL == handle) {

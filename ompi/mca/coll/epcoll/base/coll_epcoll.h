@@ -92,8 +92,10 @@ struct mca_coll_epcoll_handle_t {
     mpix_endpoints_members_t here;   /**< in this process */
     mpix_endpoints_memory_t *memory; /**< the block's */
     mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
-    /** Calls; written by mca_coll_epcoll_count alone, read by anybody. */
-    _Atomic uint64_t counts[EPCOLL_KINDS][EPCOLL_WAYS];
+    /** Calls; written by mca_coll_epcoll_count alone, read by anybody.  Those in slots, and of the other
+     * ways from the first such call on, NULL before. */
+    _Atomic uint64_t small[EPCOLL_KINDS];
+    struct mca_coll_epcoll_tally_t *_Atomic others;
     mca_coll_epcoll_handle_t *next, *previous; /**< of coll_epcoll_variables.c, under its lock */
 
     /* if not all members are in this process */
