@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "coll_epcoll_compat.h"
 
@@ -98,6 +99,21 @@ typedef struct mca_coll_epcoll_call_t {
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
                    * members; 0 where blocks may differ (v, w) */
 } mca_coll_epcoll_call_t;
+
+/**
+ * A call of some kind, all else of it 0.  In parts: all at once, compilers take an instruction that
+ * repeats itself, and that alone takes longer to begin than this does.
+ */
+static inline void mca_coll_epcoll_call_of_kind(mca_coll_epcoll_call_t *call,
+                                                mca_coll_epcoll_kind_t kind)
+{
+    enum { PART = 64 };
+
+    memset(call, 0, PART);
+    memset((char *) call + PART, 0, PART);
+    memset((char *) call + 2 * PART, 0, sizeof(*call) - 2 * PART);
+    call->kind = kind;
+}
 
 /** A call as a word, to be compared: kind, root, in place (of alltoalls) and length. */
 static inline uint64_t mca_coll_epcoll_word(mca_coll_epcoll_kind_t kind, int root, bool in_place,

@@ -102,12 +102,20 @@ static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t c
     if (root == member->index) {
         epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
     } else {
+        const bool is_ahead = epcoll_is_ahead(member, root);
+
         rc = epcoll_hear(member, root, call, &heard);
         if (0 != rc || call != heard->call) {
             epcoll_say_call(member, call);
             return 0 != rc ? rc : EPCOLL_DIFFERENT;
         }
         epcoll_copy(data, heard->data, size);
+        if (is_ahead && 0 == member->levels) {
+            epcoll_ask_ahead(member, root, root + 1);
+        }
+        if (2 == member->count) {
+            epcoll_all_came(member);
+        }
     }
     for (uint32_t level = 0, index = member->index;
          level < member->levels && 0 == index % member->fan; ++level) {

@@ -51,15 +51,26 @@ static inline void epcoll_ask_members(const epcoll_member_t *member, uint32_t fr
     epcoll_ask(epcoll_slot(member, from), sizeof(epcoll_place_t), to - from);
 }
 
-/**
- * Wait until a member has said its part of this operation.
- *
- * @param from  the first of those before it that are looked at next
- *
- * @return 0 or an error
- */
-static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
-                                     uint64_t call)
+/** Has a member said its part of this operation already?  Then it may be ahead of us. */
+static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index)
+{
+    /* Relaxed: nothing is read by it. */
+    return member->number
+           <= atomic_load_explicit(&epcoll_slot(member, index)->number, memory_order_relaxed);
+}
+
+/** Asks for what some members say in the next operation: of those that have been ahead of us.  Of another
+ * one the line would be taken from it before it has written there. */
+static inline void epcoll_ask_ahead(const epcoll_member_t *member, uint32_t from, uint32_t to)
+{
+    epcoll_ask(&member->place[from].slot[(member->number + 1) % EPCOLL_WINDOW],
+               sizeof(epcoll_place_t), to - from);
+}
+
+/** The long way of epcoll_wait_member: not within each place that waits. */
+static __attribute__((noinline, unused)) int epcoll_wait_longer(epcoll_member_t *member,
+                                                                uint32_t from, uint32_t index,
+                                                                uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
     uint32_t looks = 0;
@@ -77,6 +88,34 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
         }
     }
     return call == slot->call ? 0 : EPCOLL_DIFFERENT;
+}
+
+/**
+ * Wait until a member has said its part of this operation.
+ *
+ * @param from  the first of those before it that are looked at next
+ *
+ * @return 0 or an error
+ */
+static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
+                                     uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, index);
+
+    /* Acquire pairs with the release in epcoll_say. */
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) >= member->number
+        && call == slot->call) {
+        return 0;
+    }
+    return epcoll_wait_longer(member, from, index, call);
+}
+
+/** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at it. */
+static inline void epcoll_ask_few(const epcoll_member_t *member)
+{
+    if (2 < member->count) {
+        epcoll_ask_members(member, 0, member->count);
+    }
 }
 
 static inline void epcoll_put_together(const epcoll_all_t *all, void *into, const void *from,
@@ -176,9 +215,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
 /** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
 static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *all, void *result)
 {
-    epcoll_ask_members(member, 0, member->count);
+    epcoll_ask_few(member);
     for (uint32_t i = member->count; i-- > 0;) {
-        const int rc = epcoll_wait_member(member, 0, i, all->call);
+        const int rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, all->call);
 
         if (0 != rc) {
             return rc;
@@ -354,9 +393,9 @@ static inline int epcoll_barrier(epcoll_member_t *member)
         return rc;
     }
     epcoll_say(epcoll_slot(member, member->index), member->number, EPCOLL_BARRIER_CALL, NULL, 0);
-    epcoll_ask_members(member, 0, member->count);
+    epcoll_ask_few(member);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_CALL);
+        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_CALL);
     }
     if (0 == rc) {
         epcoll_all_came(member);

@@ -58,14 +58,14 @@ int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_i
 static bool fill(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
                  void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = kind,
-                                     .in_place = EPCOLL_IN_PLACE(send),
-                                     .send = send,
-                                     .recv = recv,
-                                     .recv_count = count,
-                                     .recv_type = type,
-                                     .op = op,
-                                     .bytes = mca_coll_epcoll_packed(count, type)};
+    mca_coll_epcoll_call_of_kind(call, kind);
+    call->in_place = EPCOLL_IN_PLACE(send);
+    call->send = send;
+    call->recv = recv;
+    call->recv_count = count;
+    call->recv_type = type;
+    call->op = op;
+    call->bytes = mca_coll_epcoll_packed(count, type);
     return 0 != call->bytes;
 }
 
@@ -140,7 +140,25 @@ static bool fill_allreduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_h
      struct ompi_op_t *op)
 #define ARGUMENTS (send, recv, (size_t) count, type, op)
 
-EPCOLL_FORMS(allreduce, PARAMETERS, ARGUMENTS)
+static EPCOLL_FORM_BLOCKING(allreduce_any, allreduce, PARAMETERS,
+                            ARGUMENTS) EPCOLL_FORMS_LATER(allreduce, PARAMETERS, ARGUMENTS)
+
+    int mca_coll_epcoll_allreduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                                  struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                  struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+    const size_t bytes = mca_coll_epcoll_packed((size_t) count, type);
+
+    if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
+                    && mca_coll_epcoll_is_as_packed(type))) {
+        mca_coll_epcoll_count(handle, EPCOLL_ALLREDUCE, EPCOLL_WAY_SMALL);
+        return mca_coll_epcoll_small_allreduce(handle, EPCOLL_IN_PLACE(send) ? recv : send, recv,
+                                               (size_t) count, type, op);
+    }
+    return allreduce_any(send, recv, count, type, op, comm, module);
+}
+
 EPCOLL_FORMS(exscan, PARAMETERS, ARGUMENTS)
 EPCOLL_FORMS(reduce,
              (const void *send, void *recv, mca_coll_epcoll_count_t count,

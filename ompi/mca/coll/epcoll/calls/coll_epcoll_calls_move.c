@@ -20,6 +20,7 @@
 
 #include "ompi_config.h"
 
+#include "../local/local.h"
 #include "coll_epcoll_forms.h"
 
 /* ---- one to all, and all to one -------------------------------------------------------------- */
@@ -27,9 +28,9 @@
 static bool fill_bcast(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
                        void *buffer, size_t count, ompi_datatype_t *type, int root)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_BCAST,
-                                     .root = root,
-                                     .bytes = mca_coll_epcoll_packed(count, type)};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_BCAST);
+    call->root = root;
+    call->bytes = mca_coll_epcoll_packed(count, type);
     if (mca_coll_epcoll_is_root(handle, root)) {
         call->send = buffer;
         call->send_count = count;
@@ -42,9 +43,31 @@ static bool fill_bcast(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handl
     return 0 != call->bytes;
 }
 
-EPCOLL_FORMS(bcast,
-             (void *buffer, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type, int root),
-             (buffer, (size_t) count, type, root))
+#define PARAMETERS \
+    (void *buffer, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type, int root)
+#define ARGUMENTS (buffer, (size_t) count, type, root)
+
+static EPCOLL_FORM_BLOCKING(bcast_any, bcast, PARAMETERS, ARGUMENTS)
+    EPCOLL_FORMS_LATER(bcast, PARAMETERS, ARGUMENTS)
+
+#undef PARAMETERS
+#undef ARGUMENTS
+
+        int mca_coll_epcoll_bcast(void *buffer, mca_coll_epcoll_count_t count,
+                                  struct ompi_datatype_t *type, int root,
+                                  struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+    const size_t bytes = mca_coll_epcoll_packed((size_t) count, type);
+
+    if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
+                    && mca_coll_epcoll_is_flat(type, (size_t) count))) {
+        mca_coll_epcoll_count(handle, EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+        return mca_coll_epcoll_small_bcast(handle, (char *) buffer + type->super.true_lb, bytes,
+                                           root);
+    }
+    return bcast_any(buffer, count, type, root, comm, module);
+}
 
 /** Of those that gather: what is sent, unless it is in place. */
 static void fill_send(mca_coll_epcoll_call_t *call, const void *send, size_t count,
@@ -79,7 +102,8 @@ static bool fill_gather(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_hand
                         const void *send, size_t send_count, ompi_datatype_t *send_type,
                         void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_GATHER, .root = root};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_GATHER);
+    call->root = root;
     fill_send(call, send, send_count, send_type);
     if (mca_coll_epcoll_is_root(handle, root)) {
         fill_recv(call, recv, recv_count, recv_type);
@@ -101,7 +125,8 @@ static bool fill_gatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_han
                          void *recv, mca_coll_epcoll_counts_t counts,
                          mca_coll_epcoll_disps_t disps, ompi_datatype_t *recv_type, int root)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_GATHERV, .root = root};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_GATHERV);
+    call->root = root;
     fill_send(call, send, send_count, send_type);
     if (mca_coll_epcoll_is_root(handle, root)) {
         fill_recv_v(call, recv, counts, disps, recv_type);
@@ -119,9 +144,9 @@ static bool fill_scatter(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_han
                          const void *send, size_t send_count, ompi_datatype_t *send_type,
                          void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_SCATTER,
-                                     .root = root,
-                                     .in_place = EPCOLL_IN_PLACE(recv)};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_SCATTER);
+    call->root = root;
+    call->in_place = EPCOLL_IN_PLACE(recv);
     if (!call->in_place) {
         fill_recv(call, recv, recv_count, recv_type);
     }
@@ -147,9 +172,9 @@ static bool fill_scatterv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_ha
                           mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type, void *recv,
                           size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_SCATTERV,
-                                     .root = root,
-                                     .in_place = EPCOLL_IN_PLACE(recv)};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_SCATTERV);
+    call->root = root;
+    call->in_place = EPCOLL_IN_PLACE(recv);
     if (!call->in_place) {
         fill_recv(call, recv, recv_count, recv_type);
     }
@@ -175,8 +200,8 @@ static bool fill_equal(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind
                        size_t send_count, ompi_datatype_t *send_type, void *recv, size_t recv_count,
                        ompi_datatype_t *recv_type)
 {
-    *call = (mca_coll_epcoll_call_t){.kind = kind,
-                                     .bytes = mca_coll_epcoll_packed(recv_count, recv_type)};
+    mca_coll_epcoll_call_of_kind(call, kind);
+    call->bytes = mca_coll_epcoll_packed(recv_count, recv_type);
     fill_send(call, send, send_count, send_type);
     fill_recv(call, recv, recv_count, recv_type);
     return 0 != call->bytes;
@@ -200,7 +225,7 @@ static bool fill_allgatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_
     for (uint32_t i = 0; i < handle->size; ++i) {
         all += EPCOLL_COUNT(counts, i);
     }
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_ALLGATHERV};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLGATHERV);
     fill_send(call, send, send_count, send_type);
     fill_recv_v(call, recv, counts, disps, recv_type);
     return 0 != all; /* nor does libmpi call us then */
@@ -227,7 +252,7 @@ static bool fill_alltoallv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_h
                            mca_coll_epcoll_disps_t recv_disps, ompi_datatype_t *recv_type)
 {
     (void) handle;
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_ALLTOALLV};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLTOALLV);
     fill_send(call, send, 0, send_type);
     call->send_counts = send_counts;
     call->send_disps = send_disps;
@@ -251,7 +276,7 @@ static bool fill_alltoallw(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_h
                            struct ompi_datatype_t *const *recv_types)
 {
     (void) handle;
-    *call = (mca_coll_epcoll_call_t){.kind = EPCOLL_ALLTOALLW};
+    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLTOALLW);
     fill_send(call, send, 0, NULL);
     call->send_counts = send_counts;
     call->send_disps = send_disps;

@@ -36,16 +36,14 @@
     (NULL != (handle)->layout && !mca_coll_epcoll_program_serves(handle, call))
 
 /**
- * Defines the functions of a kind: blocking, nonblocking, persistent.
+ * Defines the blocking function of a kind.
  *
- * @param name        as in coll_epcoll_calls.h
- * @param parameters  of its functions, up to the communicator, in parentheses
- * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them; false:
- *                    there is nothing to do, at any member
+ * @param function  its name
+ * @param others    as of EPCOLL_FORMS
  */
-#define EPCOLL_FORMS(name, parameters, arguments)                                                 \
-    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,          \
-                               mca_coll_base_module_t *module)                                    \
+#define EPCOLL_FORM_BLOCKING(function, name, parameters, arguments)                               \
+    int function(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,                        \
+                 mca_coll_base_module_t *module)                                                  \
     {                                                                                             \
         mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                        \
         mca_coll_epcoll_call_t call;                                                              \
@@ -59,44 +57,58 @@
             return below->name(EPCOLL_LIST arguments, comm, below->name##_module);                \
         }                                                                                         \
         return handle->run(handle, &call);                                                        \
-    }                                                                                             \
-                                                                                                  \
-    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,         \
-                                ompi_request_t **request_p, mca_coll_base_module_t *module)       \
-    {                                                                                             \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                        \
-        mca_coll_epcoll_call_t call;                                                              \
-                                                                                                  \
-        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                                 \
-            *request_p = &ompi_request_empty;                                                     \
-            return MPI_SUCCESS;                                                                   \
-        }                                                                                         \
-        if (OPAL_UNLIKELY(EPCOLL_IS_BELOW(handle, &call))) {                                      \
-            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);                 \
-                                                                                                  \
-            return below->i##name(EPCOLL_LIST arguments, comm, request_p,                         \
-                                  below->i##name##_module);                                       \
-        }                                                                                         \
-        return handle->begin(handle, &call, request_p);                                           \
-    }                                                                                             \
-                                                                                                  \
-    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,   \
-                                      struct ompi_info_t *info, ompi_request_t **request_p,       \
-                                      mca_coll_base_module_t *module)                             \
-    {                                                                                             \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                        \
-        mca_coll_epcoll_call_t call;                                                              \
-                                                                                                  \
-        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                                 \
-            return ompi_request_persistent_noop_create(request_p);                                \
-        }                                                                                         \
-        if (OPAL_UNLIKELY(EPCOLL_INIT_IS_BELOW(handle, &call))) {                                 \
-            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);                 \
-                                                                                                  \
-            return below->name##_init(EPCOLL_LIST arguments, comm, info, request_p,               \
-                                      below->name##_init_module);                                 \
-        }                                                                                         \
-        return handle->init(handle, &call, request_p);                                            \
+    }
+
+/**
+ * Defines the functions of a kind: blocking, nonblocking, persistent.
+ *
+ * @param name        as in coll_epcoll_calls.h
+ * @param parameters  of its functions, up to the communicator, in parentheses
+ * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them; false:
+ *                    there is nothing to do, at any member
+ */
+#define EPCOLL_FORMS(name, parameters, arguments)                             \
+    EPCOLL_FORM_BLOCKING(mca_coll_epcoll_##name, name, parameters, arguments) \
+    EPCOLL_FORMS_LATER(name, parameters, arguments)
+
+/** Likewise, but for the blocking one. */
+#define EPCOLL_FORMS_LATER(name, parameters, arguments)                                         \
+    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)     \
+    {                                                                                           \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call;                                                            \
+                                                                                                \
+        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
+            *request_p = &ompi_request_empty;                                                   \
+            return MPI_SUCCESS;                                                                 \
+        }                                                                                       \
+        if (OPAL_UNLIKELY(EPCOLL_IS_BELOW(handle, &call))) {                                    \
+            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);               \
+                                                                                                \
+            return below->i##name(EPCOLL_LIST arguments, comm, request_p,                       \
+                                  below->i##name##_module);                                     \
+        }                                                                                       \
+        return handle->begin(handle, &call, request_p);                                         \
+    }                                                                                           \
+                                                                                                \
+    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm, \
+                                      struct ompi_info_t *info, ompi_request_t **request_p,     \
+                                      mca_coll_base_module_t *module)                           \
+    {                                                                                           \
+        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call;                                                            \
+                                                                                                \
+        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
+            return ompi_request_persistent_noop_create(request_p);                              \
+        }                                                                                       \
+        if (OPAL_UNLIKELY(EPCOLL_INIT_IS_BELOW(handle, &call))) {                               \
+            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);               \
+                                                                                                \
+            return below->name##_init(EPCOLL_LIST arguments, comm, info, request_p,             \
+                                      below->name##_init_module);                               \
+        }                                                                                       \
+        return handle->init(handle, &call, request_p);                                          \
     }
 
 /** Does a member's own contribution lie where its result goes? */

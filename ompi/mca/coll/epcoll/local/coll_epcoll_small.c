@@ -80,6 +80,15 @@ int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void
     return mca_coll_epcoll_ended(handle, epcoll_all(&handle->member, &all, recv));
 }
 
+int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
+                                int root)
+{
+    return mca_coll_epcoll_ended(handle,
+                                 epcoll_tell(&handle->member, (uint32_t) root,
+                                             mca_coll_epcoll_word(EPCOLL_BCAST, root, false, bytes),
+                                             data, bytes));
+}
+
 /* ---- what a member says ---------------------------------------------------------------------- */
 
 /** A member's data as they are in its slot. */
@@ -166,6 +175,19 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     return rc;
 }
 
+/** The same of those before us, who wait for nobody and may be ahead. */
+static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
+                       uint32_t last)
+{
+    const bool is_ahead = 0 < member->index && epcoll_is_ahead(member, member->index - 1);
+    const int rc = fold(member, call, word, 0, last, call->recv);
+
+    if (is_ahead) {
+        epcoll_ask_ahead(member, 0, member->index);
+    }
+    return rc;
+}
+
 /** Our block of what all say together. */
 static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
@@ -220,9 +242,9 @@ static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     case EPCOLL_REDUCE:
         return index == (uint32_t) call->root ? fold(member, call, word, 0, last, call->recv) : 0;
     case EPCOLL_SCAN:
-        return fold(member, call, word, 0, index, call->recv);
+        return fold_before(member, call, word, index);
     case EPCOLL_EXSCAN:
-        return 0 == index ? 0 : fold(member, call, word, 0, index - 1, call->recv);
+        return 0 == index ? 0 : fold_before(member, call, word, index - 1);
     default:
         break;
     }
@@ -344,10 +366,19 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-static bool all_come(mca_coll_epcoll_kind_t kind)
+/** Have we heard all others, when it is over?  Of a small call that is none of one to all. */
+static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
-    return EPCOLL_ALLGATHER == kind || EPCOLL_ALLTOALL == kind || EPCOLL_REDUCE_SCATTER == kind
-           || EPCOLL_REDUCE_SCATTER_BLOCK == kind;
+    switch (call->kind) {
+    case EPCOLL_GATHER:
+    case EPCOLL_REDUCE:
+        return member->index == (uint32_t) call->root;
+    case EPCOLL_SCAN:
+    case EPCOLL_EXSCAN:
+        return member->index == member->count - 1;
+    default:
+        return true;
+    }
 }
 
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
@@ -370,7 +401,7 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
     rc = 0 == rc ? say(member, call, word) : rc;
     rc = 0 == rc ? hear(member, call, word) : rc;
     if (0 == rc) {
-        if (all_come(call->kind)) {
+        if (all_have_come(member, call)) {
             epcoll_all_came(member);
         }
         epcoll_end(member);

@@ -31,6 +31,17 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
+/** Does a call of that many bytes, of a kind that goes into slots whatever the number of members is, take
+ * the shortest way?  All members are here then, and nothing has failed. */
+static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *handle, size_t bytes)
+{
+    return handle->is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
+}
+
+/** A bcast of few bytes that are one run of memory: the shortest way.  @param data  the first of them */
+int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
+                                int root);
+
 /** An allreduce of few bytes of a dense type: the shortest way. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
