@@ -13,14 +13,14 @@
  *
  * Collectives that reduce, blocking, nonblocking and persistent: reduce, allreduce,
  * reduce_scatter(_block), scan, exscan, for several types and operations, one of them a user's and
- * not commutative; against a result computed serially, in the order of the ranks.  And that two
- * endpoints exchange once.
+ * not commutative; against a result computed serially, in the order of the ranks.  That two
+ * endpoints exchange once; and that wrong arguments are errors, as with processes.
  *
  * EPT-LIBS: -ldl
  *
  * Guards: pml_epml_coll.c, seam_allreduce.c, coll_epcoll_calls_fold.c, coll_epcoll_component.c,
  * coll_epcoll_fold.c, coll_epcoll_local.c, coll_epcoll_module.c, coll_epcoll_pieces.c,
- * coll_epcoll_small.c, coll_epcoll_wait.c
+ * coll_epcoll_small.c, coll_epcoll_wait.c, reductions.c
  */
 
 #define _GNU_SOURCE
@@ -507,6 +507,31 @@ int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, 
 }
 
 /** Two endpoints of two processes exchange what is small once, whatever its size. */
+/** No member gets as far as to wait for others. */
+static void case_wrong(MPI_Comm comm, struct ept *t)
+{
+    int in[2] = {1, 2}, out[2];
+    double real = 1, sum;
+    MPI_Comm dup;
+    int size;
+
+    MPI_Comm_size(comm, &size);
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
+    EPT_CLASS(t, MPI_ERR_OP, MPI_Allreduce(in, out, 2, MPI_INT, MPI_OP_NULL, dup));
+    EPT_CLASS(t, MPI_ERR_OP, MPI_Scan(&real, &sum, 1, MPI_DOUBLE, MPI_BAND, dup));
+    EPT_CLASS(t, MPI_ERR_OP, MPI_Exscan(in, out, 1, MPI_INT, MPI_MAXLOC, dup));
+    EPT_CLASS(t, MPI_ERR_COUNT, MPI_Allreduce(in, out, -1, MPI_INT, MPI_SUM, dup));
+    EPT_CLASS(t, MPI_ERR_OP, MPI_Scan(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM, dup));
+    EPT_CLASS(t, MPI_ERR_ROOT, MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, size, dup));
+    EPT_CLASS(t, MPI_ERR_ROOT, MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, -1, dup));
+    EPT_CLASS(t, MPI_ERR_ARG, MPI_Reduce_scatter_block(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, dup));
+    EPT_OK(t, MPI_Allreduce(in, out, 0, MPI_INT, MPI_SUM, dup));
+    EPT_OK(t, MPI_Allreduce(in, out, 2, MPI_INT, MPI_MAX, dup));
+    EPT_EQ(t, 2, out[1]);
+    EPT_OK(t, MPI_Comm_free(&dup));
+}
+
 static void case_pair(MPI_Comm comm, struct ept *t)
 {
     enum { MOST = 2048 };
@@ -540,6 +565,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_minloc);
     EPT_CASE(t, case_user_noncommutative);
     EPT_CASE(t, case_reduce_local);
+    EPT_CASE(t, case_wrong);
     if (2 == t->size && t->endpoints && 2 == t->nprocs) {
         EPT_CASE(t, case_pair);
     } else {
