@@ -59,13 +59,21 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
 /** Keys of memory behind the door. */
-enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR };
+enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR, EPCOLL_KEY_AHEAD };
 
 /** Memory for temporary elements, which grows with what is asked for. */
 typedef struct mca_coll_epcoll_room_t {
     void *memory;
     size_t size;
 } mca_coll_epcoll_room_t;
+
+/** Memory of the node that all members use from a call on: see coll_epcoll_near.c. */
+typedef struct mca_coll_epcoll_common_t {
+    mpix_endpoints_memory_t *memory; /**< NULL: not yet, or none */
+    uint32_t calls;                  /**< in which it was asked for, or might have been used */
+    bool is_used;                    /**< in the call that we are in; the same at all members */
+    bool is_settled;                 /**< and in all behind it */
+} mca_coll_epcoll_common_t;
 
 /** Of a communicator, one per member; used by the member's thread alone. */
 typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
@@ -102,10 +110,11 @@ struct mca_coll_epcoll_handle_t {
     const mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_memory_t *layout_memory;
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
-     * slots.  NULL: there is none. */
+     * slots.  NULL: we have none. */
     mca_coll_epcoll_handle_t *near;
-    bool may_be_near;   /**< all are on this node */
-    bool near_is_known; /**< all have it, or none */
+    bool may_be_near;                /**< all are on this node */
+    mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
+    mca_coll_epcoll_common_t rings;  /**< likewise its rings */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;     /**< served by the layer between: the same at all members */
     mca_coll_epcoll_room_t room[2];            /**< see coll_epcoll_exchange.h */

@@ -31,18 +31,24 @@
 static const char *const names[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
 #undef NAME
 
+/** What we have called. */
+static uint64_t own_call(const epcoll_member_t *member)
+{
+    const epcoll_slot_t *said = epcoll_said(member, member->index);
+
+    return (NULL == said ? epcoll_slot(member, member->index) : said)->call;
+}
+
 /** A member that has called something else than we, as far as we see.  @return NULL: none */
 static const epcoll_slot_t *find_other(const epcoll_member_t *member, uint32_t *index)
 {
-    const uint64_t own = epcoll_slot(member, member->index)->call;
+    const uint64_t own = own_call(member);
 
     for (*index = 0; *index < member->count; ++*index) {
-        const epcoll_slot_t *slot = epcoll_slot(member, *index);
+        const epcoll_slot_t *said = epcoll_said(member, *index);
 
-        /* Acquire pairs with the release in epcoll_say. */
-        if (member->number == atomic_load_explicit(&slot->number, memory_order_acquire)
-            && own != slot->call) {
-            return slot;
+        if (NULL != said && own != said->call) {
+            return said;
         }
     }
     return NULL;
@@ -53,7 +59,7 @@ int mca_coll_epcoll_different(const epcoll_member_t *member)
     uint32_t index;
     const epcoll_slot_t *other = find_other(member, &index);
 
-    return NULL != other && other->call >> 32 == epcoll_slot(member, member->index)->call >> 32
+    return NULL != other && other->call >> 32 == own_call(member) >> 32
                ? MPI_ERR_TRUNCATE
                : MPI_ERR_OTHER;
 }
@@ -113,7 +119,7 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
     if (NULL == other) {
         return;
     }
-    describe(epcoll_slot(member, member->index)->call, own, sizeof(own));
+    describe(own_call(member), own, sizeof(own));
     describe(other->call, others, sizeof(others));
     (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
                                 handle->comm->c_name, handle->rank, own,

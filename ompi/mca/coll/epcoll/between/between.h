@@ -18,6 +18,7 @@
 #define MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H
 
 #include "coll_epcoll_between.h"
+#include "coll_epcoll_near.h"
 #include "coll_epcoll_program.h"
 
 #endif /* MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H */

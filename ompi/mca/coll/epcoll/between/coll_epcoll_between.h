@@ -34,31 +34,14 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
                                  mca_coll_epcoll_kind_t kind);
 
-/** Do we serve a call of such a kind?  The same answer at all members.  If not: the components below */
-bool mca_coll_epcoll_between_serves(const mca_coll_epcoll_handle_t *handle,
+/** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the components
+ * below.  Once in a call. */
+bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call);
 
 /** All of a call.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call);
-
-/** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
-
-/** Blocks in the node's memory. */
-enum { EPCOLL_NEAR_BLOCKING, EPCOLL_NEAR_NONBLOCKING, EPCOLL_NEAR_BLOCKS };
-
-/** Does a call go through the node's memory?  The same answer at all members.  A bcast does not: by
- * messages its root may be further ahead of the others. */
-bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
-                             const mca_coll_epcoll_call_t *call);
-
-/** The member's view of one of the blocks there, by rank; all break together. */
-void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
-                               epcoll_member_t *member);
-
-/** No block of the node any more. */
-void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
 
 /* ---- within the layer ------------------------------------------------------------------------ */
 

@@ -17,6 +17,8 @@
 #ifndef COLL_EPCOLL_BLOCK_BLOCK_H
 #define COLL_EPCOLL_BLOCK_BLOCK_H
 
+#include "coll_epcoll_agree.h"
+#include "coll_epcoll_ahead.h"
 #include "coll_epcoll_block.h"
 #include "coll_epcoll_reuse.h"
 #include "coll_epcoll_tell.h"

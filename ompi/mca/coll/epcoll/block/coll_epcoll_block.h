@@ -108,6 +108,7 @@ typedef struct epcoll_member_t {
      * with which the operation ends */
     int (*turn)(void *context);
     void *context;
+    epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
 } epcoll_member_t;
 
 /** Sets the sizes of the tree of that many members.  @return how many nodes there are in all */
@@ -163,6 +164,7 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
     epcoll_set_crowded(member, false);
     member->turn = NULL;
     member->context = NULL;
+    member->ring = NULL;
 }
 
 static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t index)

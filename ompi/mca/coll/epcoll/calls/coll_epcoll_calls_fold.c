@@ -23,6 +23,8 @@
 #include "../local/local.h"
 #include "coll_epcoll_forms.h"
 
+static const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
+
 int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
@@ -32,7 +34,8 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
         mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_WAY_SMALL);
         return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
     }
-    return handle->run(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER});
+    (void) mca_coll_epcoll_between_serves(handle, &barrier);
+    return handle->run(handle, &barrier);
 }
 
 int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request_p,
@@ -41,7 +44,10 @@ int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
 
     (void) comm;
-    return handle->begin(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER}, request_p);
+    if (NULL != handle->layout) {
+        (void) mca_coll_epcoll_between_serves(handle, &barrier);
+    }
+    return handle->begin(handle, &barrier, request_p);
 }
 
 int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
@@ -51,7 +57,7 @@ int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_i
 
     (void) comm;
     (void) info;
-    return handle->init(handle, &(mca_coll_epcoll_call_t){.kind = EPCOLL_BARRIER}, request_p);
+    return handle->init(handle, &barrier, request_p);
 }
 
 /** What those that reduce have in common.  @param count  elements of the whole vector */

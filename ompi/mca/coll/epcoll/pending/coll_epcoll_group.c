@@ -122,8 +122,9 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     base = group->memory->base;
     epcoll_member_init(member, base + place * size_of(handle), handle->size,
                        (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
-    member->broken = NULL != handle->near ? handle->near->member.broken
-                                          : &first_block(group)->broken;
+    /* The node's block is used, or not, by the same calls at all members. */
+    member->broken = handle->blocks.is_used ? handle->near->member.broken
+                                            : &first_block(group)->broken;
     /* Relaxed: who adds one has one. */
     atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);
     return group;

@@ -237,7 +237,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         call = &typed;
     }
     steps = NULL != handle->layout && !mca_coll_epcoll_is_near(handle, call);
-    if (OPAL_UNLIKELY(NULL == pending->near.member.block && NULL != handle->near)) {
+    if (OPAL_UNLIKELY(NULL == pending->near.member.block && handle->blocks.is_used)) {
         mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_NONBLOCKING, &pending->near.member);
     }
     rc = steps                                            ? begin_program(pending, call, request_p)

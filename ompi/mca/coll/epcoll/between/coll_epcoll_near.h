@@ -1,0 +1,72 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The node's memory, where all members are on one node: blocks of all of them, by rank, of blocking and of
+ * nonblocking calls, and rings for those whose members run ahead.
+ *
+ * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a communicator
+ * gets one when it has been in use for a while, and rings when it has had a while's calls that want
+ * them.  From which call on all use it they agree by a word in it (coll_epcoll_agree.h).
+ */
+
+#ifndef MCA_COLL_EPCOLL_NEAR_H
+#define MCA_COLL_EPCOLL_NEAR_H
+
+#include "ompi_config.h"
+
+#include "../local/local.h"
+
+BEGIN_C_DECLS
+
+/** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
+
+/** Blocks in the node's memory. */
+enum { EPCOLL_NEAR_BLOCKING, EPCOLL_NEAR_NONBLOCKING, EPCOLL_NEAR_BLOCKS };
+
+/** mca_coll_epcoll_near_next, as long as it is not settled. */
+void mca_coll_epcoll_near_settle(mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call);
+
+/** A call begins, blocking or not, of a handle whose members live in several processes: once in each.
+ * Behind it the two below are the same at all members. */
+static inline void mca_coll_epcoll_near_next(mca_coll_epcoll_handle_t *handle,
+                                             const mca_coll_epcoll_call_t *call)
+{
+    if (OPAL_UNLIKELY(!handle->rings.is_settled && handle->may_be_near)) {
+        mca_coll_epcoll_near_settle(handle, call);
+    }
+}
+
+/** Does a call go through slots of the node's memory?  A bcast does not: by messages its root may be
+ * further ahead of the others. */
+bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
+                             const mca_coll_epcoll_call_t *call);
+
+/** Does a blocking call go through rings there?  Also one that might go through slots. */
+bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_handle_t *handle,
+                              const mca_coll_epcoll_call_t *call);
+
+/** All of a blocking call that does one of them.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_near_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+
+/** The member's view of one of the blocks there, by rank; all break together. */
+void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
+                               epcoll_member_t *member);
+
+/** No block of the node any more. */
+void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_NEAR_H */

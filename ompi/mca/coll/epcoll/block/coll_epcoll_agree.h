@@ -1,0 +1,72 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * From which call on do members use something that each of them has to get first?  One word that they
+ * share says so, and nobody waits for it.
+ *
+ * Members count their calls, the same ones in the same order.  Each gets the thing in a call of its own,
+ * the same number at all, and joins.  Calls behind that go another way until all have joined: who makes
+ * one says so in the word.  Then the word does not change any more, and calls behind the last one in it
+ * use the thing: one that was made by anybody before all had joined is in the word, so that all others
+ * find it there.  Where a member has not got it, the word stays open until one gives up for all.
+ *
+ * Memory order.  Relaxed: nothing is read by the word but the word; what is shared is all 0 at first.
+ *
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epcoll_ahead, coll_nomem
+ */
+
+#ifndef COLL_EPCOLL_AGREE_H
+#define COLL_EPCOLL_AGREE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A call that is behind all: nobody ever uses it. */
+#define EPCOLL_NEVER UINT32_MAX
+
+/** The word: members who have joined above, below the last call that goes another way.  0 at first. */
+typedef _Atomic uint64_t epcoll_agreement_t;
+
+/** A member has it.  Once. */
+static inline void epcoll_agree_join(epcoll_agreement_t *word)
+{
+    atomic_fetch_add_explicit(word, UINT64_C(1) << 32, memory_order_relaxed);
+}
+
+/**
+ * Does a call use it?  The same answer at all members; those that have not joined: no.
+ *
+ * @param members  who have to join
+ * @param call     its number, from 1; EPCOLL_NEVER: give up, unless all have joined
+ */
+static inline bool epcoll_agree_uses(epcoll_agreement_t *word, uint32_t members, uint32_t call)
+{
+    uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
+
+    do {
+        if (members == now >> 32) {
+            return (uint32_t) now < call;
+        }
+        if (call <= (uint32_t) now) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(word, &now,
+                                                    (now & ~(uint64_t) UINT32_MAX) | call,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return false;
+}
+
+#endif /* COLL_EPCOLL_AGREE_H */

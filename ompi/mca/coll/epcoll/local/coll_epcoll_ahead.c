@@ -1,0 +1,187 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Small collectives in which some members need not wait for others, in rings (coll_epcoll_ahead.h):
+ * bcast, scatter, gather, reduce, scan and exscan.  Results are associated as those in slots.
+ *
+ * Called by the layer between.
+ *
+ * Tests: coll_move, coll_reduce, coll_late, coll_different
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_small.h"
+
+#include "mpi.h"
+
+bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind)
+{
+    switch (kind) {
+    case EPCOLL_BCAST:
+    case EPCOLL_EXSCAN:
+    case EPCOLL_GATHER:
+    case EPCOLL_REDUCE:
+    case EPCOLL_SCAN:
+    case EPCOLL_SCATTER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** Say something that is packed. */
+static void say(epcoll_member_t *member, uint64_t word, const void *packed, size_t size)
+{
+    epcoll_say(epcoll_line(member, member->index), member->number, word, packed, size);
+}
+
+/** Say what is in a buffer. */
+static int say_packed(epcoll_member_t *member, uint64_t word,
+                      const mca_coll_epcoll_buffer_t *buffer, size_t size)
+{
+    unsigned char packed[EPCOLL_INLINE];
+    const int rc = mca_coll_epcoll_pack(packed, buffer);
+
+    say(member, word, packed, size);
+    return rc;
+}
+
+/** Packed bytes to a block of what we receive. */
+static int take(const mca_coll_epcoll_call_t *call, const void *packed, size_t block)
+{
+    const mca_coll_epcoll_buffer_t received = {
+        .address = (char *) call->recv
+                   + (ptrdiff_t) (block * call->recv_count)
+                         * mca_coll_epcoll_extent(call->recv_type),
+        .count = call->recv_count,
+        .type = call->recv_type};
+
+    return mca_coll_epcoll_unpack(&received, packed);
+}
+
+/** One has something for all: the same, or a block for each. */
+static int tell(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    const uint32_t root = (uint32_t) call->root;
+    const bool scatters = EPCOLL_SCATTER == call->kind;
+    const size_t offset = scatters ? member->index * call->bytes : 0;
+    const epcoll_slot_t *line = epcoll_line(member, root);
+    int rc;
+
+    if (root == member->index) {
+        const mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
+                                               .count = call->send_count
+                                                        * (scatters ? member->count : 1),
+                                               .type = call->send_type};
+
+        rc = say_packed(member, word, &sent, call->bytes * (scatters ? member->count : 1));
+        return 0 != rc || !scatters || call->in_place ? rc : take(call, line->data + offset, 0);
+    }
+    rc = epcoll_wait_line(member, root, word);
+    return 0 == rc ? take(call, line->data + offset, 0) : rc;
+}
+
+static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    const bool is_root = (uint32_t) call->root == member->index;
+    mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
+                                     .count = call->send_count,
+                                     .type = call->send_type};
+    int rc = 0;
+
+    if (!is_root) {
+        return say_packed(member, word, &sent, call->bytes);
+    }
+    if (!call->in_place) {
+        rc = say_packed(member, word, &sent, call->bytes);
+    } else {
+        say(member, word, "", 0); /* nobody reads it, but who has called something else */
+    }
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        if (i != member->index || !call->in_place) {
+            rc = epcoll_wait_line(member, i, word);
+            rc = 0 == rc ? take(call, epcoll_line(member, i)->data, i) : rc;
+        }
+    }
+    return rc;
+}
+
+/** Put together what members before `last` say, from there to the first, behind what is in result. */
+static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
+                uint32_t last, void *result)
+{
+    int rc = 0;
+
+    for (uint32_t i = last; i-- > 0 && 0 == rc;) {
+        rc = epcoll_wait_line(member, i, word);
+        if (0 == rc) {
+            ompi_op_reduce(call->op, epcoll_line(member, i)->data, result,
+                           (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
+        }
+    }
+    return rc;
+}
+
+/** Those that reduce: up to which member, and whether that one's part is ours. */
+static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    const void *const own = call->in_place ? call->recv : call->send;
+    uint32_t last = member->index;
+    int rc;
+
+    say(member, word, own, call->bytes);
+    if (EPCOLL_REDUCE == call->kind) {
+        if ((uint32_t) call->root != member->index) {
+            return 0;
+        }
+        last = member->count - 1;
+    } else if (EPCOLL_EXSCAN == call->kind) {
+        if (0 == last) {
+            return 0;
+        }
+        --last;
+    }
+    if (last == member->index) {
+        if (!call->in_place) {
+            epcoll_copy(call->recv, own, call->bytes);
+        }
+    } else {
+        rc = epcoll_wait_line(member, last, word);
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_copy(call->recv, epcoll_line(member, last)->data, call->bytes);
+    }
+    return fold(member, call, word, last, call->recv);
+}
+
+int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    epcoll_member_t *member = &handle->member;
+    const uint64_t word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes);
+    int rc = epcoll_begin_ahead(member);
+
+    if (0 == rc) {
+        rc = NULL != call->op              ? reduce(member, call, word)
+             : EPCOLL_GATHER == call->kind ? gather(member, call, word)
+                                           : tell(member, call, word);
+    }
+    if (0 == rc) {
+        epcoll_end(member);
+    } else if (EPCOLL_DIFFERENT == rc) {
+        epcoll_say_call_ahead(member, word);
+    }
+    return mca_coll_epcoll_ended(handle, rc);
+}
