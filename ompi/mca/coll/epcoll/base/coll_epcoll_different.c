@@ -59,9 +59,8 @@ int mca_coll_epcoll_different(const epcoll_member_t *member)
     uint32_t index;
     const epcoll_slot_t *other = find_other(member, &index);
 
-    return NULL != other && other->call >> 32 == own_call(member) >> 32
-               ? MPI_ERR_TRUNCATE
-               : MPI_ERR_OTHER;
+    return NULL != other && other->call >> 32 == own_call(member) >> 32 ? MPI_ERR_TRUNCATE
+                                                                        : MPI_ERR_OTHER;
 }
 
 static bool has_root(mca_coll_epcoll_kind_t kind)

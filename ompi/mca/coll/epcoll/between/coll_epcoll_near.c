@@ -95,9 +95,10 @@ static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_
     if (NEAR_CALLS > common->calls) {
         return;
     }
-    common->is_used = common->is_settled
-        = epcoll_agree_uses(common->memory->base, handle->size,
-                            NEAR_CALLS_MOST > common->calls ? common->calls : EPCOLL_NEVER);
+    common->is_used = common->is_settled = epcoll_agree_uses(common->memory->base, handle->size,
+                                                             NEAR_CALLS_MOST > common->calls
+                                                                 ? common->calls
+                                                                 : EPCOLL_NEVER);
     if (!common->is_used && NEAR_CALLS_MOST == common->calls) {
         common_refuse(common);
     }

@@ -95,8 +95,8 @@ static inline bool epcoll_is_gone_ahead(const epcoll_member_t *member, uint32_t 
 {
     /* Acquire pairs with the release in epcoll_end_at: what the member has said before is seen, so the
      * line's number may be read relaxed.  So may the slot's: nothing else is read of it here. */
-    return (member->number <= atomic_load_explicit(&member->place[index].through,
-                                                   memory_order_acquire)
+    return (member->number
+                <= atomic_load_explicit(&member->place[index].through, memory_order_acquire)
             && atomic_load_explicit(&epcoll_line(member, index)->number, memory_order_relaxed)
                    < member->number)
            || member->number

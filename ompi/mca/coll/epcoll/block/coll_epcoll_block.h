@@ -51,8 +51,10 @@
 /** Looks at a word before the first turn of the engine, and between turns: a microsecond, and less. */
 #define EPCOLL_LOOKS_FIRST 400
 #define EPCOLL_LOOKS 16
-/** Likewise before the first one, where there are more threads than cores; then at each look. */
-#define EPCOLL_LOOKS_CROWDED 16
+/** Likewise where there are more threads than cores, then at each look: what is waited for mostly needs
+ * this core.  Four threads on two cores, 1 instead of 16: a barrier of two processes in 2.0 us instead of
+ * 2.7, a bcast in 1.5 instead of 1.9. */
+#define EPCOLL_LOOKS_CROWDED 1
 
 /** A line: what a member, or the leader of a node, says in one operation. */
 typedef struct epcoll_slot_t {

@@ -1,0 +1,360 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Rings beside a block (coll_epcoll_ahead.h): random operations of all threads with delays, in rings and
+ * in slots; how far one may be ahead; members that call different things.  And from which call on
+ * members use something (coll_epcoll_agree.h): the same at all, whoever is late, and never where one
+ * has not got it.
+ *
+ * Guards: coll_epcoll_ahead.h, coll_epcoll_agree.h
+ */
+
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_agree.h"
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_ahead.h"
+#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MEMBERS_MOST = 8, CALLS = 600, GETS = 8, GIVES_UP = 500 };
+
+static struct {
+    void *block;
+    epcoll_slot_t *ring;
+    uint32_t count;
+    int rounds, kind;
+    bool told[MEMBERS_MOST];
+    epcoll_agreement_t word;
+    bool uses[MEMBERS_MOST][CALLS + 1];
+} run;
+
+/** Ends all if something has gone wrong. */
+static int yield(void *context)
+{
+    (void) context;
+    sched_yield();
+    return tap_case_failed() ? -99 : 0;
+}
+
+/** Mostly nothing, sometimes a yield or a short sleep. */
+static void pause_randomly(uint64_t *state)
+{
+    switch (tap_below(state, 60)) {
+    case 0:
+        sched_yield();
+        break;
+    case 1: {
+        const struct timespec nap = {0, (long) tap_below(state, 20000)};
+
+        nanosleep(&nap, NULL);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static uint64_t value(uint64_t number, uint32_t member)
+{
+    return number * 1000003u + member * 7919u;
+}
+
+static void member_begin(epcoll_member_t *member, uint32_t me)
+{
+    epcoll_member_init(member, run.block, run.count, me, EPCOLL_FAN);
+    member->turn = yield;
+    member->ring = run.ring;
+}
+
+static void say(epcoll_member_t *member, uint64_t call)
+{
+    const uint64_t mine = value(member->number, member->index);
+
+    epcoll_say(epcoll_line(member, member->index), member->number, call, &mine, sizeof(mine));
+}
+
+/** Read what a member says, in the operation that we are in. */
+static void hear(epcoll_member_t *member, uint32_t from, uint64_t call)
+{
+    uint64_t got;
+
+    TAP_EQ(0, epcoll_wait_line(member, from, call));
+    memcpy(&got, epcoll_line(member, from)->data, sizeof(got));
+    TAP_CHECK(value(member->number, from) == got || tap_case_failed(),
+              "operation %llu at %u: of %u it has read %llu", (unsigned long long) member->number,
+              member->index, from, (unsigned long long) got);
+}
+
+/** One says something to all, or each to those behind it, or all to one. */
+static void do_ahead(epcoll_member_t *member, uint64_t kind, uint32_t root)
+{
+    const uint64_t call = 100 + kind;
+
+    TAP_EQ(0, epcoll_begin_ahead(member));
+    if (0 != kind || root == member->index) {
+        say(member, call);
+    }
+    for (uint32_t i = 0; i < run.count; ++i) {
+        if (0 == kind ? i == root && i != member->index
+                      : 1 == kind ? i <= member->index : root == member->index) {
+            hear(member, i, call);
+        }
+    }
+    epcoll_end(member);
+}
+
+static void *work_randomly(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    uint64_t common = tap_stream(run.count), own = tap_stream(1000 + me);
+    epcoll_member_t member;
+
+    member_begin(&member, me);
+    for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
+        const uint64_t kind = tap_below(&common, 48);
+        const uint32_t root = (uint32_t) tap_below(&common, 1 + tap_below(&common, run.count));
+
+        pause_randomly(&own);
+        if (0 == kind) {
+            TAP_EQ(0, epcoll_barrier(&member));
+        } else if (1 == kind) { /* one in slots that not all wait for */
+            uint64_t data = root == me ? value(member.number + 1, root) : 0;
+
+            TAP_EQ(0, epcoll_tell(&member, root, 99, &data, sizeof(data)));
+            TAP_CHECK(value(member.number, root) == data, "told something else");
+        } else {
+            do_ahead(&member, kind % 3, root);
+        }
+    }
+    return NULL;
+}
+
+static void run_threads(uint32_t count, void *(*body)(void *) )
+{
+    const size_t size = epcoll_block_size(count, EPCOLL_FAN), ring = epcoll_ahead_size(count);
+    pthread_t thread[MEMBERS_MOST];
+
+    run.count = count;
+    run.block = memset(aligned_alloc(64, size), 0, size);
+    run.ring = memset(aligned_alloc(64, ring), 0, ring);
+    for (uint32_t i = 0; i < count; ++i) {
+        pthread_create(&thread[i], NULL, body, (void *) (uintptr_t) i);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        pthread_join(thread[i], NULL);
+    }
+    free(run.block);
+    free(run.ring);
+}
+
+static void case_random(void)
+{
+    static const uint32_t counts[] = {1, 2, 3, 4, 8};
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+        run.rounds = (TAP_SANITIZED ? 20000 : 120000) / (int) counts[i];
+        tap_case("%u members, %d random operations", counts[i], run.rounds);
+        run_threads(counts[i], work_randomly);
+        tap_case_done();
+    }
+}
+
+/* ---- how far --------------------------------------------------------------------------------- */
+
+static int give_up(void *context)
+{
+    ++*(int *) context;
+    return -7;
+}
+
+/** One alone, who waits for nobody: so far and no further; half a ring is free before it goes on. */
+static void *go_ahead(void *argument)
+{
+    epcoll_member_t member, other;
+    int turns = 0;
+
+    (void) argument;
+    member_begin(&member, 0);
+    member_begin(&other, 1);
+    member.turn = give_up;
+    member.context = &turns;
+    for (int i = 0; i < EPCOLL_AHEAD; ++i) {
+        TAP_EQ(0, epcoll_begin_ahead(&member));
+        say(&member, 100);
+        epcoll_end(&member);
+    }
+    TAP_EQ(0, turns);
+    epcoll_end_at(&other, EPCOLL_AHEAD / 2);
+    TAP_CHECK(-7 == epcoll_begin_ahead(&member), "it has gone on before half a ring is free");
+    TAP_CHECK(0 < turns, "it has not looked for losses");
+    --member.number;
+    epcoll_end_at(&other, EPCOLL_AHEAD / 2 + 1);
+    for (int i = 0; i < EPCOLL_AHEAD / 2 + 1; ++i) {
+        TAP_EQ(0, epcoll_begin_ahead(&member));
+        epcoll_end(&member);
+    }
+    TAP_EQ(-7, epcoll_begin_ahead(&member));
+    return NULL;
+}
+
+/** Threads: the first does it for both. */
+static void *go_ahead_first(void *argument)
+{
+    return 0 == (uintptr_t) argument ? go_ahead(argument) : NULL;
+}
+
+static void case_far(void)
+{
+    tap_case("%d operations ahead, and no further", EPCOLL_AHEAD);
+    run_threads(2, go_ahead_first);
+    tap_case_done();
+}
+
+/* ---- different calls ------------------------------------------------------------------------- */
+
+static int ahead(epcoll_member_t *member, uint64_t call, uint32_t root, bool all)
+{
+    int rc = epcoll_begin_ahead(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    if (all || root == member->index) {
+        say(member, call);
+    }
+    for (uint32_t i = 0; i < run.count && 0 == rc; ++i) {
+        if (all ? i <= member->index : root == i && i != member->index) {
+            rc = epcoll_wait_line(member, i, call);
+        }
+    }
+    if (0 == rc) {
+        epcoll_end(member);
+    } else {
+        epcoll_say_call_ahead(member, call);
+    }
+    return rc;
+}
+
+static void *differ(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    const bool odd = 0 == me;
+    epcoll_member_t member;
+    int rc;
+
+    member_begin(&member, me);
+    TAP_EQ(0, epcoll_barrier(&member));
+    switch (run.kind) {
+    case 0: /* who waits in a ring for who waits in slots */
+        rc = odd ? epcoll_barrier(&member) : ahead(&member, 5, 0, true);
+        break;
+    case 1: /* who has said its part, and is gone */
+        rc = odd ? ahead(&member, 5, 0, false) : epcoll_barrier(&member);
+        break;
+    case 2:
+        rc = odd ? ahead(&member, 5, 0, true) : ahead(&member, 6, 0, true);
+        break;
+    default: /* who hears from each other */
+        rc = ahead(&member, odd ? 5 : 6, odd ? 1 : 0, false);
+        break;
+    }
+    for (int i = 0; i < 3 && 0 == rc; ++i) {
+        rc = epcoll_barrier(&member);
+    }
+    if (0 != rc) {
+        (void) epcoll_break(&member, rc);
+        run.told[me] = true;
+    }
+    return NULL;
+}
+
+static void case_different(void)
+{
+    static const char *names[] = {"a barrier among those in rings", "a word in a ring among barriers",
+                                  "different ones in rings", "different roots"};
+    static const uint32_t counts[] = {2, 3, 8};
+
+    for (run.kind = 0; run.kind < 4; ++run.kind) {
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
+            tap_case("%s, %u members", names[run.kind], counts[i]);
+            memset(run.told, 0, sizeof(run.told));
+            run_threads(counts[i], differ);
+            for (uint32_t m = 0; m < counts[i]; ++m) {
+                TAP_CHECK(run.told[m], "%u of %u does not learn of it", m, counts[i]);
+            }
+            tap_case_done();
+        }
+    }
+}
+
+/* ---- from which call on ---------------------------------------------------------------------- */
+
+/** Calls without waiting for anybody, in one of which each gets it; one may not. */
+static void *agree(void *argument)
+{
+    const uint32_t me = (uint32_t) (uintptr_t) argument;
+    uint64_t own = tap_stream(5000 + 64u * (unsigned int) run.rounds + me);
+
+    for (uint32_t call = 1; call <= CALLS; ++call) {
+        pause_randomly(&own);
+        if (GETS == call && (0 == run.kind || 0 != me)) {
+            epcoll_agree_join(&run.word);
+        } else if (GETS < call && (0 == run.kind || 0 != me)) {
+            run.uses[me][call] = epcoll_agree_uses(&run.word, run.count,
+                                                   GIVES_UP == call ? EPCOLL_NEVER : call);
+        }
+    }
+    return NULL;
+}
+
+static void case_agree(void)
+{
+    static const char *names[] = {"agree", "agree never, as one has not got it"};
+    int used = 0;
+
+    for (run.kind = 0; run.kind < 2; ++run.kind) {
+        for (uint32_t count = 2; count <= MEMBERS_MOST; count += 3) {
+            tap_case("%u members %s", count, names[run.kind]);
+            for (run.rounds = 0; run.rounds < 60 && !tap_case_failed(); ++run.rounds) {
+                atomic_init(&run.word, 0);
+                memset(run.uses, 0, sizeof(run.uses));
+                run_threads(count, agree);
+                for (uint32_t call = 1; call <= CALLS; ++call) {
+                    for (uint32_t m = 0; m < count; ++m) {
+                        TAP_CHECK(run.uses[0][call] == run.uses[m][call],
+                                  "call %u: %u and member %u's %u", call, run.uses[0][call], m,
+                                  run.uses[m][call]);
+                    }
+                }
+                used += run.uses[0][CALLS];
+                TAP_CHECK(0 == run.kind || !run.uses[1][CALLS], "it is used where one has it not");
+            }
+            tap_case_done();
+        }
+    }
+    TAP_CHECK(30 < used, "only %d of 180 have come to use it", used);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epcoll_ahead", TAP_SANITIZED ? 240 : 120);
+    case_random();
+    case_far();
+    case_different();
+    case_agree();
+    return tap_end();
+}
