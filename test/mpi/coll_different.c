@@ -17,11 +17,12 @@
  * well, and the communicator can be freed; others have noticed nothing.  A call of 0 bytes never comes
  * to us: it is found by what that member does next, or by its end.
  *
- * Of one process, which is where lines are compared.
+ * Of one process, which is where lines are compared; or of several of a node, in its memory.
  *
  *   --long N  bytes that do not fit into a line (default 100000; at least 100)
+ *   --node 1  after so many calls that slots and rings of the node's memory are used; what fits there
  *
- * Guards: epcoll/local, coll_epcoll_wait.c, coll_epcoll_different.c
+ * Guards: epcoll/local, coll_epcoll_ahead.h, coll_epcoll_wait.c, coll_epcoll_different.c
  */
 
 #include "ept.h"
@@ -267,6 +268,25 @@ static int fails_after(MPI_Comm broken)
     return class_of(rc);
 }
 
+/** Of the node's memory: calls until it is used, and its rings. */
+static void make_use(MPI_Comm comm, struct ept *t)
+{
+    int in = 1, sum = 0;
+
+    for (int i = 0; i < 2 * AFTER && 0 != ept_option_long("node", 0); ++i) {
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_OK(t, MPI_Scan(&in, &sum, 1, MPI_INT, MPI_SUM, comm));
+        EPT_EQ(t, t->rank + 1, sum);
+    }
+}
+
+/** Is a call compared there: does it fit, and is it no v form? */
+static bool is_tried(const struct call *call)
+{
+    return 0 == ept_option_long("node", 0)
+           || (0 <= call->count && 'v' != call->name[strlen(call->name) - 1]);
+}
+
 static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int odd)
 {
     int got[2], *all = malloc(2 * (size_t) t->size * sizeof(int)), failed = 0;
@@ -277,6 +297,7 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
               odd, pair->odd.name, bytes_of(&pair->odd), pair->odd.root);
     EPT_OK(t, MPI_Comm_dup(comm, &broken));
     EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    make_use(broken, t);
     EPT_OK(t, MPI_Barrier(broken));
     /* Who is still in a call gets the error of a later one, too: wait until all have left it. */
     EPT_OK(t, MPI_Barrier(comm));
@@ -311,7 +332,9 @@ static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size
     for (size_t i = 0; i < count; ++i) {
         /* Where roots differ: the one that most have, the one that one has, and one that neither has. */
         for (int odd = pairs[i].no_root ? 1 : 0; odd < t->size && odd < 3; ++odd) {
-            try_one(comm, t, &pairs[i], odd);
+            if (is_tried(&pairs[i].most) && is_tried(&pairs[i].odd)) {
+                try_one(comm, t, &pairs[i], odd);
+            }
         }
     }
     free(room[0]);
@@ -337,6 +360,7 @@ static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, b
               goes_on ? "a barrier" : "its end");
     EPT_OK(t, MPI_Comm_dup(comm, &broken));
     EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    make_use(broken, t);
     EPT_OK(t, MPI_Barrier(broken));
     EPT_OK(t, MPI_Barrier(comm));
     rc = do_call(broken, is_odd ? &none : call);
@@ -355,8 +379,10 @@ static void case_nothing(MPI_Comm comm, struct ept *t)
     room[0] = calloc(1, most);
     room[1] = calloc(1, most);
     for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); ++i) {
-        try_nothing(comm, t, &waiting[i], true);
-        try_nothing(comm, t, &waiting[i], false);
+        if (is_tried(&waiting[i])) {
+            try_nothing(comm, t, &waiting[i], true);
+            try_nothing(comm, t, &waiting[i], false);
+        }
     }
     free(room[0]);
     free(room[1]);

@@ -105,6 +105,9 @@ our @ENTRIES = (
     # Members that call different things.
     { program => 'coll_different', configs => [qw(1x2 1x4)], longer => [qw(1x7 1x16)],
       quick => ['1x4'], plain => 0, says => 'have called different' },
+    { program => 'coll_different', variant => 'node', configs => ['2x2/node'],
+      longer => ['2x3/node'], quick => [], plain => 0, args => '--node 1',
+      says => 'have called different' },
     (map { +{ program => 'coll_different', variant => $_->[0], configs => [$_->[1]], quick => [],
               plain => 0, says => 'have called different', mca => $COLL{ $_->[0] } } }
         [qw(lines 1x4)], [qw(fan 1x7)]),
