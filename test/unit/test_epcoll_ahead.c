@@ -181,7 +181,7 @@ static int give_up(void *context)
     return -7;
 }
 
-/** One alone, who waits for nobody: so far and no further; half a ring is free before it goes on. */
+/** One alone, who waits for nobody: so far and no further; most of a ring is free before it goes on. */
 static void *go_ahead(void *argument)
 {
     epcoll_member_t member, other;
@@ -198,12 +198,12 @@ static void *go_ahead(void *argument)
         epcoll_end(&member);
     }
     TAP_EQ(0, turns);
-    epcoll_end_at(&other, EPCOLL_AHEAD / 2);
-    TAP_CHECK(-7 == epcoll_begin_ahead(&member), "it has gone on before half a ring is free");
+    epcoll_end_at(&other, EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT - 1);
+    TAP_CHECK(-7 == epcoll_begin_ahead(&member), "it has gone on before most of a ring is free");
     TAP_CHECK(0 < turns, "it has not looked for losses");
     --member.number;
-    epcoll_end_at(&other, EPCOLL_AHEAD / 2 + 1);
-    for (int i = 0; i < EPCOLL_AHEAD / 2 + 1; ++i) {
+    epcoll_end_at(&other, EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT);
+    for (int i = 0; i < EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT; ++i) {
         TAP_EQ(0, epcoll_begin_ahead(&member));
         epcoll_end(&member);
     }

@@ -20,8 +20,8 @@
  * slots or in rings, as all members know, and who is through with it says so in the block.
  *
  * Reuse: a line is written for an operation only when all are through with the one that is EPCOLL_AHEAD
- * before it.  Who does not know that yet waits until they are through with all but half a ring: so
- * nobody looks at the others' words more often than that, nor wakes for a single line.
+ * before it.  Who does not know that yet waits until they are through with all but the last few: so
+ * nobody looks at the others' words more often than once in nearly a ring, nor wakes for a single line.
  *
  * Memory order: as in coll_epcoll_block.h and coll_epcoll_reuse.h; the functions that load and store are
  * the same but for epcoll_wait_line.
@@ -39,6 +39,9 @@
 /** Operations that a member may be ahead of the others: lines of its ring. */
 #define EPCOLL_AHEAD 64
 
+/** Who has had to wait goes on when the others are through with all but so many. */
+#define EPCOLL_AHEAD_LEFT 8
+
 /** Bytes of the rings of that many members. */
 static inline size_t epcoll_ahead_size(uint32_t count)
 {
@@ -51,12 +54,12 @@ static inline epcoll_slot_t *epcoll_line(const epcoll_member_t *member, uint32_t
     return &member->ring[(size_t) index * EPCOLL_AHEAD + member->number % EPCOLL_AHEAD];
 }
 
-/** Our line is another operation's, as far as we know: waits until half of our ring is free. */
+/** Our line is another operation's, as far as we know: waits until most of our ring is free. */
 static inline int epcoll_find_ahead(epcoll_member_t *member)
 {
     uint64_t least = member->number - 1;
     const int rc = epcoll_read_through(member, -1, 0, member->count,
-                                       member->number - EPCOLL_AHEAD / 2, &least);
+                                       member->number - 1 - EPCOLL_AHEAD_LEFT, &least);
 
     if (0 == rc) {
         member->safe = member->safe_below = least;
