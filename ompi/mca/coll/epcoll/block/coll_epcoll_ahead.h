@@ -28,7 +28,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epcoll_ahead, coll_late
+ * Tests: unit/test_epcoll_ahead, coll_late, coll_different
  */
 
 #ifndef COLL_EPCOLL_AHEAD_H
