@@ -46,7 +46,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_EP = 8, MOST_PROCESSES = 16, MOST_RANKS = 64, DIE_MS = 30, LATE_MS = 60 };
+enum {
+    MOST_EP = 8,
+    MOST_PROCESSES = 16,
+    MOST_RANKS = 64,
+    DIE_MS = 30,
+    LATE_MS = 60,
+    WARM_BYTES = 8192
+};
 
 enum kind {
     BARRIER,
@@ -81,7 +88,7 @@ typedef struct call_t {
     enum form form;
     enum phase phase;
     int count;
-    int warm; /**< barriers before: with some of them there is a block of the node */
+    int warm; /**< barriers and long bcasts before: with some there is memory of the node for both */
 } call_t;
 
 /** A member in a round. */
@@ -393,6 +400,9 @@ static void one_round(MPI_Comm world, member_t *m, int local, int round)
     atomic_store(&doing, kind_names[call.kind]);
     fill(m, &call);
     for (int i = 0; i < call.warm; ++i) {
+        char some[WARM_BYTES] = "";
+
+        MPI_Bcast(some, WARM_BYTES, MPI_BYTE, i % m->size, m->comm);
         MPI_Barrier(m->comm);
     }
     if (PERSISTENT == call.form) {

@@ -65,6 +65,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
 
     mca_coll_epcoll_near_put(handle);
+    mca_coll_epcoll_shelf_put(handle);
     if (NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }

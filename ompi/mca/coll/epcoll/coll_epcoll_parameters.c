@@ -61,6 +61,14 @@ static const ep_parameter_t parameters[] = {
     {.name = "rail_size", STORAGE(rail_size), .preset = 65536, .low = 64, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Bytes of such a part, at least"},
+    {.name = "shelf_size", STORAGE(shelf_size), .preset = 1 << 20, .high = 1 << 30,
+     .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
+     .help = "Bytes of the node's memory through which a member passes on what is longer than a few "
+             "KiB, where all members are on one node; of more than 16 members, less (0: by "
+             "messages)"},
+    {.name = "shelf_least", STORAGE(shelf_least), .preset = 4097, .low = 1, .high = 1 << 30,
+     .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
+     .help = "Bytes of a block, or of a vector, from which it goes that way"},
     SERVE(allgather, ALLGATHER),
     SERVE(allgatherv, ALLGATHERV),
     SERVE(allreduce, ALLREDUCE),

@@ -49,7 +49,8 @@ static const struct {
 } ways[EPCOLL_WAYS] = {
     [EPCOLL_WAY_SMALL] = {"small", "whose data travelled in members' cache lines"},
     [EPCOLL_WAY_PIECES] = {"pieces", "that members worked on in shares, from buffer to buffer"},
-    [EPCOLL_WAY_BETWEEN] = {"between", "by members of several processes, with messages"},
+    [EPCOLL_WAY_BETWEEN] = {"between", "by members of several processes, with messages, or through "
+                                       "the node's memory"},
 };
 
 /** Can calls of a kind go this way? */

@@ -45,6 +45,10 @@ my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
             whole => 'coll_epcoll_share_size 1073741824',
             fan => 'coll_epcoll_fan 2');
 
+# All that may go through the node's memory does, in small sections.
+my $SHELVES = join ' ', 'coll_epcoll_shelf_size 65536', 'coll_epcoll_shelf_least 1',
+              'coll_epcoll_inline_limit 0';
+
 our @ENTRIES = (
     # The whole matrix, all ways between processes.
     { program => 'p2p_basic', configs => [@ALL, qw(2x1/tcp 2x1/node)], longer => \@MORE },
@@ -127,6 +131,13 @@ our @ENTRIES = (
     # Everything in messages of many rails, and through no slot.
     { program => 'coll_layout', variant => 'rails', plain => 0, configs => [qw(2x2/node 3x3/tcp)],
       quick => [], mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
+    # In the node's memory: all of it in small sections, and nothing; also with late members.
+    { program => 'coll_layout', variant => 'shelves', plain => 0, configs => [qw(2x2/node 3x3/node)],
+      quick => ['2x2/node'], mca => $SHELVES },
+    { program => 'coll_layout', variant => 'messages', plain => 0, configs => ['3x3/node'],
+      quick => [], mca => 'coll_epcoll_shelf_size 0' },
+    { program => 'coll_late', variant => 'shelves', plain => 0, configs => [qw(2x2/node 3x3/node)],
+      quick => [], mca => $SHELVES },
     # In steps.
     (map { +{ program => 'coll_layout', variant => $_->[0], plain => 0, quick => [$_->[2]],
               configs => [qw(1x3 2x2/tcp 3x3/node)], longer => [qw(2x2/shm 4x4/node 2x9/node)],

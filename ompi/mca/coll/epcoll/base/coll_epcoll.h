@@ -49,6 +49,8 @@ typedef struct mca_coll_epcoll_component_t {
     unsigned int fan;
     unsigned int rails;
     size_t rail_size;
+    size_t shelf_size;
+    size_t shelf_least;
 } mca_coll_epcoll_component_t;
 
 /** Ways that a call may go. */
@@ -59,7 +61,7 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
 /** Keys of memory behind the door. */
-enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_NEAR, EPCOLL_KEY_AHEAD };
+enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_SHELF, EPCOLL_KEY_NEAR };
 
 /** Memory for temporary elements, which grows with what is asked for. */
 typedef struct mca_coll_epcoll_room_t {
@@ -112,9 +114,12 @@ struct mca_coll_epcoll_handle_t {
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
      * slots.  NULL: we have none. */
     mca_coll_epcoll_handle_t *near;
-    bool may_be_near;                /**< all are on this node */
-    mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
-    mca_coll_epcoll_common_t rings;  /**< likewise its rings */
+    bool may_be_near;   /**< all are on this node */
+    bool near_is_known; /**< all have it, or none */
+    /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
+    mca_coll_epcoll_handle_t *shelf;
+    bool shelf_is_known;  /**< all have them, or none */
+    uint32_t shelf_calls; /**< that shelves would have been for: the same at all members */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;     /**< served by the layer between: the same at all members */
     mca_coll_epcoll_room_t room[2];            /**< see coll_epcoll_exchange.h */

@@ -93,6 +93,9 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
     if (NULL != handle->near) {
         (void) epcoll_break(&handle->near->member, why);
     }
+    if (NULL != handle->shelf) {
+        (void) epcoll_break(&handle->shelf->member, why);
+    }
     /* Relaxed: nothing is read by it. */
     if (NULL != handle->layout && MPI_ERR_PROC_FAILED != why
         && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {

@@ -20,5 +20,6 @@
 #include "coll_epcoll_between.h"
 #include "coll_epcoll_near.h"
 #include "coll_epcoll_program.h"
+#include "coll_epcoll_shelf.h"
 
 #endif /* MCA_COLL_EPCOLL_BETWEEN_BETWEEN_H */

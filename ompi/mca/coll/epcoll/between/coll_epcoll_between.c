@@ -74,10 +74,44 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
     return NULL == call->op || mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
+/** Memory of the node for long data, as near_make has it: after some calls that would use it.  All meet
+ * in one barrier for it. */
+static int shelf_make(mca_coll_epcoll_handle_t *handle)
+{
+    const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
+    int rc;
+
+    mca_coll_epcoll_shelf_begin(handle);
+    if (NULL != handle->near) {
+        rc = near_run(handle->near, &barrier);
+        rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
+    } else {
+        ++handle->calls; /* for a tag of its own */
+        rc = mca_coll_epcoll_short_run(handle, &barrier);
+    }
+    mca_coll_epcoll_shelf_made(handle);
+    return rc;
+}
+
+/** Does a call go by shelves?  @param rc  becomes an error if making them has failed */
+static bool is_shelved(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
+                       int *rc)
+{
+    if ((handle->shelf_is_known && NULL == handle->shelf)
+        || !mca_coll_epcoll_shelf_fits(handle, call)) {
+        return false;
+    }
+    if (OPAL_UNLIKELY(!handle->shelf_is_known) && NEAR_CALLS <= ++handle->shelf_calls) {
+        *rc = shelf_make(handle);
+    }
+    return NULL != handle->shelf;
+}
+
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    int rc;
+    bool makes_near;
+    int rc = MPI_SUCCESS;
 
     if (mca_coll_epcoll_is_near(handle, call) || mca_coll_epcoll_is_ahead(handle, call)) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
@@ -85,6 +119,18 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     }
     mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_BETWEEN);
+    if (is_shelved(handle, call, &rc)) {
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_shelf_run(handle, call) : rc;
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            rc = mca_coll_epcoll_ended(handle, rc);
+            mca_coll_epcoll_break_all(handle, rc);
+        }
+        return rc;
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        mca_coll_epcoll_break_all(handle, rc);
+        return rc;
+    }
     ++handle->calls;
     rc = !has_own(call->kind)             ? mca_coll_epcoll_program_run(handle, call)
          : mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)

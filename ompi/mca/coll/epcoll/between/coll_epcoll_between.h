@@ -17,7 +17,7 @@
  *
  * The first member of a process is its leader, or, in its own process, the root.  Rails are the members
  * behind it.  Where all are on one node, what fits in a slot goes another way: through a block of all
- * of them in the node's memory.  Which way a call goes is decided by what all members know: layout, kind, root, packed
+ * of them in the node's memory; and what is long, by their shelves there.  Which way a call goes is decided by what all members know: layout, kind, root, packed
  * bytes, whether the op commutes.
  */
 

@@ -1,0 +1,130 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The memory of shelves: which calls want it, and how it comes and goes.
+ *
+ * Called by coll_epcoll_between.c.
+ *
+ * Tests: coll_layout, coll_nomem (own), death_coll
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_shelf.h"
+
+#include "mpi.h"
+
+#include <stdlib.h>
+
+/** Bytes of a member's share of a section, at least. */
+#define SHELF_SHARE_LEAST ((size_t) 1024)
+
+/** Members, at most: each reads a line of each other in a round, and has a shelf. */
+#define SHELF_MEMBERS 64
+
+/** The block's bytes, before the first shelf. */
+static size_t block_size(const mca_coll_epcoll_handle_t *handle)
+{
+    const size_t size = epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+
+    return (size + 4095) & ~(size_t) 4095;
+}
+
+bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
+                                const mca_coll_epcoll_call_t *call)
+{
+    const size_t section = mca_coll_epcoll_shelf_section(handle->size);
+
+    if (!handle->may_be_near || mca_coll_epcoll_component.shelf_least > call->bytes
+        || SHELF_SHARE_LEAST > section || SHELF_MEMBERS < handle->size) {
+        return false;
+    }
+    switch (call->kind) {
+    case EPCOLL_ALLGATHER:
+    case EPCOLL_BCAST:
+    case EPCOLL_GATHER:
+        return true;
+    case EPCOLL_ALLTOALL:
+    case EPCOLL_SCATTER:
+        return SHELF_SHARE_LEAST <= section / (handle->size - 1);
+    case EPCOLL_EXSCAN:
+    case EPCOLL_SCAN:
+        return SHELF_SCAN_MEMBERS >= handle->size && section >= call->recv_type->super.size
+               && mca_coll_epcoll_is_as_packed(call->recv_type);
+    default:
+        return false;
+    }
+}
+
+char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index,
+                               uint64_t number)
+{
+    const size_t section = index * (size_t) EPCOLL_WINDOW + number % EPCOLL_WINDOW;
+
+    return (char *) shelf->memory->base + block_size(shelf)
+           + section * mca_coll_epcoll_shelf_section(shelf->size);
+}
+
+void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const size_t size = block_size(handle)
+                        + handle->size * EPCOLL_WINDOW
+                              * mca_coll_epcoll_shelf_section(handle->size);
+    mca_coll_epcoll_handle_t *shelf = calloc(1, sizeof(*shelf));
+
+    if (NULL == shelf
+        || MPI_SUCCESS
+               != door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
+                                   mca_coll_epcoll_component.guest, EPCOLL_KEY_SHELF, size,
+                                   &shelf->memory)) {
+        free(shelf); /* so nobody has all of it */
+        return;
+    }
+    shelf->comm = handle->comm;
+    shelf->rank = handle->rank;
+    shelf->size = handle->size;
+    epcoll_member_init(&shelf->member, shelf->memory->base, handle->size, (uint32_t) handle->rank,
+                       mca_coll_epcoll_component.fan);
+    epcoll_set_crowded(&shelf->member, door->is_crowded());
+    shelf->member.turn = mca_coll_epcoll_turn;
+    shelf->member.context = shelf;
+    handle->shelf = shelf;
+    /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
+    atomic_fetch_add_explicit(&shelf->member.block->users, 1, memory_order_relaxed);
+}
+
+void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle)
+{
+    handle->shelf_is_known = true;
+    if (NULL == handle->shelf) {
+        return;
+    }
+    /* Relaxed: all who have it have counted before they came to the barrier that we have left. */
+    if (handle->size
+            != atomic_load_explicit(&handle->shelf->member.block->users, memory_order_relaxed)
+        || !mca_coll_epcoll_component.door->memory_is_whole(handle->shelf->memory)) {
+        mca_coll_epcoll_shelf_put(handle);
+    }
+}
+
+void mca_coll_epcoll_shelf_put(mca_coll_epcoll_handle_t *handle)
+{
+    if (NULL != handle->shelf) {
+        epcoll_end_at(&handle->shelf->member, UINT64_MAX); /* we call nothing there any more */
+        mca_coll_epcoll_component.door->memory_put(handle->shelf->memory);
+        free(handle->shelf);
+        handle->shelf = NULL;
+    }
+}

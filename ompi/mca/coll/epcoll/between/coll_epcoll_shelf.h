@@ -1,0 +1,71 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Shelves: memory of the node where a member puts what others take, in sections that are used in turns.
+ * For what does not fit in a line, where all members are on one node: two copies by the cores, through
+ * their caches, take less than one by the kernel (which looks up each page), and no message is sent.
+ *
+ * A section belongs to a slot of a block of all members, which says that it is full; so it is written
+ * again when all are through with that slot's number (coll_epcoll_reuse.h).  An operation has as many
+ * numbers as it needs sections, one for each round: who only puts may be EPCOLL_WINDOW rounds ahead.
+ */
+
+#ifndef MCA_COLL_EPCOLL_SHELF_H
+#define MCA_COLL_EPCOLL_SHELF_H
+
+#include "ompi_config.h"
+
+#include "../local/local.h"
+
+BEGIN_C_DECLS
+
+/** Could a call go by shelves, if there are any?  The same answer at all members. */
+bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
+                                const mca_coll_epcoll_call_t *call);
+
+/** Make the shelves, in a call of all: the memory first, which may fail; then, when all have come (a
+ * barrier), see whether all have it.  Once in the life of a handle. */
+void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle);
+
+/** No shelves any more. */
+void mca_coll_epcoll_shelf_put(mca_coll_epcoll_handle_t *handle);
+
+/** All of a call that fits; there are shelves.  Waits until others have put what we take, or have room
+ * for what we put.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_shelf_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+
+/* ---- between the two files ------------------------------------------------------------------- */
+
+/** Members of a scan, at most: each puts together all that are before it, by itself. */
+#define SHELF_SCAN_MEMBERS 8
+
+/** Members whose shelves have full size: of more all shelves together have no more. */
+#define SHELF_FULL 16
+
+/** Bytes of a section, of that many members. */
+static inline size_t mca_coll_epcoll_shelf_section(uint32_t members)
+{
+    const size_t size = mca_coll_epcoll_component.shelf_size;
+    const size_t each = SHELF_FULL >= members ? size : size / members * SHELF_FULL;
+
+    return each / EPCOLL_WINDOW & ~(size_t) 63;
+}
+
+/** A member's section for a number. */
+char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index,
+                               uint64_t number);
+
+END_C_DECLS
+
+#endif /* MCA_COLL_EPCOLL_SHELF_H */

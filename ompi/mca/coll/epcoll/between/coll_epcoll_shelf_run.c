@@ -1,0 +1,361 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls by shelves: bcast, gather, scatter, allgather, alltoall, scan and exscan.
+ *
+ * A member that has something for others puts it into its sections, round after round, as far as
+ * there is room, and takes what others have put there as it comes.  What has been put is read by
+ * others at any time, so it does not matter who comes first, nor who loses its core.  A round is about
+ * the same range of each block, so in place works: a range is put before it is written over.
+ *
+ * Out of others' sections come data and nothing else: all lengths are our own call's, which the
+ * word in each slot is compared with.
+ *
+ * Called by coll_epcoll_between.c.
+ *
+ * Tests: coll_layout, coll_late, death_coll
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_shelf.h"
+
+#include "mpi.h"
+
+/** Bytes of a block in a round, at least, if there is room: less is not worth a word of each. */
+#define CHUNK_LEAST ((size_t) 32 * 1024)
+
+/** A call, as a member has it. */
+typedef struct shelf_t {
+    const mca_coll_epcoll_handle_t *shelf;
+    const mca_coll_epcoll_call_t *call;
+    epcoll_member_t *member;
+    uint64_t word;    /**< of the call */
+    uint64_t before;  /**< the number of round 0 is one more */
+    uint64_t rounds;
+    size_t bytes;     /**< of a block */
+    size_t chunk;     /**< of that, in a round */
+    uint32_t sources; /**< members that we take from */
+    uint64_t put;     /**< rounds that we have put, or all: we put nothing */
+    uint64_t taken;   /**< likewise */
+    uint32_t seen;    /**< sources that have put the next round that we take */
+    bool keeps;       /**< our block for ourselves is still to be copied */
+} shelf_t;
+
+static bool is_scan(const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_SCAN == call->kind || EPCOLL_EXSCAN == call->kind;
+}
+
+/** Does each member have a block for each other one in its section? */
+static bool is_divided(const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind;
+}
+
+/** Who puts, and whom do we take from?  @return whether we put */
+static bool find_sources(shelf_t *op)
+{
+    const mca_coll_epcoll_call_t *call = op->call;
+    const bool is_root = op->shelf->rank == call->root;
+    const uint32_t own = (uint32_t) op->shelf->rank, others = op->shelf->size - 1;
+
+    op->keeps = !call->in_place;
+    switch (call->kind) {
+    case EPCOLL_BCAST:
+    case EPCOLL_SCATTER:
+        op->sources = !is_root;
+        op->keeps = op->keeps && is_root && EPCOLL_SCATTER == call->kind;
+        return is_root;
+    case EPCOLL_GATHER:
+        op->sources = is_root ? others : 0;
+        op->keeps = op->keeps && is_root;
+        return !is_root;
+    case EPCOLL_EXSCAN:
+    case EPCOLL_SCAN:
+        op->sources = own;
+        op->keeps = op->keeps && 0 == own && EPCOLL_SCAN == call->kind;
+        return others > own;
+    default:
+        op->sources = others;
+        return true;
+    }
+}
+
+/** Bytes of a block in a round: in as many rounds as may be under way, so that all work at the same time,
+ * if they do not become too short. */
+static size_t chunk_of(const shelf_t *op)
+{
+    const uint32_t members = op->shelf->size;
+    const size_t section = mca_coll_epcoll_shelf_section(members);
+    const size_t most = is_divided(op->call) ? section / (members - 1) : section;
+    size_t chunk = op->bytes / EPCOLL_WINDOW + 1;
+
+    chunk = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
+    chunk = (chunk < most ? chunk + 63 : most) & ~(size_t) 63;
+    if (is_scan(op->call)) { /* whole elements */
+        const size_t each = op->call->recv_type->super.size;
+
+        chunk = chunk < each ? most : chunk;
+        chunk -= chunk % each;
+    }
+    return chunk;
+}
+
+/** Nothing is said, or put, yet. */
+static void begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
+{
+    const bool in_place = EPCOLL_ALLTOALL == call->kind && call->in_place;
+    bool puts;
+
+    *op = (shelf_t){.shelf = shelf,
+                    .call = call,
+                    .member = &shelf->member,
+                    .word = mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes),
+                    .before = shelf->member.number,
+                    .bytes = call->bytes};
+    puts = find_sources(op);
+    op->chunk = chunk_of(op);
+    op->rounds = (op->bytes + op->chunk - 1) / op->chunk;
+    op->put = puts ? 0 : op->rounds;
+    op->taken = 0 < op->sources ? 0 : op->rounds;
+}
+
+static size_t size_of(const shelf_t *op, uint64_t round)
+{
+    const size_t left = op->bytes - round * op->chunk;
+
+    return left < op->chunk ? left : op->chunk;
+}
+
+/** A section, or a part of it, as if it had all of a block. */
+static mca_coll_epcoll_buffer_t as_block(const shelf_t *op, uint32_t index, uint64_t round,
+                                         size_t away)
+{
+    const size_t first = round * op->chunk;
+
+    return (mca_coll_epcoll_buffer_t){
+        .address = mca_coll_epcoll_shelf_at(op->shelf, index, op->before + 1 + round) + away
+                   - first,
+        .count = first + size_of(op, round),
+        .type = MPI_BYTE};
+}
+
+/** Where in a section is what a member has for another one? */
+static size_t away_of(const shelf_t *op, uint32_t from, uint32_t to)
+{
+    return is_divided(op->call) ? (to < from ? to : to - 1) * op->chunk : 0;
+}
+
+/** What we have for a member, or for all. */
+static mca_coll_epcoll_buffer_t sent(const shelf_t *op, uint32_t to)
+{
+    const mca_coll_epcoll_call_t *call = op->call;
+
+    if (is_scan(call)) {
+        return (mca_coll_epcoll_buffer_t){.address = call->in_place ? call->recv
+                                                                    : (void *) (uintptr_t) call->send,
+                                          .count = call->recv_count,
+                                          .type = call->recv_type};
+    }
+    return EPCOLL_ALLTOALL == call->kind && call->in_place
+               ? mca_coll_epcoll_received(call, to)
+               : mca_coll_epcoll_sent(call, (uint32_t) op->shelf->rank, to);
+}
+
+/** Put the next round, and say so. */
+static int put(shelf_t *op)
+{
+    const uint32_t size = op->shelf->size, own = (uint32_t) op->shelf->rank;
+    const uint64_t number = op->before + 1 + op->put;
+    const uint32_t members = is_divided(op->call) ? size - 1 : 1;
+
+    for (uint32_t i = 0; i < members; ++i) {
+        const uint32_t to = own + 1 + i < size ? own + 1 + i : own + 1 + i - size;
+        const mca_coll_epcoll_buffer_t from = sent(op, to);
+        const mca_coll_epcoll_buffer_t into = as_block(op, own, op->put, away_of(op, own, to));
+        const int rc = mca_coll_epcoll_copy_part(&into, &from, op->put * op->chunk,
+                                                 size_of(op, op->put));
+
+        if (MPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    epcoll_say(&op->member->place[own].slot[number % EPCOLL_WINDOW], number, op->word, "", 0);
+    ++op->put;
+    if (0 == op->sources) {
+        epcoll_end_at(op->member, number);
+    }
+    return MPI_SUCCESS;
+}
+
+static uint32_t source_of(const shelf_t *op, uint32_t turn)
+{
+    const uint32_t own = (uint32_t) op->shelf->rank, next = own + 1 + turn;
+
+    if (is_scan(op->call)) {
+        return own - 1 - turn;
+    }
+    if (1 == op->sources && EPCOLL_GATHER != op->call->kind) {
+        return is_divided(op->call) || EPCOLL_BCAST == op->call->kind ? (uint32_t) op->call->root
+                                                                      : 1 - own;
+    }
+    return next < op->shelf->size ? next : next - op->shelf->size;
+}
+
+/** Prefixes of a round, of all before us, from the last to the first. */
+static int put_together(const shelf_t *op)
+{
+    const mca_coll_epcoll_call_t *call = op->call;
+    const uint32_t own = (uint32_t) op->shelf->rank;
+    const ptrdiff_t first = (ptrdiff_t) (op->taken * op->chunk);
+    const void *vector[SHELF_SCAN_MEMBERS];
+    void *recv = (char *) call->recv + first;
+    const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
+                                                   .type = call->recv_type,
+                                                   .count = own + (EPCOLL_SCAN == call->kind),
+                                                   .send = vector};
+
+    for (uint32_t i = 0; i < own; ++i) {
+        vector[i] = mca_coll_epcoll_shelf_at(op->shelf, i, op->before + 1 + op->taken);
+    }
+    vector[own] = (const char *) sent(op, own).address + first;
+    return mca_coll_epcoll_reduce_part(&reduction, 0,
+                                       size_of(op, op->taken) / call->recv_type->super.size, &recv,
+                                       1);
+}
+
+/** A source has put the next round. */
+static int take(shelf_t *op, uint32_t source)
+{
+    int rc = MPI_SUCCESS;
+
+    if (!is_scan(op->call)) {
+        const uint32_t own = (uint32_t) op->shelf->rank;
+        const mca_coll_epcoll_buffer_t from = as_block(op, source, op->taken,
+                                                       away_of(op, source, own));
+        const mca_coll_epcoll_buffer_t into = mca_coll_epcoll_received(op->call, source);
+
+        rc = mca_coll_epcoll_copy_part(&into, &from, op->taken * op->chunk,
+                                       size_of(op, op->taken));
+    }
+    if (++op->seen < op->sources || MPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = is_scan(op->call) ? put_together(op) : MPI_SUCCESS;
+    op->seen = 0;
+    ++op->taken;
+    epcoll_end_at(op->member, op->before + op->taken);
+    return rc;
+}
+
+/** Has the next source put the next round?
+ * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
+static int look(const shelf_t *op, uint32_t source)
+{
+    const uint64_t number = op->before + 1 + op->taken;
+    epcoll_slot_t *slot = &op->member->place[source].slot[number % EPCOLL_WINDOW];
+
+    /* Acquire pairs with the release in epcoll_say: what is in the section is seen. */
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
+        return EPCOLL_NOTHING;
+    }
+    return op->word == slot->call ? EPCOLL_SOME : EPCOLL_DIFFERENT;
+}
+
+/** Our own block: while there is nothing else to do. */
+static int keep(shelf_t *op)
+{
+    const mca_coll_epcoll_call_t *call = op->call;
+    const uint32_t own = (uint32_t) op->shelf->rank;
+    const mca_coll_epcoll_buffer_t from = sent(op, own);
+    const mca_coll_epcoll_buffer_t into
+        = is_scan(call) ? (mca_coll_epcoll_buffer_t){.address = call->recv,
+                                                     .count = call->recv_count,
+                                                     .type = call->recv_type}
+                        : mca_coll_epcoll_received(call, own);
+
+    op->keeps = false;
+    return mca_coll_epcoll_copy_part(&into, &from, 0, op->bytes);
+}
+
+/** What can be done now.  @return EPCOLL_SOME; EPCOLL_NOTHING: it is up to others; or an error */
+static int step(shelf_t *op)
+{
+    int rc = EPCOLL_NOTHING;
+
+    if (op->put < op->rounds && epcoll_may_begin(op->member, op->before + 1 + op->put)) {
+        rc = put(op);
+        return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
+    }
+    if (op->taken < op->rounds && op->taken < op->put) {
+        const uint32_t source = source_of(op, op->seen);
+
+        rc = look(op, source);
+        if (EPCOLL_SOME == rc) {
+            rc = take(op, source);
+            return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
+        }
+    }
+    if (EPCOLL_NOTHING == rc && op->keeps) {
+        rc = keep(op);
+        return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
+    }
+    return rc;
+}
+
+/** A look in vain: for long, at whether who is waited for has gone without a word. */
+static int wait_for_it(shelf_t *op, uint32_t *looks)
+{
+    epcoll_member_t *member = op->member;
+    const int rc = epcoll_look(member, looks);
+
+    /* A slot of which we still have to put the section must not be written otherwise. */
+    if (MPI_SUCCESS != rc || op->taken == op->rounds || op->taken == op->put
+        || !epcoll_looks_long(member, *looks)) {
+        return rc;
+    }
+    member->number = op->before + 1 + op->taken;
+    epcoll_say_call(member, op->word);
+    return epcoll_is_gone(member, source_of(op, op->seen)) ? EPCOLL_DIFFERENT : MPI_SUCCESS;
+}
+
+int mca_coll_epcoll_shelf_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    mca_coll_epcoll_handle_t *shelf = handle->shelf;
+    uint32_t looks = 0;
+    shelf_t op;
+    /* Relaxed: as in epcoll_break. */
+    int rc = atomic_load_explicit(shelf->member.broken, memory_order_relaxed);
+
+    begin(&op, shelf, call);
+    while (0 == rc && (op.put < op.rounds || op.taken < op.rounds || op.keeps)) {
+        rc = step(&op);
+        if (EPCOLL_SOME == rc) {
+            looks = 0;
+            rc = 0;
+        } else if (EPCOLL_NOTHING == rc) {
+            rc = wait_for_it(&op, &looks);
+        }
+    }
+    if (OPAL_UNLIKELY(0 != rc)) {
+        shelf->member.number = op.before + 1 + op.taken;
+        if (EPCOLL_DIFFERENT == rc) {
+            epcoll_say_call(&shelf->member, op.word);
+        }
+        return mca_coll_epcoll_ended(shelf, rc);
+    }
+    shelf->member.number = op.before + op.rounds;
+    return mca_coll_epcoll_ended(shelf, MPI_SUCCESS);
+}
