@@ -12,10 +12,9 @@
  * @file
  *
  * What endpoint communicators cannot do yet: windows, connections to other jobs, communicators out
- * of a group alone; and files where they are out of reach: with Open MPI 6, and, with --files, where
- * Open MPI's ompio has been excluded.  Each rank gets an error of the class that docs/limits.md names, again and
- * again, and the communicator works on.  What is said, and that it is said once, the table knows
- * (says).
+ * of a group alone; and, with --files, files where Open MPI's ompio has been excluded.  Each rank
+ * gets an error of the class that docs/limits.md names, again and again, and the communicator works
+ * on.  What is said, and that it is said once, the table knows (says).
  *
  * Guards: seam_file.c, seam_help.c, seam_refuse.c, show_help.c, btl_ep_help.c
  */
@@ -105,13 +104,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     EPT_CASE(t, case_windows);
-#if OMPI_MAJOR_VERSION >= 6
-    EPT_CASE(t, case_files);
-#else
     if (0 != ept_option_long("files", 0)) {
         EPT_CASE(t, case_files);
     }
-#endif
     EPT_CASE(t, case_connections);
     EPT_CASE(t, case_from_group);
     return 0;

@@ -110,9 +110,6 @@ static void case_nonblocking(MPI_Comm comm, struct ept *t)
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (!file_can_be_opened(t)) {
-        return 0;
-    }
     EPT_CASE(t, case_blocking);
     EPT_CASE(t, case_nonblocking);
     return 0;

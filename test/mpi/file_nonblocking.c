@@ -258,16 +258,63 @@ static void case_given_up(MPI_Comm comm, struct ept *t)
     free(data);
 }
 
+/* Data that are converted, more than fit a buffer of ompio's: the file has them with the highest byte
+ * first, and they come back.  One write is given up.  (With explicit offsets: 6.0.0rc2 moves an
+ * individual pointer on by as many etypes as there are bytes.) */
+static void case_converted(MPI_Comm comm, struct ept *t)
+{
+    enum { INTS = 700000, LENGTH = INTS * (int) sizeof(int) };
+    int *data = malloc(LENGTH), *there = calloc(INTS, sizeof(int));
+    char name[FILE_NAME_MAX];
+    MPI_Request requests[2];
+    unsigned char *bytes;
+    size_t have = 0;
+    MPI_Status status;
+    MPI_File file;
+    int count, bad = 0;
+
+    for (int i = 0; i < INTS; ++i) {
+        data[i] = (int) ept_mix((uint64_t) t->rank, (uint64_t) i, 5, 0);
+    }
+    file_name(comm, t, "converted", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_set_view(file, (MPI_Offset) t->rank * LENGTH, MPI_INT, MPI_INT, "external32",
+                                MPI_INFO_NULL));
+    EPT_OK(t, MPI_File_iwrite_at(file, 0, data, INTS / 2, MPI_INT, &requests[0]));
+    EPT_OK(t, MPI_File_iwrite_at(file, INTS / 2, &data[INTS / 2], INTS / 2, MPI_INT, &requests[1]));
+    EPT_OK(t, MPI_Request_free(&requests[1]));
+    EPT_OK(t, MPI_Wait(&requests[0], &status));
+    MPI_Get_count(&status, MPI_INT, &count);
+    EPT_EQ(t, INTS / 2, count);
+    EPT_OK(t, MPI_Barrier(comm));
+    bytes = file_bytes(name, &have);
+    EPT_EQ(t, (size_t) t->size * LENGTH, have);
+    for (int i = 0; have == (size_t) t->size * LENGTH && i < INTS; ++i) {
+        const unsigned char *byte = &bytes[(size_t) t->rank * LENGTH + (size_t) i * sizeof(int)];
+
+        bad += data[i] != (int) ((uint32_t) byte[0] << 24 | byte[1] << 16 | byte[2] << 8 | byte[3]);
+    }
+    EPT_EQ(t, 0, bad);
+    EPT_OK(t, MPI_File_iread_at(file, 0, there, INTS, MPI_INT, &requests[0]));
+    EPT_OK(t, MPI_Wait(&requests[0], &status));
+    MPI_Get_count(&status, MPI_INT, &count);
+    EPT_EQ(t, INTS, count);
+    EPT_EQ(t, 0, memcmp(data, there, LENGTH));
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+    free(bytes);
+    free(data);
+    free(there);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (!file_can_be_opened(t)) {
-        return 0;
-    }
     EPT_CASE(t, case_many);
     EPT_CASE(t, case_mixed);
     EPT_CASE(t, case_collective);
     EPT_CASE(t, case_pointers);
     EPT_CASE(t, case_given_up);
+    EPT_CASE(t, case_converted);
     return 0;
 }

@@ -290,9 +290,6 @@ static void case_several(MPI_Comm comm, struct ept *t)
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (!file_can_be_opened(t)) {
-        return 0;
-    }
     EPT_CASE(t, case_write);
     EPT_CASE(t, case_read);
     EPT_CASE(t, case_ordered);

@@ -20,19 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool file_can_be_opened(struct ept *t)
-{
-#if OMPI_MAJOR_VERSION >= 6
-    if (t->endpoints) {
-        ept_skip(t, "all", "endpoints open files with Open MPI 5 only");
-        return false;
-    }
-#else
-    (void) t;
-#endif
-    return true;
-}
-
 void file_name(MPI_Comm comm, struct ept *t, const char *what, char name[FILE_NAME_MAX])
 {
     static _Atomic int number;

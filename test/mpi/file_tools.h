@@ -21,9 +21,6 @@
 
 #define FILE_NAME_MAX 256
 
-/** Can the ranks of this run open files?  If not, that is said.  Collective. */
-bool file_can_be_opened(struct ept *t);
-
 /** A name that nobody else has for a file of comm's, the same at all members, which is not there.
  * Collective. */
 void file_name(MPI_Comm comm, struct ept *t, const char *what, char name[FILE_NAME_MAX]);

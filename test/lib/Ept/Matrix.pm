@@ -156,7 +156,8 @@ my %SMOKE = map { $_ => 1 } qw(
     p2p_basic/2x2/tcp p2p_basic/2x2/node p2p_match/1x4 p2p_order/2x2/node p2p_requests/2x2/tcp
     p2p_persistent/1x4 p2p_sendrecv/1x4 p2p_basic:ordinary/2x0 random_traffic/2x2/tcp progress/1x4
     coll_move/2x2/node coll_reduce/1x4 coll_neighbor/2x2/tcp comm_ops/2x2/tcp comm_bridge/2x2/node
-    comm_tree/1x4 comm_inter/1x4 comm_groups/2x2/node comm_errors/1x4 comm_refused/2x2/tcp
+    comm_tree/1x4 file_basic/2x2/node file_shared/1x4 file_random/1x4 file_nonblocking/1x4
+    comm_inter/1x4 comm_groups/2x2/node comm_errors/1x4 comm_refused/2x2/tcp
     part/2x2/tcp part_life/1x4 create/2x2/tcp create_errors/2x1/tcp finalize/2x2/node variables/1x4
     newer/1x4 p2p_basic:abi/2x2/node comm_bridge:abi/2x2/node comm_errors:abi/1x4
     comm_ops:direct/2x2/node death:told_stream/3x2/tcp comm_abort/2x3/tcp epinfo/2x2/node

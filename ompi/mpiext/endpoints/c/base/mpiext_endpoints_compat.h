@@ -78,9 +78,9 @@
     MPIX_ENDPOINTS_SEAMS_FILES(X)          \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
 
-/** Can endpoints open files?  6.0 keeps the requests of files in another way; and in Open MPI's own
- * tree the linker would have to lead calls between components that may be left out of it. */
-#define MPIX_ENDPOINTS_FILES (OMPI_MAJOR_VERSION < 6 && !EP_IN_TREE)
+/** Can endpoints open files?  In Open MPI's own tree the linker would have to lead calls between
+ * components that may be left out of it. */
+#define MPIX_ENDPOINTS_FILES (!EP_IN_TREE)
 
 /** Without all of which endpoints cannot open files, but all else: where ompio's parts are chosen
  * for a file, its requests, its locks, and who may read a file that is created. */

@@ -36,7 +36,23 @@
 
 BEGIN_C_DECLS
 
-/* Of fbtl/posix, whose header is not installed.  As in all of 5.0. */
+/* 6.0 has large counts, its table of functions another number, and the view in a struct of its own,
+ * with the names that its parts have in 5.0. */
+#    if OMPI_MAJOR_VERSION >= 6
+typedef size_t mpix_endpoints_io_count_t;
+typedef mca_io_base_module_3_0_0_t mpix_endpoints_io_module_t;
+typedef ompio_fview_t mpix_endpoints_view_t;
+#        define MPIX_ENDPOINTS_IO_MODULE(handle) (&(handle)->f_io_selected_module.v3_0_0)
+#        define MPIX_ENDPOINTS_VIEW(file) (&(file)->f_fview)
+#    else
+typedef int mpix_endpoints_io_count_t;
+typedef mca_io_base_module_2_0_0_t mpix_endpoints_io_module_t;
+typedef ompio_file_t mpix_endpoints_view_t;
+#        define MPIX_ENDPOINTS_IO_MODULE(handle) (&(handle)->f_io_selected_module.v2_0_0)
+#        define MPIX_ENDPOINTS_VIEW(file) (file)
+#    endif
+
+/* Of fbtl/posix, whose header is not installed.  As in all of 5.0, and in 6.0. */
 int mca_fbtl_posix_lock(struct flock *lock, ompio_file_t *fh, int op, OMPI_MPI_OFFSET_TYPE offset,
                         off_t len, int flags, int *lock_counter);
 void mca_fbtl_posix_unlock(struct flock *lock, ompio_file_t *fh, int *lock_counter);

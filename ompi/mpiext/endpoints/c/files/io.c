@@ -24,7 +24,7 @@
  * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi looks
  * after all of it.
  *
- * Tests: file_nonblocking, file_late (also tsan), file_random
+ * Tests: file_nonblocking, file_late (also tsan), file_random (all with Open MPI 6, too)
  */
 
 #include "ompi_config.h"
@@ -69,6 +69,16 @@ static void prepare(void)
     }
 }
 
+/** Is a request under way, which its owner may have given up by then? */
+static bool is_begun(const mca_ompio_request_t *req)
+{
+#    if OMPI_MAJOR_VERSION >= 6
+    return NULL != req->req_progress_fn || 0 < req->req_num_subreqs;
+#    else
+    return NULL != req->req_progress_fn;
+#    endif
+}
+
 static bool is_ended(const mca_ompio_request_t *req)
 {
     /* Acquire: what ompio's function has left before what is done with it; partner:
@@ -83,7 +93,7 @@ static int free_request(ompi_request_t **request)
     mca_ompio_request_t *req = (mca_ompio_request_t *) *request;
     int rc;
 
-    while (NULL != req->req_progress_fn && !is_ended(req)) {
+    while (is_begun(req) && !is_ended(req)) {
         if (0 == mpix_endpoints_io_progress()) {
             sched_yield();
         }
@@ -105,6 +115,7 @@ void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
     ompios_free = (*req_p)->req_ompi.req_free;
     (*req_p)->req_ompi.req_free = free_request;
     (*req_p)->req_ompi.req_mpi_object.file = NULL;
+    (*req_p)->req_ompi.req_status._ucount = 0; /* 6.0 adds the parts' to whatever it is */
     pthread_mutex_unlock(&lock);
 }
 
@@ -138,6 +149,99 @@ static void fail(mca_ompio_request_t *req)
     }
 }
 
+#    if OMPI_MAJOR_VERSION >= 6
+
+/* 6.0 has requests below a request whose data are converted: one for each buffer full of them, which
+ * begins the next one when it has ended.  The user's own is in no list then, and has no functions. */
+
+static bool is_through(mca_ompio_request_t *req)
+{
+    if (!req->req_post_followup) {
+        req->req_post_followup = req->req_progress_fn(req);
+    }
+    return req->req_post_followup;
+}
+
+/** A part could not be begun: the whole is told of it when somebody looks after it. */
+static void give_up(mca_ompio_request_t *req)
+{
+    req->req_post_followup = true;
+}
+
+/** A part has ended.  The next one is begun with the file's own fields, so by whoever has the file.
+ * @return 1: the whole has ended; 0: it goes on; -1: somebody else has the file */
+static int end_part(mca_ompio_request_t *req)
+{
+    mca_ompio_request_t *whole = req->req_parent;
+    opal_mutex_t *of_file = &whole->req_fh->f_fh->f_lock;
+    const int error = req->req_ompi.req_status.MPI_ERROR;
+    ompi_request_t *part = &req->req_ompi;
+    bool goes_on;
+
+    if (0 != OPAL_THREAD_TRYLOCK(of_file)) {
+        return -1;
+    }
+    whole->req_ompi.req_mpi_object = req->req_ompi.req_mpi_object;
+    if (OMPI_SUCCESS == error) {
+        whole->req_ompi.req_status._ucount += req->req_ompi.req_status._ucount;
+        whole->req_post_next_subreq(whole, ++whole->req_subreqs_completed);
+    }
+    goes_on = OMPI_SUCCESS == error && whole->req_subreqs_completed < whole->req_num_subreqs;
+    OPAL_THREAD_UNLOCK(of_file); /* whoever ends the next part may end the whole */
+    ompi_request_complete(part, false);
+    (void) part->req_free(&part);
+    if (goes_on) {
+        return 0;
+    }
+    whole->req_ompi.req_status.MPI_ERROR = error;
+    ompi_request_complete(&whole->req_ompi, true);
+    return 1;
+}
+
+static bool is_part(const mca_ompio_request_t *req)
+{
+    return NULL != req->req_parent;
+}
+
+#    else
+
+static bool is_through(mca_ompio_request_t *req)
+{
+    return req->req_progress_fn(req);
+}
+
+static void give_up(mca_ompio_request_t *req)
+{
+    (void) req;
+}
+
+static int end_part(mca_ompio_request_t *req)
+{
+    (void) req;
+    return 1;
+}
+
+static bool is_part(const mca_ompio_request_t *req)
+{
+    (void) req;
+    return false;
+}
+
+#    endif
+
+/** A request is through.  @return 1: it has ended, and may be gone; else as end_part */
+static int end(mca_ompio_request_t *req)
+{
+    if (OMPI_SUCCESS != req->req_ompi.req_status.MPI_ERROR) {
+        fail(req);
+    }
+    if (is_part(req)) {
+        return end_part(req);
+    }
+    ompi_request_complete(&req->req_ompi, true);
+    return 1;
+}
+
 bool mpix_endpoints_io_is_busy(void)
 {
     /* Relaxed: says when to look, not what is found. */
@@ -151,21 +255,19 @@ int mpix_endpoints_io_progress(void)
     /* Relaxed: who has begun one and waits for it has counted it itself. */
     for (int left = atomic_load_explicit(&under_way, memory_order_relaxed); 0 < left; --left) {
         mca_ompio_request_t *req = take();
+        int has_ended;
 
         if (NULL == req) {
             break;
         }
-        if (!req->req_progress_fn(req)) {
+        has_ended = is_through(req) ? end(req) : -1;
+        if (0 > has_ended) {
             put(req);
             continue;
         }
-        if (OMPI_SUCCESS != req->req_ompi.req_status.MPI_ERROR) {
-            fail(req);
-        }
-        /* Relaxed, as above.  Afterwards the request may be gone at any time. */
+        /* Relaxed, as above. */
         atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
-        ompi_request_complete(&req->req_ompi, true);
-        ++ended;
+        ended += has_ended;
     }
     return ended;
 }
@@ -183,8 +285,11 @@ static ssize_t began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
     if (NULL == req->req_progress_fn) {
         request->req_status._ucount = 0;
         fail(req);
-        ompi_request_complete(request, true);
-        return rc;
+        if (!is_part(req)) {
+            ompi_request_complete(request, true);
+            return rc;
+        }
+        give_up(req);
     }
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed); /* as above */
     put(req);

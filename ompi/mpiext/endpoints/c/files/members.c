@@ -42,7 +42,7 @@
 #    include "ompi/mca/fcoll/fcoll.h"
 
 /** ompio's functions: of all files the same.  Written before a file has ours, always alike. */
-static mca_io_base_module_2_0_0_t ompio;
+static mpix_endpoints_io_module_t ompio;
 
 static ompio_file_t *file_of(ompi_file_t *handle)
 {
@@ -177,7 +177,7 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
 
 void mpix_endpoints_members_handle(ompi_file_t *file)
 {
-    mca_io_base_module_2_0_0_t *module = &file->f_io_selected_module.v2_0_0;
+    mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
     static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
     pthread_mutex_lock(&filling);
@@ -250,8 +250,8 @@ void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
     pthread_mutex_unlock(&lock);
 }
 
-static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
-                    ompi_status_public_t *status)
+static int read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                    ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;
@@ -266,8 +266,8 @@ static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t
                               : rc;
 }
 
-static int write_all(ompio_file_t *file, const void *buffer, int count, ompi_datatype_t *datatype,
-                     ompi_status_public_t *status)
+static int write_all(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
+                     ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;

@@ -54,7 +54,7 @@ bool mpix_endpoints_shared_is_there(const ompio_file_t *file)
     return NULL != word_of(file);
 }
 
-static int64_t bytes_of(int count, const ompi_datatype_t *datatype)
+static int64_t bytes_of(mpix_endpoints_io_count_t count, const ompi_datatype_t *datatype)
 {
     size_t size;
 
@@ -72,7 +72,7 @@ static int move(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *o
     }
     /* Relaxed: parts of the file are given out, which the file system orders. */
     *offset_p = atomic_fetch_add_explicit(&word->position, bytes, memory_order_relaxed)
-                / (int64_t) file->f_etype_size;
+                / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
     return OMPI_SUCCESS;
 }
 
@@ -102,7 +102,7 @@ static int move_in_order(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSE
         rc = comm->c_coll->coll_bcast(&start, 1, &ompi_mpi_int64_t.dt, file->f_size - 1, comm,
                                       comm->c_coll->coll_bcast_module);
     }
-    *offset_p = (start + end - bytes) / (int64_t) file->f_etype_size;
+    *offset_p = (start + end - bytes) / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
     return rc;
 }
 
@@ -151,23 +151,24 @@ static int nothing(ompio_file_t *file)
 /** How many bytes of the view's data there are before a byte of the file. */
 static int64_t bytes_before(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE byte)
 {
-    const int64_t distance = byte - file->f_disp, extent = file->f_view_extent;
+    const mpix_endpoints_view_t *view = MPIX_ENDPOINTS_VIEW(file);
+    const int64_t distance = byte - view->f_disp, extent = view->f_view_extent;
     int64_t bytes, rest;
 
     if (0 >= distance || 0 >= extent) {
         return 0;
     }
-    bytes = distance / extent * (int64_t) file->f_view_size;
+    bytes = distance / extent * (int64_t) view->f_view_size;
     rest = distance % extent;
-    for (uint32_t i = 0; i < file->f_iov_count; ++i) {
-        const int64_t from = (intptr_t) file->f_decoded_iov[i].iov_base;
-        const int64_t length = (int64_t) file->f_decoded_iov[i].iov_len;
+    for (uint32_t i = 0; i < view->f_iov_count; ++i) {
+        const int64_t from = (intptr_t) view->f_decoded_iov[i].iov_base;
+        const int64_t length = (int64_t) view->f_decoded_iov[i].iov_len;
 
         if (rest > from) {
             bytes += rest - from < length ? rest - from : length;
         }
     }
-    return bytes - bytes % (int64_t) file->f_etype_size;
+    return bytes - bytes % (int64_t) view->f_etype_size;
 }
 
 /** Where a seek leads.  @return OMPI_SUCCESS or an error */
@@ -177,7 +178,7 @@ static int target(ompio_file_t *file, const mpix_endpoints_shared_word_t *word, 
     OMPI_MPI_OFFSET_TYPE size;
     int rc = OMPI_SUCCESS;
 
-    *position_p = offset * (int64_t) file->f_etype_size;
+    *position_p = offset * (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
     switch (whence) {
     case MPI_SEEK_SET:
         break;
@@ -238,8 +239,8 @@ static int get_position(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE *offset_p)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int shared_read(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
-                       ompi_status_public_t *status)
+static int shared_read(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                       ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     OMPI_MPI_OFFSET_TYPE offset;
     const int rc = move(file, bytes_of(count, datatype), &offset);
@@ -249,8 +250,8 @@ static int shared_read(ompio_file_t *file, void *buffer, int count, ompi_datatyp
                : rc;
 }
 
-static int shared_iread(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
-                        ompi_request_t **request)
+static int shared_iread(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                        ompi_datatype_t *datatype, ompi_request_t **request)
 {
     OMPI_MPI_OFFSET_TYPE offset;
     const int rc = move(file, bytes_of(count, datatype), &offset);
@@ -260,8 +261,8 @@ static int shared_iread(ompio_file_t *file, void *buffer, int count, ompi_dataty
                : rc;
 }
 
-static int read_ordered(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
-                        ompi_status_public_t *status)
+static int read_ordered(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                        ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     OMPI_MPI_OFFSET_TYPE offset;
     const int rc = move_in_order(file, bytes_of(count, datatype), &offset);
@@ -271,7 +272,7 @@ static int read_ordered(ompio_file_t *file, void *buffer, int count, ompi_dataty
                : rc;
 }
 
-static int read_ordered_begin(ompio_file_t *file, void *buffer, int count,
+static int read_ordered_begin(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                               ompi_datatype_t *datatype)
 {
     OMPI_MPI_OFFSET_TYPE offset;
@@ -310,7 +311,7 @@ static int read_ordered_end(ompio_file_t *file, void *buffer, ompi_status_public
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int shared_write(ompio_file_t *file, const void *buffer, int count,
+static int shared_write(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                         ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     OMPI_MPI_OFFSET_TYPE offset;
@@ -321,7 +322,7 @@ static int shared_write(ompio_file_t *file, const void *buffer, int count,
                : rc;
 }
 
-static int shared_iwrite(ompio_file_t *file, const void *buffer, int count,
+static int shared_iwrite(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                          ompi_datatype_t *datatype, ompi_request_t **request)
 {
     OMPI_MPI_OFFSET_TYPE offset;
@@ -332,7 +333,7 @@ static int shared_iwrite(ompio_file_t *file, const void *buffer, int count,
                : rc;
 }
 
-static int write_ordered(ompio_file_t *file, const void *buffer, int count,
+static int write_ordered(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                          ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     OMPI_MPI_OFFSET_TYPE offset;
@@ -343,8 +344,8 @@ static int write_ordered(ompio_file_t *file, const void *buffer, int count,
                : rc;
 }
 
-static int write_ordered_begin(ompio_file_t *file, const void *buffer, int count,
-                               ompi_datatype_t *datatype)
+static int write_ordered_begin(ompio_file_t *file, const void *buffer,
+                               mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
 {
     OMPI_MPI_OFFSET_TYPE offset;
     int rc;
