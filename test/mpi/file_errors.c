@@ -16,8 +16,6 @@
  * is left that was not there; though only one member is wrong.  The communicator, and a file that is
  * open, work on.
  *
- * Option: --nodes 1 (members are on several nodes)
- *
  * Guards: agreed.c, shared.c, members.c, seam_file.c
  */
 
@@ -200,34 +198,6 @@ static void case_full(MPI_Comm comm, struct ept *t)
     free(data);
 }
 
-/* With members on several nodes there is no shared pointer; all else works. */
-static void case_nodes(MPI_Comm comm, struct ept *t)
-{
-    char name[FILE_NAME_MAX];
-    MPI_Request request;
-    MPI_Offset position;
-    MPI_File file;
-    int value = 1;
-
-    file_name(comm, t, "nodes", name);
-    file = file_create(comm, t, name, 0);
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_File_write_shared(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_File_iread_shared(file, &value, 1, MPI_INT, &request));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_File_read_ordered_begin(file, &value, 1, MPI_INT));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPI_File_get_position_shared(file, &position));
-    EPT_OK(t, MPI_File_write_at_all(file, t->rank * (int) sizeof(int), &value, 1, MPI_INT,
-                                    MPI_STATUS_IGNORE));
-    EPT_OK(t, MPI_File_close(&file));
-    EPT_EQ(t, (long long) (t->size * sizeof(int)), file_size(name));
-    file_remove(comm, name);
-}
-
 static _Thread_local int called;
 
 static void handler(MPI_File *file, int *error, ...)
@@ -269,10 +239,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     if (!t->endpoints) {
         ept_skip(t, "all", "Open MPI hangs where members differ");
-        return 0;
-    }
-    if (0 != ept_option_long("nodes", 0)) {
-        EPT_CASE(t, case_nodes);
         return 0;
     }
     EPT_CASE(t, case_modes);

@@ -34,7 +34,10 @@ our @ENTRIES = (
     { program => 'file_basic', variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
       quick => [], plain => 0 },
     { program => 'file_errors', variant => 'cluster', cluster => 'one', configs => ['3x2/node'],
-      quick => [], plain => 0, args => '--nodes 1', says => 'no shared file pointers yet' },
+      quick => [], plain => 0, says => 'No space left on device|\A\z' },
+    (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['3x2/node'],
+              quick => [], plain => 0 } }
+        qw(file_shared file_random)),
     # Where libmpi calls its own functions directly.
     (map { +{ program => $_, variant => 'direct', configs => ['1x4'], quick => [], plain => 0,
               direct => 1 } }

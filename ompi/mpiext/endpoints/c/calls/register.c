@@ -22,6 +22,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "../agree/agree.h"
 #include "../base/base.h"
+#include "../files/files.h"
 #include "mpiext_endpoints_function.h"
 
 #include "ompi/constants.h"
@@ -37,6 +38,11 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
         mpix_endpoints_steps_init();
     }
     mpix_endpoints_table_set(table);
+#if MPIX_ENDPOINTS_FILES
+    if (NULL != table) {
+        mpix_endpoints_shared_enrol(table);
+    }
+#endif
     return OMPI_SUCCESS;
 }
 

@@ -16,11 +16,10 @@
  * Open MPI's own components know the pointer of a file by the communicator's number, which differs
  * between endpoints, and by the file's name without its folder; or they lock it for a process.  Here
  * it is one word that all members see (shared_word.c): who reads or writes adds to it, in one step,
- * what it is to move on by.  In the ordered calls the last rank does so for all.
+ * what it is to move on by.  In the ordered calls the last rank does so for all.  Where members are
+ * on several nodes, rank 0 does it for them (shared_far.c).
  *
- * Where members are on several nodes they share no memory, and these calls return an error.
- *
- * Tests: file_shared, file_random, file_errors (cluster)
+ * Tests: file_shared, file_random (also cluster)
  */
 
 #include "ompi_config.h"
@@ -36,22 +35,36 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-/** The file's word, or NULL; then this is said. */
-static mpix_endpoints_shared_word_t *word_of(const ompio_file_t *file)
+static bool is_there(const mpix_endpoints_shared_t *shared)
 {
-    static bool said;
-    const mpix_endpoints_shared_t *shared = file->f_sharedfp_data;
-
-    if (NULL == shared || NULL == shared->word) {
-        mpix_endpoints_show_help_once("no shared pointers", &said);
-        return NULL;
-    }
-    return shared->word;
+    return NULL != shared && (NULL != shared->word || NULL != shared->far);
 }
 
 bool mpix_endpoints_shared_is_there(const ompio_file_t *file)
 {
-    return NULL != word_of(file);
+    static bool said;
+
+    if (!is_there(file->f_sharedfp_data)) {
+        mpix_endpoints_show_help_once("no shared pointers", &said);
+        return false;
+    }
+    return true;
+}
+
+/** Add to the file's word.  @param[out] before_p  what it was */
+static int add(const ompio_file_t *file, int64_t bytes, int64_t *before_p)
+{
+    const mpix_endpoints_shared_t *shared = file->f_sharedfp_data;
+
+    if (!mpix_endpoints_shared_is_there(file)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    if (NULL == shared->word) {
+        return mpix_endpoints_shared_far_add(shared->far, bytes, before_p);
+    }
+    /* Relaxed: parts of the file are given out, which the file system orders. */
+    *before_p = atomic_fetch_add_explicit(&shared->word->position, bytes, memory_order_relaxed);
+    return OMPI_SUCCESS;
 }
 
 static int64_t bytes_of(mpix_endpoints_io_count_t count, const ompi_datatype_t *datatype)
@@ -65,15 +78,11 @@ static int64_t bytes_of(mpix_endpoints_io_count_t count, const ompi_datatype_t *
 /** Move the pointer on.  @param[out] offset_p  where it was, in etypes */
 static int move(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *offset_p)
 {
-    mpix_endpoints_shared_word_t *word = word_of(file);
+    int64_t before = 0;
+    const int rc = add(file, bytes, &before);
 
-    if (NULL == word) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    /* Relaxed: parts of the file are given out, which the file system orders. */
-    *offset_p = atomic_fetch_add_explicit(&word->position, bytes, memory_order_relaxed)
-                / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
-    return OMPI_SUCCESS;
+    *offset_p = before / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
+    return rc;
 }
 
 /**
@@ -84,25 +93,26 @@ static int move(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *o
  */
 static int move_in_order(const ompio_file_t *file, int64_t bytes, OMPI_MPI_OFFSET_TYPE *offset_p)
 {
-    mpix_endpoints_shared_word_t *word = word_of(file);
     ompi_communicator_t *comm = file->f_comm;
-    int64_t end = 0, start = 0;
+    int64_t end = 0, start[] = {0, OMPI_SUCCESS}; /* and the last rank's error */
     int rc;
 
-    if (NULL == word) {
+    if (!mpix_endpoints_shared_is_there(file)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     rc = comm->c_coll->coll_scan(&bytes, &end, 1, &ompi_mpi_int64_t.dt, &ompi_mpi_op_sum.op, comm,
                                  comm->c_coll->coll_scan_module);
     if (OMPI_SUCCESS == rc && file->f_size - 1 == file->f_rank) {
-        start = atomic_fetch_add_explicit(&word->position, end,
-                                          memory_order_relaxed); /* as above */
+        start[1] = add(file, end, &start[0]);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = comm->c_coll->coll_bcast(&start, 1, &ompi_mpi_int64_t.dt, file->f_size - 1, comm,
+        rc = comm->c_coll->coll_bcast(start, 2, &ompi_mpi_int64_t.dt, file->f_size - 1, comm,
                                       comm->c_coll->coll_bcast_module);
     }
-    *offset_p = (start + end - bytes) / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
+    if (OMPI_SUCCESS == rc) {
+        rc = (int) start[1];
+    }
+    *offset_p = (start[0] + end - bytes) / (int64_t) MPIX_ENDPOINTS_VIEW(file)->f_etype_size;
     return rc;
 }
 
@@ -183,7 +193,7 @@ static int target(ompio_file_t *file, const mpix_endpoints_shared_word_t *word, 
     case MPI_SEEK_SET:
         break;
     case MPI_SEEK_CUR:
-        *position_p += atomic_load_explicit(&word->position, memory_order_relaxed); /* as in move */
+        *position_p += atomic_load_explicit(&word->position, memory_order_relaxed); /* as in add */
         break;
     case MPI_SEEK_END:
         rc = file->f_fs->fs_file_get_size(file, &size);
@@ -204,7 +214,7 @@ static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
     int64_t position, error = OMPI_SUCCESS;
     int rc;
 
-    if (NULL == shared || NULL == shared->word) {
+    if (!is_there(shared)) {
         return OMPI_SUCCESS; /* ompio itself, when a view is set; users' calls do not come here */
     }
     rc = mpix_endpoints_files_greatest(comm, said, 4);
@@ -228,13 +238,11 @@ static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
 
 static int get_position(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE *offset_p)
 {
-    const mpix_endpoints_shared_word_t *word = word_of(file);
+    int64_t before = 0;
+    const int rc = add(file, 0, &before);
 
-    if (NULL == word) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    *offset_p = atomic_load_explicit(&word->position, memory_order_relaxed); /* as in move */
-    return OMPI_SUCCESS;
+    *offset_p = before;
+    return rc;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -13,9 +13,10 @@
  *
  * The word that a shared file pointer is: in the process's memory if all members are there, in a
  * file of the job's session folder if they are on one node.  That file has a name that nobody else
- * has, and loses it as soon as all have mapped it.
+ * has, and loses it as soon as all have mapped it.  Where they are on several nodes rank 0 has it
+ * (shared_far.c).
  *
- * Tests: file_shared, file_random
+ * Tests: file_shared, file_random (also cluster)
  */
 
 #include "ompi_config.h"
@@ -40,6 +41,7 @@
 typedef struct offer_t {
     uint64_t address;    /**< in its process, if all are there; 0: none */
     int32_t error;       /**< or OMPI_SUCCESS */
+    int32_t is_far;      /**< they are on several nodes */
     char name[PATH_MAX]; /**< of a file on its node, if all are there; or "" */
 } offer_t;
 
@@ -115,7 +117,28 @@ static void make_offer(ompi_communicator_t *comm, offer_t *offer)
         }
     } else if (on_node) {
         create(offer);
+    } else {
+        offer->is_far = true;
     }
+}
+
+/** Rank 0 has the word.  Where some member cannot, there is none. */
+static int make_far(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
+{
+    const bool is_first = 0 == ompi_comm_rank(comm);
+    int64_t cannot;
+    int rc;
+
+    shared->far = mpix_endpoints_shared_far(comm);
+    if (NULL != shared->far && is_first) {
+        shared->word = mpix_endpoints_shared_far_serve(shared->far);
+    }
+    cannot = NULL == shared->far || (is_first && NULL == shared->word);
+    rc = mpix_endpoints_files_greatest(comm, &cannot, 1);
+    if (OMPI_SUCCESS != rc || 0 != cannot) {
+        mpix_endpoints_shared_end(shared);
+    }
+    return rc;
 }
 
 int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
@@ -139,6 +162,8 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
     }
     if (OMPI_SUCCESS == rc && 0 != offer->address) {
         shared->word = (mpix_endpoints_shared_word_t *) (uintptr_t) offer->address;
+    } else if (OMPI_SUCCESS == rc && offer->is_far) {
+        rc = make_far(comm, shared);
     } else if (OMPI_SUCCESS == rc && '\0' != offer->name[0]) {
         rc = mpix_endpoints_files_error(comm, map(offer->name, shared));
         if (0 == ompi_comm_rank(comm)) {
@@ -154,7 +179,11 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
 
 void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared)
 {
-    if (0 != shared->mapped) {
+    if (NULL != shared->far) {
+        if (NULL != shared->word) {
+            mpix_endpoints_shared_far_end(shared->far);
+        }
+    } else if (0 != shared->mapped) {
         munmap(shared->word, shared->mapped);
     } else if (NULL != shared->word) {
         /* Acquire and release: all that others have done with the word before it is freed; partner:
@@ -163,8 +192,7 @@ void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared)
             free(shared->word);
         }
     }
-    shared->word = NULL;
-    shared->mapped = 0;
+    *shared = (mpix_endpoints_shared_t){.word = NULL};
 }
 
 #endif
