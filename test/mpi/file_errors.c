@@ -16,11 +16,13 @@
  * is left that was not there; though only one member is wrong.  The communicator, and a file that is
  * open, work on.
  *
- * Guards: agreed.c, shared.c, members.c, seam_file.c
+ * Guards: agreed.c, members.c, reasons.c, seam_file.c
  */
 
 #include "file_tools.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int try_open(MPI_Comm comm, const char *name, int amode)
@@ -186,16 +188,60 @@ static void case_full(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPI_ERR_NO_SPACE,
               MPI_File_write_at_all(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
                                     MPI_STATUS_IGNORE));
-    EPT_CHECK(t,
-              MPI_SUCCESS
-                  != MPI_File_write_at(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
-                                       MPI_STATUS_IGNORE),
-              "written where nothing fits");
-    EPT_OK(t,
-           MPI_File_iwrite_at(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE, &request));
-    EPT_CLASS(t, MPI_ERR_IO, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int round = 0; round < 2; ++round) {
+        EPT_CLASS(t, MPI_ERR_NO_SPACE,
+                  MPI_File_write_at(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+        EPT_CLASS(t, MPI_ERR_NO_SPACE,
+                  MPI_File_write(file, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        EPT_CLASS(t, MPI_ERR_NO_SPACE,
+                  MPI_File_write_shared(file, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_File_iwrite_at(file, 0, data, BYTES, MPI_BYTE, &request));
+        EPT_CLASS(t, MPI_ERR_NO_SPACE, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        /* And all again with locks, which those that have failed must not keep. */
+        EPT_OK(t, MPI_File_set_atomicity(file, 1));
+    }
     EPT_OK(t, MPI_File_close(&file));
     free(data);
+}
+
+/* A file may not grow beyond a limit of the process: what fits in part is no success, though its
+ * pieces come from several places in memory, of which ompio counts what was written. */
+static void case_limit(MPI_Comm comm, struct ept *t)
+{
+    enum { LIMIT = 1 << 20, BYTES = 100 };
+    const MPI_Offset before = LIMIT - BYTES / 2;
+    struct rlimit limit, smaller;
+    char name[FILE_NAME_MAX], data[3 * BYTES] = {0};
+    MPI_Datatype pieces;
+    MPI_Request request;
+    MPI_File file;
+
+    EPT_OK(t, MPI_Type_vector(2, BYTES / 2, BYTES, MPI_BYTE, &pieces));
+    EPT_OK(t, MPI_Type_commit(&pieces));
+    file_name(comm, t, "limit", name);
+    file = file_create(comm, t, name, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    EPT_OK(t, MPI_Barrier(comm));
+    smaller = limit;
+    smaller.rlim_cur = LIMIT;
+    setrlimit(RLIMIT_FSIZE, &smaller);
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_File_write_at(file, before - BYTES, data, 1, pieces, MPI_STATUS_IGNORE));
+    EPT_CLASS(t, MPI_ERR_IO,
+              MPI_File_write_at(file, before - 7, data, 1, pieces, MPI_STATUS_IGNORE));
+    EPT_CLASS(t, MPI_ERR_IO, MPI_File_write_at(file, before, data, 1, pieces, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_iwrite_at(file, before - 7, data, 1, pieces, &request));
+    EPT_CLASS(t, MPI_ERR_IO, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Barrier(comm));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_File_write_at(file, before, data, 1, pieces, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_OK(t, MPI_Type_free(&pieces));
+    EPT_EQ(t, LIMIT + BYTES / 2, file_size(name));
+    file_remove(comm, name);
 }
 
 static _Thread_local int called;
@@ -246,6 +292,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_sizes);
     EPT_CASE(t, case_views);
     EPT_CASE(t, case_full);
+    EPT_CASE(t, case_limit);
     EPT_CASE(t, case_handlers);
     return 0;
 }

@@ -16,7 +16,7 @@
  * all forms, beside messages; the collective and split ones; a request that is given up before it
  * has ended.
  *
- * Guards: io.c
+ * Guards: io.c, nothing.c
  */
 
 #include "file_tools.h"
@@ -228,6 +228,35 @@ static void case_pointers(MPI_Comm comm, struct ept *t)
     file_remove(comm, name);
 }
 
+/* Many of a type of no size are nothing, too. */
+static void case_nothing(MPI_Comm comm, struct ept *t)
+{
+    char name[FILE_NAME_MAX];
+    MPI_Request requests[4];
+    MPI_Status status;
+    MPI_Datatype none;
+    MPI_File file;
+    int value = 1, count = 1;
+
+    EPT_OK(t, MPI_Type_contiguous(0, MPI_INT, &none));
+    EPT_OK(t, MPI_Type_commit(&none));
+    file_name(comm, t, "nothing", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_iwrite_at(file, 100, &value, 5, none, &requests[0]));
+    EPT_OK(t, MPI_File_iwrite(file, &value, 5, none, &requests[1]));
+    EPT_OK(t, MPI_File_iread_at(file, 100, &value, 5, none, &requests[2]));
+    EPT_OK(t, MPI_File_iwrite_all(file, &value, 5, none, &requests[3]));
+    end_all(t, t->rank % 5, 4, requests);
+    EPT_OK(t, MPI_File_write_at(file, 100, &value, 5, none, &status));
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EPT_EQ(t, 0, count);
+    EPT_OK(t, MPI_File_write_at_all(file, 100, &value, 5, none, &status));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_EQ(t, 0, file_size(name));
+    EPT_OK(t, MPI_Type_free(&none));
+    file_remove(comm, name);
+}
+
 /* The buffer is free again only when MPI says so, but the request may be given up at once. */
 static void case_given_up(MPI_Comm comm, struct ept *t)
 {
@@ -314,6 +343,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_mixed);
     EPT_CASE(t, case_collective);
     EPT_CASE(t, case_pointers);
+    EPT_CASE(t, case_nothing);
     EPT_CASE(t, case_given_up);
     EPT_CASE(t, case_converted);
     return 0;

@@ -57,6 +57,27 @@ int mca_fbtl_posix_lock(struct flock *lock, ompio_file_t *fh, int op, OMPI_MPI_O
                         off_t len, int flags, int *lock_counter);
 void mca_fbtl_posix_unlock(struct flock *lock, ompio_file_t *fh, int *lock_counter);
 
+/** What a request of fbtl/posix has in req_data; likewise. */
+typedef struct mpix_endpoints_fbtl_posix_t {
+    int count, open, type, chunks;
+    int first, last; /**< of the pieces that are under way: from here up to before there */
+#    if OMPI_MAJOR_VERSION >= 6
+    ssize_t length;
+    struct flock lock;
+    int lock_depth;
+    ompio_file_t *file;
+    struct aiocb *pieces;
+    int *status; /**< of each piece: EINPROGRESS, 0, or an errno */
+#    else
+    struct aiocb *pieces;
+    int *status; /**< of each piece: EINPROGRESS, 0, or an errno */
+    ssize_t length;
+    struct flock lock;
+    int lock_depth;
+    ompio_file_t *file;
+#    endif
+} mpix_endpoints_fbtl_posix_t;
+
 END_C_DECLS
 
 #endif

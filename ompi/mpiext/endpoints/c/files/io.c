@@ -33,6 +33,7 @@
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_reasons.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -136,16 +137,21 @@ static mca_ompio_request_t *take(void)
     return NULL == item ? NULL : GET_OMPIO_REQ_FROM_ITEM(item);
 }
 
-/** A request has failed; ompio says no more than that. */
-static void fail(mca_ompio_request_t *req)
+/** The file of a request of endpoints, or NULL. */
+static ompio_file_t *file_of(const mca_ompio_request_t *req)
 {
-    ompi_file_t *handle = req->req_ompi.req_mpi_object.file;
+    const ompi_file_t *handle = req->req_ompi.req_mpi_object.file;
 
-    req->req_ompi.req_status.MPI_ERROR = MPI_ERR_IO;
-    if (NULL != handle) {
-        const mca_common_ompio_data_t *data = (void *) handle->f_io_selected_data;
+    return NULL == handle ? NULL
+                          : &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+}
 
-        mpix_endpoints_members_failed(&data->ompio_fh, MPI_ERR_IO);
+/** A request has failed.  @param[in] class  what it says */
+static void fail(mca_ompio_request_t *req, int class)
+{
+    req->req_ompi.req_status.MPI_ERROR = class;
+    if (NULL != file_of(req)) {
+        mpix_endpoints_members_failed(file_of(req), class);
     }
 }
 
@@ -232,8 +238,10 @@ static bool is_part(const mca_ompio_request_t *req)
 /** A request is through.  @return 1: it has ended, and may be gone; else as end_part */
 static int end(mca_ompio_request_t *req)
 {
-    if (OMPI_SUCCESS != req->req_ompi.req_status.MPI_ERROR) {
-        fail(req);
+    /* ompio says no more than that it has failed; where it could not be begun its reason is known. */
+    if (OMPI_ERROR == req->req_ompi.req_status.MPI_ERROR) {
+        fail(req,
+             NULL == file_of(req) ? MPI_ERR_IO : mpix_endpoints_reasons_request(file_of(req), req));
     }
     if (is_part(req)) {
         return end_part(req);
@@ -284,7 +292,7 @@ static ssize_t began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
     }
     if (NULL == req->req_progress_fn) {
         request->req_status._ucount = 0;
-        fail(req);
+        fail(req, mpix_endpoints_reasons_class(errno));
         if (!is_part(req)) {
             ompi_request_complete(request, true);
             return rc;
@@ -300,6 +308,7 @@ static ssize_t begin_read(ompio_file_t *file, ompi_request_t *request)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
 
+    errno = 0;
     return began(file, request, original->fbtl_ipreadv(file, request));
 }
 
@@ -307,6 +316,7 @@ static ssize_t begin_write(ompio_file_t *file, ompi_request_t *request)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
 
+    errno = 0;
     return began(file, request, original->fbtl_ipwritev(file, request));
 }
 
@@ -314,8 +324,7 @@ static ssize_t begin_write(ompio_file_t *file, ompi_request_t *request)
 static ssize_t done(const ompio_file_t *file, ssize_t rc)
 {
     if (0 > rc) {
-        mpix_endpoints_members_failed(file,
-                                      0 != errno ? mca_fs_base_get_mpi_err(errno) : MPI_ERR_IO);
+        mpix_endpoints_members_failed(file, mpix_endpoints_reasons_failed(errno));
     }
     return rc;
 }
@@ -332,8 +341,13 @@ static ssize_t write_now(ompio_file_t *file)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
 
+    ssize_t written;
+
     errno = 0;
-    return done(file, original->fbtl_pwritev(file));
+    written = original->fbtl_pwritev(file);
+    return done(file, mpix_endpoints_is_endpoint_comm(file->f_comm)
+                          ? mpix_endpoints_reasons_written(file, written)
+                          : written);
 }
 
 static void change(void *copy)

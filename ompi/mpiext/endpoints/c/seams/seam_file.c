@@ -111,6 +111,8 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
     if (OMPI_SUCCESS == rc) {
         mpix_endpoints_members_handle(file);
+        mpix_endpoints_nothing_handle(file);
+        mpix_endpoints_reasons_handle(file);
     }
     return rc;
 }
