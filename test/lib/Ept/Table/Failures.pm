@@ -84,6 +84,12 @@ our @ENTRIES = (
     (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } map { 24 * $_ } 1 .. 12),
+    # While members write and read a file together.
+    { program => 'file_death', configs => ['4x2/node'], plain => 0, quick => [],
+      launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
+    (map { +{ program => 'file_death', variant => "from$_", configs => [qw(4x2/node 4x2/tcp)],
+              long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
+              timeout => 60, args => "--first $_" } } 1 .. 6),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
       launcher => $NOTIFY, within => 30000,

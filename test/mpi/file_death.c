@@ -1,0 +1,303 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A process dies while members write or read one file together, at some moment: collectively, with a
+ * filetype that interleaves them, or in order.  One process after the other dies, the last one first;
+ * those that are left make a communicator and a file of their own before each.
+ *
+ * Who survives has success, or MPI_ERR_PROC_FAILED, within the time; then the next call fails as well,
+ * and the file can be closed.  In the file is what POSIX makes of the writes: the bytes of all calls
+ * that were successful anywhere, and of the one that failed here and there the old or the new ones.
+ *
+ *   --ep N     endpoints of each process
+ *   --first N  changes the moments
+ *   --limit MS of the calls of a round, to the end of the last (default 10000)
+ *
+ * The program speaks TAP, process 0 for all; the launcher tells the survivors of each death.
+ *
+ * Guards: members.c
+ */
+
+#include <mpi.h>
+#if defined(HAVE_EP)
+#    include <mpi-ext.h>
+#endif
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_EP = 8, BLOCK = 4096, BLOCKS = 48, BYTES = BLOCK * BLOCKS };
+enum { WRITES, READS, ORDERED, WAYS };
+
+static const char *const way_names[] = {"write_at_all", "read_at_all", "write_ordered"};
+
+typedef struct member_t {
+    MPI_Comm comm;
+    MPI_File file;
+    int rank, size;
+    unsigned char *data;
+} member_t;
+
+static int endpoints = 2, first, limit_ms = 10000;
+static int processes, process;
+static atomic_int begun; /**< rounds of this process's members */
+static atomic_int failures;
+static char name[256]; /**< of the round's file; of process 0 */
+static int was_size;   /**< and its members' number; of process 0's first endpoint */
+
+static int way_of(int round)
+{
+    return (round + first) % WAYS;
+}
+
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    MPI_Error_class(rc, &class);
+    return class;
+}
+
+static void fail(int round, const member_t *m, const char *what, int number)
+{
+    atomic_fetch_add(&failures, 1);
+    printf("not ok - %s, rank %d of %d (process %d): %s: %d\n", way_names[way_of(round)], m->rank,
+           m->size, process, what, number);
+    fflush(stdout);
+}
+
+/** A communicator of the processes that are left. */
+static MPI_Comm make(MPI_Comm world, int round)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Group all, group;
+    int range[] = {0, (processes - round) * endpoints - 1, 1};
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_range_incl(all, 1, &range, &group);
+    if (MPI_SUCCESS != MPI_Comm_create_group(world, group, 40 + round, &comm)) {
+        printf("not ok - process %d, round %d: no communicator of those that are left\n", process,
+               round);
+        exit(1);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+/** With a view that interleaves the members; but a shared pointer wants one that all have. */
+static void open_file(member_t *m, int way)
+{
+    MPI_Datatype block, mine;
+    char shared[sizeof(name)];
+
+    if (0 == m->rank) {
+        const char *folder = getenv("TMPDIR");
+
+        snprintf(name, sizeof(name), "%s/ept-death-%ld", NULL == folder ? "/tmp" : folder,
+                 (long) getpid());
+        was_size = m->size;
+        memcpy(shared, name, sizeof(name));
+    }
+    MPI_Bcast(shared, sizeof(shared), MPI_CHAR, 0, m->comm);
+    MPI_File_open(m->comm, shared, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &m->file);
+    if (ORDERED == way) {
+        return;
+    }
+    MPI_Type_contiguous(BLOCK, MPI_BYTE, &block);
+    MPI_Type_create_resized(block, 0, (MPI_Aint) m->size * BLOCK, &mine);
+    MPI_Type_commit(&mine);
+    MPI_File_set_view(m->file, (MPI_Offset) m->rank * BLOCK, MPI_BYTE, mine, "native",
+                      MPI_INFO_NULL);
+    MPI_Type_free(&block);
+    MPI_Type_free(&mine);
+}
+
+/** The n-th call.  What it writes is n everywhere. */
+static int call(member_t *m, int way, int n)
+{
+    if (READS != way) {
+        memset(m->data, n % 251, BYTES);
+    }
+    switch (way) {
+    case WRITES:
+        return MPI_File_write_at_all(m->file, 0, m->data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+    case READS:
+        return MPI_File_read_at_all(m->file, 0, m->data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+    default:
+        return MPI_File_write_ordered(m->file, m->data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+}
+
+static bool is_all(const unsigned char *bytes, size_t length, int one, int other)
+{
+    bool is = true;
+
+    for (size_t i = 0; i < length; ++i) {
+        is = is && (bytes[i] == one % 251 || bytes[i] == other % 251);
+    }
+    return is;
+}
+
+/** In calls until one fails.  @return its number: 1 for the second, the first one has been right */
+static int survive(member_t *m, int round)
+{
+    const int way = way_of(round);
+    struct timespec from, to;
+    int rc, next, n = 1, ms;
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do {
+        rc = class_of(call(m, way, ++n));
+        if (MPI_SUCCESS == rc && READS == way && !is_all(m->data, BYTES, 1, 1)) {
+            fail(round, m, "wrong data in call", n);
+        }
+    } while (MPI_SUCCESS == rc);
+    next = class_of(MPI_File_write_at_all(m->file, 0, m->data, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    ms = (int) ((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000);
+    if (MPI_ERR_PROC_FAILED != rc) {
+        fail(round, m, "the call ends with class", rc);
+    }
+    if (MPI_ERR_PROC_FAILED != next) {
+        fail(round, m, "the next one ends with class", next);
+    }
+    if (limit_ms < ms) {
+        fail(round, m, "too late, ms", ms);
+    }
+    MPI_File_close(&m->file);
+    return n;
+}
+
+/** What the last round has left in its file; n: the first call that has failed anywhere. */
+static void check(const member_t *m, int round, int n)
+{
+    const size_t length = (size_t) was_size * BYTES;
+    unsigned char *bytes = malloc(length);
+    FILE *stream = fopen(name, "rb");
+    const int way = way_of(round);
+
+    for (int k = 1; NULL != stream && (ORDERED == way ? k < n : k < 2); ++k) {
+        if (length != fread(bytes, 1, length, stream)) {
+            fail(round, m, "the file is too short, calls before", n);
+        } else if (!is_all(bytes, length, WRITES == way ? n - 1 : k, WRITES == way ? n : k)) {
+            fail(round, m, "wrong bytes in the file, of call", WRITES == way ? n : k);
+        }
+    }
+    if (NULL == stream) {
+        fail(round, m, "no file", n);
+    } else {
+        fclose(stream);
+    }
+    free(bytes);
+    unlink(name);
+    printf("%s %d - %s, %d ranks, the %dth call\n", 0 == atomic_load(&failures) ? "ok" : "not ok",
+           round + 1, way_names[way], was_size, n);
+    fflush(stdout);
+}
+
+static void *endpoint(void *argument)
+{
+    MPI_Comm world = *(MPI_Comm *) argument;
+    member_t m = {.data = malloc(BYTES)};
+    int n = 0, least;
+
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    for (int round = 0; round < processes; ++round) {
+        m.comm = make(world, round);
+        MPI_Comm_rank(m.comm, &m.rank);
+        MPI_Comm_size(m.comm, &m.size);
+        if (0 < round) {
+            MPI_Allreduce(&n, &least, 1, MPI_INT, MPI_MIN, m.comm);
+            if (0 == m.rank) {
+                check(&m, round - 1, least);
+            }
+        }
+        if (round < processes - 1) {
+            MPI_Barrier(m.comm);
+            open_file(&m, way_of(round));
+            if (MPI_SUCCESS != call(&m, ORDERED == way_of(round) ? ORDERED : WRITES, 1)) {
+                fail(round, &m, "the first call fails, round", round);
+            }
+            MPI_Barrier(m.comm);
+            atomic_fetch_add(&begun, 1);
+            n = survive(&m, round);
+        }
+        MPI_Comm_free(&m.comm);
+    }
+    free(m.data);
+    return NULL;
+}
+
+/** The process's last moments. */
+static void die(int round)
+{
+    const int us = 300 + (first * 7919 + round * 3571) % 20000;
+    const struct timespec moment = {0, us * 1000L}, nap = {0, 100000};
+
+    while ((round + 1) * endpoints > atomic_load(&begun)) {
+        (void) nanosleep(&nap, NULL);
+    }
+    (void) nanosleep(&moment, NULL);
+    (void) kill(getpid(), SIGKILL);
+}
+
+static void on_alarm(int number)
+{
+    (void) number;
+    printf("not ok - process %d waits\n", process);
+    fflush(stdout);
+    _exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comms[MOST_EP];
+    pthread_t threads[MOST_EP];
+    int provided, limit = 110;
+
+    for (int i = 1; i < argc - 1; i += 2) {
+        endpoints = 0 == strcmp(argv[i], "--ep") ? atoi(argv[i + 1]) : endpoints;
+        first = 0 == strcmp(argv[i], "--first") ? atoi(argv[i + 1]) : first;
+        limit_ms = 0 == strcmp(argv[i], "--limit") ? atoi(argv[i + 1]) : limit_ms;
+        limit = 0 == strcmp(argv[i], "--timeout") ? atoi(argv[i + 1]) - 10 : limit;
+    }
+    (void) signal(SIGALRM, on_alarm);
+    alarm((unsigned int) limit);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+#if defined(HAVE_EP)
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
+#endif
+    for (int i = 0; i < endpoints; ++i) {
+        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
+    }
+    if (0 < process) {
+        die(processes - 1 - process);
+    }
+    for (int i = 0; i < endpoints; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+    printf("1..%d\n", processes - 1);
+    fflush(stdout);
+    _exit(0);
+}
