@@ -21,7 +21,7 @@
  * find what was there before.  And that rank forgets that it could not write them.  (With processes,
  * too.)  Here they wait for each other, and learn what has happened.
  *
- * Tests: file_basic, file_errors, file_random
+ * Tests: file_basic, file_death, file_errors, file_random
  */
 
 #include "ompi_config.h"
