@@ -39,8 +39,11 @@ static const char usage_text[]
       "                    alltoall rsblock rscatter gather scatter scan, ibarrier iallreduce\n"
       "                    pbarrier pallreduce, dup split create free posted unexpected,\n"
       "                    make heap resident, peerheap peerresident, job,\n"
+      "                    mwrite mread mwriteall mreadall (in the folder $EPBENCH_TMPFS),\n"
+      "                    dwrite dread dwriteall dreadall ($EPBENCH_DISK),\n"
       "                    each with a size in bytes (posted, unexpected: messages that wait;\n"
-      "                    make, heap, resident: endpoints)\n"
+      "                    make, heap, resident: endpoints; files: a worker's\n"
+      "                    blocks, 0: one)\n"
       "  --budget MS       timed work per point, milliseconds (50)\n"
       "  --blocks N        timed blocks per point, median reported (11)\n"
       "  --window N        messages in flight (64, fewer where they pass 16 MiB);\n"
@@ -72,7 +75,8 @@ static const epbench_measure_t *find_measure(const char *name)
 {
     static const epbench_measure_t *const tables[] = {
         epbench_p2p_measures,  epbench_coll_measures,  epbench_later_measures,
-        epbench_comm_measures, epbench_queue_measures, epbench_memory_measures};
+        epbench_comm_measures, epbench_queue_measures, epbench_memory_measures,
+        epbench_file_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
         for (const epbench_measure_t *measure = tables[i]; NULL != measure->name; ++measure) {

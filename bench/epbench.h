@@ -116,6 +116,7 @@ typedef struct epbench_worker_t {
     MPI_Request *request; /**< 2 * the largest window of the run */
     MPI_Request *queued;  /**< requests of messages that wait (queue measurements) */
     unsigned char *queued_buffer;
+    struct epbench_file_t *file; /**< of the point, for epbench_file.c */
 } epbench_worker_t;
 
 /** What one timed block takes: the latest worker, and the mean of the first of each pair. */
@@ -227,8 +228,8 @@ void epbench_cores_unpin(void);
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c: tables that end with a NULL
- * name */
+/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c, _file.c: tables that end with a
+ * NULL name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
 extern const epbench_measure_t epbench_coll_measures[];
@@ -236,6 +237,7 @@ extern const epbench_measure_t epbench_later_measures[];
 extern const epbench_measure_t epbench_comm_measures[];
 extern const epbench_measure_t epbench_queue_measures[];
 extern const epbench_measure_t epbench_memory_measures[];
+extern const epbench_measure_t epbench_file_measures[];
 
 /** Bytes between messages in a receive buffer: the size rounded up to whole lines. */
 size_t epbench_stride(size_t size);

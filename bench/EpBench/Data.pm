@@ -69,6 +69,22 @@ our @MEASURES = (
       short => 'Resident, peer', unit => 'B', higher => 0 },
     { name => 'job', title => 'Memory of the whole job by worker', short => 'Job by worker',
       unit => 'B', higher => 0, bare => 1 },
+    { name => 'mwrite', title => 'Each writes, tmpfs', unit => 'GB/s',
+      higher => 1 },
+    { name => 'mread', title => 'Each reads, tmpfs', unit => 'GB/s',
+      higher => 1 },
+    { name => 'mwriteall', title => 'Collective write, tmpfs', unit => 'GB/s',
+      higher => 1 },
+    { name => 'mreadall', title => 'Collective read, tmpfs', unit => 'GB/s',
+      higher => 1 },
+    { name => 'dwrite', title => 'Each writes, disk', unit => 'GB/s',
+      higher => 1 },
+    { name => 'dread', title => 'Each reads, disk', unit => 'GB/s',
+      higher => 1 },
+    { name => 'dwriteall', title => 'Collective write, disk', unit => 'GB/s',
+      higher => 1 },
+    { name => 'dreadall', title => 'Collective read, disk', unit => 'GB/s',
+      higher => 1 },
 );
 our %MEASURE = map { $_->{name} => $_ } @MEASURES;
 

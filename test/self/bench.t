@@ -11,7 +11,7 @@
 # bench.t BUILD-FOLDER: what run-bench makes of figures of collectives that are given to it: table,
 # goals, the page's rows; which points are run where; and whose goals they are.
 #
-# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm
+# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm, bench/EpBench/Files.pm
 
 use strict;
 use warnings;
@@ -25,6 +25,7 @@ BEGIN { $bench = dirname(__FILE__) . '/../../bench'; unshift(@INC, $bench); }
 use EpBench::Coll;
 use EpBench::CollGoals;
 use EpBench::Data;
+use EpBench::Files;
 use EpBench::Ways;
 
 # The figures of two rounds, of which the second is twice the first: medians are 1.5 times what is
@@ -116,5 +117,19 @@ is_deeply([grep { 'barrier:0' eq $_ } points('ep', 'in', 1, 0, undef, 'barrier:0
           'what is measured anyway is not measured twice');
 is_deeply([points('ep-before', 'in', 1, 0, { barrier => 1 })], ['barrier:0'],
           'other endpoints as ours, and only what is asked for');
+
+# Files.
+my @parts = EpBench::Files::parts(1, { mwrite => 1, dreadall => 1 });
+is_deeply([map { [$_->{name}, @{ $_->{points} }] } @parts],
+          [['m', 'mwrite:0', 'mwrite:4096'], ['d', 'dreadall:0', 'dreadall:4096']],
+          'a job for each folder, with what is asked for');
+$table = EpBench::Files::table(data([in => 2, ep => mwriteall => 4096, 3],
+                                    [in => 2, proc => mwriteall => 4096, 2]), 'in');
+like($table, qr/^Collective write, tmpfs\n +4 KiB +4\.50 .* +3\.00 +1\.50$/m,
+     'more bytes a second are better');
+is(EpBench::Files::table(data([in => 2, proc => mwriteall => 0, 2]), 'in'), '',
+   'no table without endpoints');
+my $folders = EpBench::Files::environment();
+is(scalar(grep { -d } values %$folders), 2, 'two folders, while this process lives');
 
 done_testing();
