@@ -29,6 +29,7 @@
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
+#include "mpiext_endpoints_crew.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,9 +115,18 @@ static int file_open(ompi_communicator_t *comm, const char *filename, int amode,
     return rc;
 }
 
+static int file_close(ompio_file_t *file)
+{
+    const mca_fs_base_module_t *original = mpix_endpoints_copied(file->f_fs);
+
+    mpix_endpoints_crew_end(file);
+    return original->fs_file_close(file);
+}
+
 static void change(void *copy)
 {
     ((mca_fs_base_module_t *) copy)->fs_file_open = file_open;
+    ((mca_fs_base_module_t *) copy)->fs_file_close = file_close;
 }
 
 int mpix_endpoints_files_agree(ompio_file_t *file)
@@ -127,6 +137,7 @@ int mpix_endpoints_files_agree(ompio_file_t *file)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     file->f_fs = copy;
+    mpix_endpoints_crew_end(file); /* of one that has been here, and whose closing has failed */
     return OMPI_SUCCESS;
 }
 

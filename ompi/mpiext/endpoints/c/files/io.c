@@ -31,9 +31,10 @@
 
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_copies.h"
+#include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_members.h"
-#include "mpiext_endpoints_reasons.h"
+#include "mpiext_endpoints_runs.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -329,10 +330,50 @@ static ssize_t done(const ompio_file_t *file, ssize_t rc)
     return rc;
 }
 
+/**
+ * By the system's calls alone, in one go: without the locks that ompio takes of parts of the file, or
+ * looks whether to take, at each; and whole, where the system moves less than it was asked to.
+ *
+ * @param[out] rc_p  bytes, or OMPI_ERROR
+ * @return false: it is ompio's to do
+ */
+static bool move_now(ompio_file_t *file, bool writes, ssize_t *rc_p)
+{
+    mpix_endpoints_crew_view_t view;
+    mpix_endpoints_run_t run;
+    int error;
+
+    if (0 != file->f_atomicity || NULL == file->f_io_array || !mpix_endpoints_run_can_be(file)
+        || !mpix_endpoints_crew_of(file, &view)
+        || mpix_endpoints_run_locks(file, view.is_on_node)) {
+        return false;
+    }
+    mpix_endpoints_run_begin(&run, file, writes, false);
+    for (int i = 0; i < file->f_num_of_io_entries; ++i) {
+        const mca_common_ompio_io_array_t *piece = &file->f_io_array[i];
+
+        mpix_endpoints_run_add(&run, (int64_t) (intptr_t) piece->offset, piece->memory_address,
+                               piece->length);
+    }
+    error = mpix_endpoints_run_end(&run);
+    if (MPI_SUCCESS != error) {
+        mpix_endpoints_members_failed(file, error);
+        *rc_p = OMPI_ERROR;
+    } else {
+        *rc_p = (ssize_t) mpix_endpoints_run_count(file->f_io_array, file->f_num_of_io_entries,
+                                                   run.file_end);
+    }
+    return true;
+}
+
 static ssize_t read_now(ompio_file_t *file)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    ssize_t rc;
 
+    if (move_now(file, false, &rc)) {
+        return rc;
+    }
     errno = 0;
     return done(file, original->fbtl_preadv(file));
 }
@@ -340,9 +381,11 @@ static ssize_t read_now(ompio_file_t *file)
 static ssize_t write_now(ompio_file_t *file)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    ssize_t rc;
 
-    ssize_t written;
-
+    if (move_now(file, true, &rc)) {
+        return rc;
+    }
     errno = 0;
     written = original->fbtl_pwritev(file);
     return done(file, mpix_endpoints_is_endpoint_comm(file->f_comm)

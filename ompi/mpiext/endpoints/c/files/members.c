@@ -30,6 +30,7 @@
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_shared.h"
+#include "mpiext_endpoints_together.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -38,6 +39,7 @@
 #    include <string.h>
 #    include <strings.h>
 
+#    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
@@ -175,6 +177,18 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
                : rc;
 }
 
+/** ompio says that all has been read, whatever was there. */
+static int read_all_of_view(ompi_file_t *handle, void *buffer, int count, ompi_datatype_t *datatype,
+                            ompi_status_public_t *status)
+{
+    int rc;
+
+    OPAL_THREAD_LOCK(&handle->f_lock);
+    rc = mca_common_ompio_file_read_all(file_of(handle), buffer, count, datatype, status);
+    OPAL_THREAD_UNLOCK(&handle->f_lock);
+    return rc;
+}
+
 void mpix_endpoints_members_handle(ompi_file_t *file)
 {
     mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
@@ -191,6 +205,7 @@ void mpix_endpoints_members_handle(ompi_file_t *file)
     module->io_module_file_set_view = set_view;
     module->io_module_file_sync = sync_file;
     module->io_module_file_seek_shared = seek_shared;
+    module->io_module_file_read_all = read_all_of_view;
 }
 
 /* ---- collective reads and writes ------------------------------------------------------------- */
@@ -205,23 +220,14 @@ typedef struct collective_t {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static collective_t *under_way; /**< and what is in them, under the lock */
 
-/** All meet first: ompio's collective component (vulcan) crashes where its first message fails, as it
- * does when a member has died.
- * @return OMPI_SUCCESS, or an error: not begun */
-static int begin(collective_t *collective, const ompio_file_t *file)
+static void begin(collective_t *collective, const ompio_file_t *file)
 {
-    const int rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
-
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
     collective->file = file;
     collective->error = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     collective->next = under_way;
     under_way = collective;
     pthread_mutex_unlock(&lock);
-    return OMPI_SUCCESS;
 }
 
 /** @return what all members return */
@@ -250,36 +256,71 @@ void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
     pthread_mutex_unlock(&lock);
 }
 
-static int read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                    ompi_datatype_t *datatype, ompi_status_public_t *status)
+/** By ompio's own component, or by each member for itself in atomic mode, where ompio locks what a
+ * call of one member moves, and so a part of what a collective one does. */
+static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer, int count,
+                         ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;
     int rc;
 
-    if (0 != (file->f_amode & MPI_MODE_WRONLY)) {
-        return MPI_ERR_ACCESS; /* which all have opened it with */
+    begin(&collective, file);
+    if (writes) {
+        rc = 0 != file->f_atomicity
+                 ? mca_common_ompio_file_write(file, buffer, count, datatype, status)
+                 : original->fcoll_file_write_all(file, buffer, count, datatype, status);
+    } else {
+        rc = 0 != file->f_atomicity
+                 ? mca_common_ompio_file_read(file, buffer, count, datatype, status)
+                 : original->fcoll_file_read_all(file, buffer, count, datatype, status);
     }
-    rc = begin(&collective, file);
-    return OMPI_SUCCESS == rc ? end(&collective, original->fcoll_file_read_all(file, buffer, count,
-                                                                               datatype, status))
-                              : rc;
+    return end(&collective, rc);
+}
+
+/** All meet first, and no member that has died is waited for afterwards (but by ompio's component,
+ * which crashes where a message of its own fails). */
+static int move_all(ompio_file_t *file, bool writes, void *buffer, int count,
+                    ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    mpix_endpoints_together_t together;
+    int64_t says[2]; /* an error, or MPI_SUCCESS; it is for ompio */
+    int rc;
+
+    if (0 != file->f_atomicity) {
+        rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+        return OMPI_SUCCESS == rc ? move_by_ompio(file, writes, buffer, count, datatype, status)
+                                  : rc;
+    }
+    rc = mpix_endpoints_together_begin(&together, file, writes, buffer, count, datatype);
+    says[0] = OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc);
+    says[1] = together.is_ompios;
+    rc = mpix_endpoints_files_greatest(file->f_comm, says, 2);
+    rc = OMPI_SUCCESS == rc ? (int) says[0] : rc;
+    if (OMPI_SUCCESS == rc && 0 != says[1]) {
+        mpix_endpoints_together_undo(&together);
+        return move_by_ompio(file, writes, buffer, count, datatype, status);
+    }
+    return OMPI_SUCCESS == rc
+               ? mpix_endpoints_files_error(file->f_comm,
+                                            mpix_endpoints_together_end(&together, rc, status))
+               : mpix_endpoints_together_end(&together, rc, status);
+}
+
+static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
+                    ompi_status_public_t *status)
+{
+    return 0 != (file->f_amode & MPI_MODE_WRONLY)
+               ? MPI_ERR_ACCESS /* which all have opened it with */
+               : move_all(file, false, buffer, count, datatype, status);
 }
 
 static int write_all(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                      ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
-    const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
-    collective_t collective;
-    int rc;
-
-    if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
-        return MPI_ERR_READ_ONLY; /* likewise */
-    }
-    rc = begin(&collective, file);
-    return OMPI_SUCCESS == rc ? end(&collective, original->fcoll_file_write_all(file, buffer, count,
-                                                                                datatype, status))
-                              : rc;
+    return 0 != (file->f_amode & MPI_MODE_RDONLY)
+               ? MPI_ERR_READ_ONLY /* likewise */
+               : move_all(file, true, (void *) buffer, count, datatype, status);
 }
 
 static void change(void *copy)
@@ -297,7 +338,7 @@ int mpix_endpoints_members_collective(ompio_file_t *file)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     file->f_fcoll = copy;
-    return OMPI_SUCCESS;
+    return mpix_endpoints_crew_make(file);
 }
 
 #endif

@@ -1,0 +1,245 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The members of a file that are in this process.  What they share is made when the file is opened,
+ * by the first of them, and goes with the last.
+ *
+ * Who waits here waits for threads of its own process that read or write, and does not turn its
+ * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
+ * cores.
+ *
+ * Tests: file_blocks (also tsan)
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_crew.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+#    include <pthread.h>
+#    include <stdlib.h>
+
+struct mpix_endpoints_crew_t {
+    _Atomic int users;
+    int count;
+    pthread_mutex_t lock;
+    pthread_cond_t all_there;
+    int there;           /**< of those who wait, under the lock */
+    unsigned generation; /**< of waits, under the lock */
+    mpix_endpoints_crewman_t members[];
+};
+
+/** A file's. */
+typedef struct entry_t {
+    struct entry_t *next;
+    const ompio_file_t *file;
+    uint64_t number;
+    mpix_endpoints_crew_view_t view;
+} entry_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static entry_t *entries; /**< under the lock */
+
+static mpix_endpoints_crew_t *new_crew(int count)
+{
+    mpix_endpoints_crew_t *crew = calloc(1,
+                                         sizeof(*crew) + (size_t) count * sizeof(crew->members[0]));
+
+    if (NULL != crew) {
+        /* Relaxed: the others are told of it by a message. */
+        atomic_store_explicit(&crew->users, count, memory_order_relaxed);
+        crew->count = count;
+        pthread_mutex_init(&crew->lock, NULL);
+        pthread_cond_init(&crew->all_there, NULL);
+    }
+    return crew;
+}
+
+static void leave(mpix_endpoints_crew_t *crew)
+{
+    /* Acquire and release: all that others have done with it before it is freed; partner: the same
+     * here, by the others. */
+    if (NULL == crew || 1 < atomic_fetch_sub_explicit(&crew->users, 1, memory_order_acq_rel)) {
+        return;
+    }
+    pthread_cond_destroy(&crew->all_there);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew);
+}
+
+/** Who is in this process?  @param[out] first  rank of the first one */
+static void look(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int *first)
+{
+    const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
+
+    *first = file->f_rank;
+    view->is_on_node = true;
+    for (int rank = 0; rank < file->f_size; ++rank) {
+        mpix_endpoints_place_t place;
+
+        if (!door->place(file->f_comm, rank, &place)) {
+            place = (mpix_endpoints_place_t){.in_process = rank == file->f_rank};
+        }
+        view->is_on_node = view->is_on_node && (place.on_node || place.in_process);
+        if (place.in_process) {
+            *first = rank < *first ? rank : *first;
+            view->index += rank < file->f_rank;
+            ++view->count;
+        }
+    }
+}
+
+/** What a member says who could not do its part; otherwise an address, or 0. */
+#    define FAILED (-1)
+
+static int share(const ompio_file_t *file, entry_t *entry)
+{
+    ompi_communicator_t *comm = file->f_comm;
+    int64_t mine = NULL == entry ? FAILED : 0;
+    int64_t *said = malloc((size_t) file->f_size * sizeof(*said));
+    int first = 0, rc;
+
+    if (NULL != entry) {
+        look(file, &entry->view, &first);
+        if (first == file->f_rank) {
+            entry->view.crew = new_crew(entry->view.count);
+            mine = NULL == entry->view.crew ? FAILED : (int64_t) (intptr_t) entry->view.crew;
+        }
+    }
+    rc = mpix_endpoints_files_error(comm, NULL == said || FAILED == mine ? OMPI_ERR_OUT_OF_RESOURCE
+                                                                         : OMPI_SUCCESS);
+    if (OMPI_SUCCESS == rc) {
+        rc = comm->c_coll->coll_allgather(&mine, 1, &ompi_mpi_int64_t.dt, said, 1,
+                                          &ompi_mpi_int64_t.dt, comm,
+                                          comm->c_coll->coll_allgather_module);
+    }
+    if (OMPI_SUCCESS == rc) {
+        entry->view.crew = (mpix_endpoints_crew_t *) (intptr_t) said[first];
+        entry->view.members = entry->view.crew->members;
+        entry->view.members[entry->view.index].rank = file->f_rank;
+    } else if (NULL != entry && 0 < mine) {
+        /* The others do not know it, or go without it: there may be some who have it. */
+        entry->view.crew = NULL;
+    }
+    free(said);
+    return rc;
+}
+
+static entry_t **find(const ompio_file_t *file)
+{
+    entry_t **link = &entries;
+
+    while (NULL != *link && (*link)->file != file) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+int mpix_endpoints_crew_make(const ompio_file_t *file)
+{
+    mpix_endpoints_crew_view_t view;
+    entry_t *entry;
+    int rc;
+
+    if (mpix_endpoints_crew_of(file, &view)) {
+        return OMPI_SUCCESS; /* as all of its members have */
+    }
+    entry = calloc(1, sizeof(*entry));
+    rc = share(file, entry);
+    if (OMPI_SUCCESS != rc) {
+        free(entry);
+        return rc;
+    }
+    entry->file = file;
+    entry->view.number_p = &entry->number;
+    pthread_mutex_lock(&lock);
+    entry->next = entries;
+    entries = entry;
+    pthread_mutex_unlock(&lock);
+    return OMPI_SUCCESS;
+}
+
+void mpix_endpoints_crew_end(const ompio_file_t *file)
+{
+    entry_t **link, *entry;
+
+    pthread_mutex_lock(&lock);
+    link = find(file);
+    entry = *link;
+    if (NULL != entry) {
+        *link = entry->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (NULL != entry) {
+        leave(entry->view.crew);
+        free(entry);
+    }
+}
+
+bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t *view)
+{
+    entry_t *entry;
+
+    pthread_mutex_lock(&lock);
+    entry = *find(file);
+    if (NULL != entry) {
+        *view = entry->view;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != entry;
+}
+
+bool mpix_endpoints_crew_met(const ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
+                             bool well)
+{
+    const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
+    mpix_endpoints_crewman_t *members = view->members;
+    const uint64_t number = 2 * ++*view->number_p;
+
+    /* Release: what this member shows; partner: the wait below, an acquire, of the others. */
+    atomic_store_explicit(&members[view->index].met, well ? number + 1 : number,
+                          memory_order_release);
+    /* A meeting that has gone well has been begun by all: they come here, too.  Who has failed goes
+     * on, and may even have failed in later calls by now, but not have met well in one. */
+    for (int i = 0; well && i < view->count; ++i) {
+        (void) door->wait_word(file->f_comm, members[i].rank, &members[i].met, number);
+        /* Relaxed: seen by wait_word already. */
+        well = number + 1 == atomic_load_explicit(&members[i].met, memory_order_relaxed);
+    }
+    return well;
+}
+
+void mpix_endpoints_crew_wait(const mpix_endpoints_crew_view_t *view)
+{
+    mpix_endpoints_crew_t *crew = view->crew;
+    unsigned generation;
+
+    if (1 == crew->count) {
+        return;
+    }
+    pthread_mutex_lock(&crew->lock);
+    generation = crew->generation;
+    if (crew->count == ++crew->there) {
+        crew->there = 0;
+        ++crew->generation;
+        pthread_cond_broadcast(&crew->all_there);
+    }
+    while (generation == crew->generation) {
+        pthread_cond_wait(&crew->all_there, &crew->lock);
+    }
+    pthread_mutex_unlock(&crew->lock);
+}
+
+#endif
