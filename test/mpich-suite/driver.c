@@ -14,31 +14,27 @@
  * Runs one of MPICH's test programs on endpoints: a thread per rank, and in each a copy of its own
  * of the program, which is a shared object (see endpoint.h and rank.c).
  *
- *   driver [--alone] RANKS PROGRAM.so [ARGUMENT...]
+ *   driver [--alone] [--private LIBRARY]... RANKS PROGRAM.so [ARGUMENT...]
  *
  * RANKS endpoints are spread over the processes of the job in blocks; --alone makes each of them a
- * world of its own, for programs that want a single process.  The exit status is
- * the first local rank's that is not 0.  Called by run-suite.
+ * world of its own, for programs that want a single process; --private gives each a copy of its own
+ * of a library, too, one behind those that it needs.  The exit status is the first local rank's
+ * that is not 0.  Called by run-suite, and by library-suite's.
  */
-
-#define _GNU_SOURCE /* memfd_create */
 
 #include <mpi.h>
 #include <mpi-ext.h>
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "endpoint.h"
+#include "private_copy.h"
 
 /* endpoint.h gives these names to a rank's handles; here they are the process's. */
 #undef MPI_COMM_WORLD
@@ -46,9 +42,21 @@
 
 #define STACK_SIZE ((size_t) 64 << 20) /* of a rank: tests keep large arrays there */
 
+enum { MOST_LIBRARIES = 8 /* private ones */ };
+
+/* What the command line says. */
+static struct {
+    bool alone;
+    const char *libraries[MOST_LIBRARIES];
+    int count; /* of libraries */
+    int ranks;
+    int argc; /* the program's, from its name on */
+    char **argv;
+} options;
+
 struct rank {
     MPI_Comm comm;
-    bool alone;
+    void *copies[MOST_LIBRARIES + 1]; /* the last is the program */
     ept_rank_main_fn_t run;
     int argc;
     char **argv;
@@ -66,36 +74,6 @@ static _Noreturn void die(const char *format, ...)
     va_end(list);
     fprintf(stderr, "\n");
     exit(2);
-}
-
-/* A file without a name that holds the same bytes: the dynamic linker takes it for another file.
- * It stays open, and known by a path that debuggers can read, until the process ends. */
-static void *load_copy(const char *program)
-{
-    char path[64];
-    struct stat size;
-    ssize_t n;
-    void *handle;
-    int from = open(program, O_RDONLY), to = memfd_create("program", 0);
-
-    if (0 > from || 0 > to || 0 != fstat(from, &size)) {
-        die("cannot copy %s", program);
-    }
-    for (off_t left = size.st_size; 0 < left; left -= n) {
-        char bytes[65536];
-
-        n = read(from, bytes, sizeof(bytes));
-        if (0 >= n || n != write(to, bytes, (size_t) n)) {
-            die("cannot copy %s", program);
-        }
-    }
-    close(from);
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int) getpid(), to);
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (NULL == handle) {
-        die("%s", dlerror());
-    }
-    return handle;
 }
 
 /* Programs may write to their arguments. */
@@ -117,7 +95,7 @@ static void *rank_thread(void *context)
 
     MPI_Comm_rank(rank->comm, &me);
     MPI_Comm_split(rank->comm, me, 0, &self);
-    if (rank->alone) {
+    if (options.alone) {
         /* An endpoint over an endpoint: a world also has the attributes of one. */
         MPIX_Comm_create_endpoints(self, 1, MPI_INFO_NULL, &world);
         MPI_Comm_free(&self);
@@ -125,29 +103,71 @@ static void *rank_thread(void *context)
     }
     MPI_Comm_set_name(world, "MPI_COMM_WORLD");
     MPI_Comm_set_name(self, "MPI_COMM_SELF");
+    for (int i = 0; i <= options.count; ++i) {
+        const char *why = private_copy_worlds(rank->copies[i], world, self);
+
+        if (NULL != why) {
+            die("%s: %s", options.argv[0], why);
+        }
+    }
     rank->status = rank->run(world, self, rank->argc, rank->argv);
     return NULL;
 }
 
+static void parse(int argc, char *argv[])
+{
+    int i = 1;
+
+    for (; i < argc && 0 == strncmp(argv[i], "--", 2); ++i) {
+        if (0 == strcmp(argv[i], "--alone")) {
+            options.alone = true;
+        } else if (0 == strcmp(argv[i], "--private") && i + 1 < argc &&
+                   MOST_LIBRARIES > options.count) {
+            options.libraries[options.count++] = argv[++i];
+        } else {
+            break;
+        }
+    }
+    if (i + 2 > argc || 0 >= (options.ranks = atoi(argv[i]))) {
+        die("usage: driver [--alone] [--private LIBRARY]... RANKS PROGRAM.so [ARGUMENT...]");
+    }
+    options.argc = argc - i - 1;
+    options.argv = argv + i + 1;
+}
+
+/* Everything that a rank needs before its thread begins; `number` tells it from others here. */
+static void prepare(struct rank *rank, int number, MPI_Comm comm)
+{
+    const char *why = private_copy(options.argv[0], options.libraries, options.count, number,
+                                   rank->copies);
+
+    if (NULL != why) {
+        die("%s: %s", options.argv[0], why);
+    }
+    rank->comm = comm;
+    rank->argc = options.argc;
+    rank->argv = copy_arguments(options.argc, options.argv);
+    *(void **) &rank->run = dlsym(rank->copies[options.count], EPT_RANK_MAIN);
+    if (NULL == rank->run) {
+        die("%s", dlerror());
+    }
+}
+
 int main(int argc, char *argv[])
 {
-    int provided, process, processes, ranks, local, status = 0;
-    bool alone = 1 < argc && 0 == strcmp(argv[1], "--alone");
-    int first = alone ? 2 : 1;
+    int provided, process, processes, local, status = 0;
     MPI_Comm *comms;
     struct rank *rank;
     pthread_attr_t attr;
 
-    if (first + 2 > argc || 0 >= (ranks = atoi(argv[first]))) {
-        die("usage: driver [--alone] RANKS PROGRAM.so [ARGUMENT...]");
-    }
+    parse(argc, argv);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     if (MPI_THREAD_MULTIPLE != provided) {
         die("no MPI_THREAD_MULTIPLE");
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    local = ranks / processes + (process < ranks % processes);
+    local = options.ranks / processes + (process < options.ranks % processes);
     comms = calloc((size_t) local + 1, sizeof(*comms));
     rank = calloc((size_t) local + 1, sizeof(*rank));
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, local, MPI_INFO_NULL, comms);
@@ -155,14 +175,7 @@ int main(int argc, char *argv[])
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_SIZE);
     for (int i = 0; i < local; ++i) {
-        rank[i].comm = comms[i];
-        rank[i].alone = alone;
-        rank[i].argc = argc - first - 1;
-        rank[i].argv = copy_arguments(rank[i].argc, argv + first + 1);
-        *(void **) &rank[i].run = dlsym(load_copy(argv[first + 1]), EPT_RANK_MAIN);
-        if (NULL == rank[i].run) {
-            die("%s", dlerror());
-        }
+        prepare(&rank[i], i, comms[i]);
     }
     for (int i = 0; i < local; ++i) {
         if (0 != pthread_create(&rank[i].thread, &attr, rank_thread, &rank[i])) {

@@ -19,8 +19,11 @@
  * process has to itself.
  */
 
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+
 #include "endpoint.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -111,7 +114,8 @@ int MPI_Is_thread_main(int *flag)
  * of the program's are not set there: they are this rank's, the errors any rank's. */
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
-    MPI_Comm process_world = OMPI_PREDEFINED_GLOBAL(MPI_Comm, ompi_mpi_comm_world);
+    /* Not by its name in C, which may stand for this rank's (private_copy_worlds). */
+    MPI_Comm process_world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 
     if (comm == ept_world && MPI_ERRORS_RETURN == handler) {
         (void) PMPI_Comm_set_errhandler(process_world, handler);

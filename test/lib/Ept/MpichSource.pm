@@ -7,86 +7,43 @@
 #
 # $HEADER$
 #
-# Gets MPICH's own tests: the folder test/mpi of Debian's source package mpich, with apt, into the
-# build folder.  apt runs on settings of its own there; what the machine's apt knows stays as it is.
-# Signatures are checked as always.
+# Gets MPICH's own tests: the folders test/mpi and src/mpi/romio/test of Debian's source package
+# mpich, into the build folder.
 
 package Ept::MpichSource;
 
 use strict;
 use warnings;
 
-use File::Path qw(make_path remove_tree);
+use File::Path qw(remove_tree);
 
 use Ept::Build;
-use Ept::Session;
+use Ept::Debian;
 
 # The tables in MpichTable.pm were written for the MPICH of the first, 4.0.2.
 my @SUITES = qw(bookworm trixie);
-my $APT_HELPER = '/usr/lib/apt/apt-helper';
-my $TIMEOUT = 300;
+# The tests only: a twentieth of the whole.
+my @WANTED = ('mpich*/test/mpi', 'mpich*/src/mpi/romio/test');
 
-# Where packages may come from: what ./ep found out, what apt is set up with.  No other place is
-# known here: the machine's own settings say it.
-sub _mirrors
+sub _is_there
 {
-    my ($top) = @_;
-    my @mirrors = map { Ept::Build::read_file($_) =~ m{^(https?://\S+)}m }
-        "$top/.ep/mirror", "$top/.ep/ompi6/mirror";
-    my $result = Ept::Session::run_command([qw(apt-get --print-uris update)], 30);
-    my %seen;
+    my ($folder) = @_;
+    my ($romio) = glob "$folder/mpich*/src/mpi/romio/test";
 
-    push @mirrors, $result->{out} =~ m{^'(https?://[^']*/debian)/dists/}mg;
-    return grep { !$seen{$_}++ } @mirrors;
+    return defined $romio;
 }
 
-sub _write
+# Two of ROMIO's are to be made by its configure, which knows how printf names a long long.
+sub _finish
 {
-    my ($file, $text) = @_;
+    my ($folder) = @_;
 
-    open my $out, '>', $file or die "$file: $!\n";
-    print $out $text;
-    close $out or die "$file: $!\n";
-}
-
-# One attempt: the archive of the upstream source, or nothing.
-sub _download
-{
-    my ($work, $mirror, $suite) = @_;
-
-    remove_tree($work);
-    make_path("$work/lists/partial", "$work/cache/archives/partial", "$work/source");
-    _write("$work/sources.list", "deb-src $mirror $suite main\n");
-    _write("$work/apt.conf", <<"    END" =~ s/^ {8}//gmr);
-        Dir::Etc::sourcelist "$work/sources.list";
-        Dir::Etc::sourceparts "-";
-        Dir::State::lists "$work/lists";
-        Dir::Cache "$work/cache";
-        Acquire::Languages "none";
-        Acquire::Retries "1";
-        Acquire::http::Timeout "20";
-        APT::Sandbox::User "";
-    END
-    local $ENV{APT_CONFIG} = "$work/apt.conf";
-    for my $command (['apt-get', 'update'],
-                     ['sh', '-c', 'cd "$0" && apt-get source --download-only mpich',
-                      "$work/source"]) {
-        my $result = Ept::Session::run_command($command, $TIMEOUT);
-        print STDERR $result->{out}, $result->{err} if $ENV{EPT_VERBOSE};
-        return undef if 0 != $result->{status} || $result->{timed_out};
+    for my $template (glob "$folder/mpich*/src/mpi/romio/test/*.c.in") {
+        my $source = $template =~ s/\.in$//r;
+        open my $out, '>', $source or die "$source: $!\n";
+        print $out Ept::Build::read_file($template) =~ s/\@LL\@/lld/gr;
+        close $out or die "$source: $!\n";
     }
-    return (glob "$work/source/mpich_*.orig.tar.*")[0];
-}
-
-# The tests only: a twentieth of the whole. apt's helper unpacks what tar alone may not be able to.
-sub _unpack
-{
-    my ($archive, $folder) = @_;
-    my $result = Ept::Session::run_command(
-        ['sh', '-c', '"$0" cat-file "$1" | tar -x -C "$2" --wildcards "mpich*/test/mpi"',
-         $APT_HELPER, $archive, $folder], $TIMEOUT);
-
-    return 0 == $result->{status} && !$result->{timed_out};
 }
 
 # Returns the folder with the tests and MPICH's version; without the first, why there is none.
@@ -95,9 +52,9 @@ sub get
     my ($top, $build) = @_;
     my ($folder, $work) = ("$build/source", "$build/apt");
 
-    if (!-d $folder) {
+    if (!_is_there($folder)) {
         return (undef, 'it takes apt to fetch MPICH\'s source') if !Ept::Build::on_path('apt-get');
-        my @mirrors = _mirrors($top);
+        my @mirrors = Ept::Debian::mirrors($top);
         return (undef, 'apt is set up with no Debian archive to fetch MPICH\'s source from: '
                        . 'add one to its sources, or put its address (http://HOST/debian) '
                        . 'into .ep/mirror')
@@ -105,16 +62,17 @@ sub get
         print STDERR "# fetching MPICH's source from Debian\n";
         ATTEMPT: for my $mirror (@mirrors) {
             for my $suite (@SUITES) {
-                my $archive = _download($work, $mirror, $suite) // next;
+                my $archive = Ept::Debian::source($work, $mirror, $suite, 'mpich') // next;
                 remove_tree("$folder.part");
-                make_path("$folder.part");
-                next if !_unpack($archive, "$folder.part");
+                next if !Ept::Debian::unpack_source($archive, "$folder.part", @WANTED);
+                _finish("$folder.part");
+                remove_tree($folder);
                 rename "$folder.part", $folder or die "$folder: $!\n";
                 last ATTEMPT;
             }
         }
         remove_tree($work);
-        return (undef, 'MPICH\'s source could not be fetched (no network?)') if !-d $folder;
+        return (undef, 'MPICH\'s source could not be fetched (no network?)') if !_is_there($folder);
     }
     my ($tests) = glob "$folder/mpich*/test/mpi";
     return (undef, "$folder does not look like MPICH's tests") if !defined $tests;

@@ -25,6 +25,10 @@ our %NOWHERE = (
     (map { $_ => 'takes datatype handles for ints, which are pointers in Open MPI' } qw(
         coll/nonblocking2 coll/nonblocking3
     )),
+    (map { $_ => 'uses MPI_LB and MPI_UB, which MPI-3 has not' } qw(
+        romio/i_noncontig romio/noncontig romio/noncontig_coll romio/noncontig_coll2
+    )),
+    'romio/syshints' => 'reads a file of hints for ROMIO, which is not what serves the files',
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
 );
 
@@ -37,6 +41,23 @@ our %ENDPOINTS_ONLY = (
     )),
     # Tens of thousands of communicators one after the other, tens of seconds: libmpi's own matter.
     (map { $_ => 'would take the time of all others' } qw(comm/ctxalloc comm/ctxsplit)),
+);
+
+# ROMIO's own tests, which are in MPICH's source without a list like the others: what its script
+# `runtests` runs, with how many processes, and with which arguments.
+our @ROMIO = (
+    (map { [$_, 4, '-fname', 'test'] } qw(
+        simple async async-multiple atomicity coll_test excl file_info noncontig_coll2 misc
+        shared_fp ordered_fp split_coll psimple
+    )),
+    (map { [$_, 2, '-fname', 'test'] } qw(i_noncontig noncontig noncontig_coll)),
+    ['aggregation1', 4, '-h', '-f', 'test'],
+    ['aggregation2', 4, 'test'],
+    ['hindexed', 4, 'test'],
+    ['darray_read', 4, 'test'],
+    ['types_with_zeros', 2, 'test'],
+    (map { [$_, 1, '-fname', 'test'] } qw(error status)),
+    ['syshints', 1],
 );
 
 my $TWICE = 'frees a key twice, which may be another rank\'s of the process by then';
@@ -58,6 +79,7 @@ our %ENDPOINTS = (
     (map { $_ => { skip => 'sessions know the processes, not the endpoints' } } qw(
         init/session init/session_mult_init init/session_psets init/session_self
     )),
+    'romio/psimple' => { skip => 'calls PMPI_Init, which a process does once' },
     'errhan/adderr' => { skip => 'counts on being alone to add error classes' },
 
     # As ENDPOINTS_ONLY has it; between processes comm_flat does likewise.
@@ -74,6 +96,9 @@ our %ENDPOINTS = (
     (map { $_ => { layouts => ['4x1'] } } qw(pt2pt/bsend5 pt2pt/rqfreeb)),
     'pt2pt/bsend2' => { layouts => ['2x1'], alone => 1 },
 
+    # How far getopt() has come is one number in a process.
+    'romio/aggregation1' => { layouts => ['4x1'] },
+
     # Wants one process; or MPI_UNIVERSE_SIZE, which counts processes, to be at least the world's
     # size.
     (map { $_ => { alone => 1 } } qw(
@@ -89,6 +114,8 @@ our %ENDPOINTS = (
     'coll/iallred' => { ranks => 2 },
     (map { $_ => { ranks => 2 } } qw(io/i_noncontig io/i_noncontig_coll io/i_types_with_zeros)),
     (map { $_ => { ranks => 1 } } qw(io/resized io/resized2 io/tst_fileview)),
+    'romio/types_with_zeros' => { ranks => 2 },
+    (map { $_ => { ranks => 1 } } qw(romio/error romio/status)),
     'coll/ring_neighbor_alltoall' => { ranks => 2 },
     # Want a number that divides 10.
     (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7

@@ -23,7 +23,8 @@ use warnings;
 use Ept::Build;
 use Ept::MpichTable;
 
-our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io);
+our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io
+    romio);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
 
 # Folders that run in one process of endpoints, and otherwise only with --longer: where.
@@ -35,10 +36,27 @@ my $MOST_ENDPOINTS = 8;    # that make sense on a machine with few cores
 
 # ---- MPICH's lists -----------------------------------------------------------------------------
 
+# Where a folder is: ROMIO is another part of MPICH's source.
+sub folder_path
+{
+    my ($tests, $folder) = @_;
+
+    return 'romio' eq $folder ? $tests =~ s{/test/mpi$}{/src/mpi/romio/test}r : "$tests/$folder";
+}
+
+sub _romio_lines
+{
+    return map {
+        my ($program, $np, @args) = @$_;
+        { folder => 'romio', program => $program, np => $np, args => \@args, timeout => $TIMEOUT };
+    } @Ept::MpichTable::ROMIO;
+}
+
 # Lines of a folder's testlist: { program, np, args, timeout, result, left_out }.
 sub _lines
 {
     my ($tests, $folder) = @_;
+    return _romio_lines() if 'romio' eq $folder;
     my ($list) = grep { -f } "$tests/$folder/testlist.in", "$tests/$folder/testlist";
     my (@lines, %seen);
 
@@ -72,11 +90,12 @@ sub _lines
 sub recipe
 {
     my ($tests, $folder, $program) = @_;
-    my $rules = Ept::Build::read_file("$tests/$folder/Makefile.am") =~ s/\\\n//gr;
+    my $path = folder_path($tests, $folder);
+    my $rules = Ept::Build::read_file("$path/Makefile.am") =~ s/\\\n//gr;
     my ($sources) = $rules =~ /^\Q$program\E_SOURCES\s*=\s*(.*)$/m;
     my ($flags) = $rules =~ /^\Q$program\E_CPPFLAGS\s*=\s*(.*)$/m;
 
-    return ([map { "$tests/$folder/$_" } grep { /\.c$/ } split ' ', $sources // "$program.c"],
+    return ([map { "$path/$_" } grep { /\.c$/ } split ' ', $sources // "$program.c"],
             [grep { /^-D/ } split ' ', $flags // '']);
 }
 
