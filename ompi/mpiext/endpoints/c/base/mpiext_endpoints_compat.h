@@ -83,19 +83,21 @@
 #define MPIX_ENDPOINTS_FILES (!EP_IN_TREE)
 
 /** Without all of which endpoints cannot open files, but all else: where ompio's parts are chosen
- * for a file, its requests, its locks, and who may read a file that is created. */
+ * for a file, its requests, its locks, who may read a file that is created, and what the first call
+ * of files sets up. */
 #if MPIX_ENDPOINTS_FILES
-#    define MPIX_ENDPOINTS_SEAMS_FILES(F) \
-        F(mca_io_base_file_select)        \
-        F(mca_fs_base_file_select)        \
-        F(mca_fbtl_base_file_select)      \
-        F(mca_fcoll_base_file_select)     \
-        F(mca_sharedfp_base_file_select)  \
-        F(mca_fs_base_get_file_perm)      \
-        F(mca_fbtl_posix_lock)            \
-        F(mca_fbtl_posix_unlock)          \
-        F(mca_common_ompio_request_alloc) \
-        F(mca_common_ompio_register_progress)
+#    define MPIX_ENDPOINTS_SEAMS_FILES(F)     \
+        F(mca_io_base_file_select)            \
+        F(mca_fs_base_file_select)            \
+        F(mca_fbtl_base_file_select)          \
+        F(mca_fcoll_base_file_select)         \
+        F(mca_sharedfp_base_file_select)      \
+        F(mca_fs_base_get_file_perm)          \
+        F(mca_fbtl_posix_lock)                \
+        F(mca_fbtl_posix_unlock)              \
+        F(mca_common_ompio_request_alloc)     \
+        F(mca_common_ompio_register_progress) \
+        F(mca_base_framework_open)
 #else
 #    define MPIX_ENDPOINTS_SEAMS_FILES(F)
 #endif

@@ -33,6 +33,7 @@
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/mca/base/mca_base_framework.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
 

@@ -15,10 +15,10 @@
  * one in Open MPI 5.0, holds one lock of its process while ranks wait for each other.  Where ompio
  * chooses its parts for a file, files/ has its say.
  *
- * Requests, and the mode that a file is created with, are for processes as well: both are common to
- * all ranks.  Without pml/epml nothing is different.
+ * Requests, the mode that a file is created with, and what the first call sets up, are for processes
+ * as well: they are common to all ranks.  Without pml/epml nothing is different.
  *
- * Tests: file_basic, file_errors, comm_refused
+ * Tests: file_basic, file_errors, file_first, comm_refused
  */
 
 #include "ompi_config.h"
@@ -30,10 +30,12 @@
 #include "ompi/file/file.h"
 
 #if MPIX_ENDPOINTS_FILES
+#    include <pthread.h>
 #    include <stdatomic.h>
 #    include <string.h>
 
 #    include "opal/mca/base/mca_base_component_repository.h"
+#    include "opal/mca/base/mca_base_framework.h"
 #    include "opal/runtime/opal_progress.h"
 #endif
 
@@ -80,6 +82,25 @@ static bool is_of_endpoints(const ompio_file_t *file)
 {
     return is_served() && mpix_endpoints_is_endpoint_comm(file->f_comm);
 }
+
+/** The first call of files opens the framework io; MPI_File_open has a lock for that, which
+ * MPI_File_delete and MPI_Register_datarep do not take, and threads that come together break the
+ * tables of parameters.  All of libmpi's frameworks come here: the others wait for nobody. */
+int MPIX_ENDPOINTS_SEAM(mca_base_framework_open)(mca_base_framework_t *framework,
+                                                 mca_base_open_flag_t flags)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int rc;
+
+    if (OPAL_LIKELY(&ompi_io_base_framework != framework)) {
+        return MPIX_ENDPOINTS_ORIGINAL(mca_base_framework_open)(framework, flags);
+    }
+    pthread_mutex_lock(&lock);
+    rc = MPIX_ENDPOINTS_ORIGINAL(mca_base_framework_open)(framework, flags);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(mca_base_framework_open);
 
 /** ompio, or NULL.  The framework is open: MPI_File_open has seen to that. */
 static mca_base_component_t *ompio_component(void)
