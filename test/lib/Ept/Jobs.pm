@@ -8,13 +8,14 @@
 # $HEADER$
 #
 # What runs beside the MPI tests: unit tests, models, the runner's own tests, counts of instructions,
-# fuzzing, what is installed, MPICH's tests.  A job is what Matrix.pm says.
+# fuzzing, what is installed, MPICH's tests, libraries'.  A job is what Matrix.pm says.
 
 package Ept::Jobs;
 
 use strict;
 use warnings;
 
+use Ept::LibraryTable;
 use Ept::MpichTests;
 
 # MPICH's own tests, folder by folder; what is in them is their runner's business.
@@ -32,6 +33,23 @@ sub mpich_jobs
         program => $_->[0],
         args => $_->[1],
     } } @folders;
+}
+
+# The tests of libraries over MPI-IO, likewise.  Their packages are Open MPI 5's.
+sub library_jobs
+{
+    my ($top, $options) = @_;
+
+    return () if $options->{quick} || '6' eq ($ENV{EP_OMPI} // '');
+    my @libraries = map { [$_, ''] } @Ept::LibraryTable::NAMES;
+    push @libraries, map { [$_, '--longer'] } @Ept::LibraryTable::NAMES if $options->{long};
+    return map { {
+        name => "library/$_->[0]" . ($_->[1] ? ':long' : ''),
+        kind => 'mpich',
+        runner => "$top/test/library-suite/run-suite",
+        program => $_->[0],
+        args => $_->[1],
+    } } @libraries;
 }
 
 # What is counted, not timed, and so holds on any machine that has the same programs.
