@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 6
+#define MCA_BTL_EP_ABI 7
 
 /** The version of a component of ours, not of the Open MPI that it is built for: configure gives the
  * three numbers, with commas between them. */
@@ -386,6 +386,16 @@ typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell
  */
 typedef int (*mca_btl_ep_check_fn_t)(void);
 
+/**
+ * For how many modules without flags is there room, as far as the transport knows?  Those that are
+ * there may count or not.  Makes none.  Thread safe.
+ *
+ * @param[out] optimal  as many as the transport serves well
+ * @param[out] maximum  as many as there may be; INT_MAX: no limit is known.  Both 0: it cannot be
+ *                      used
+ */
+typedef void (*mca_btl_ep_room_fn_t)(int *optimal, int *maximum);
+
 /** What tells memory of a node from other memory. */
 typedef struct mca_btl_ep_memory_name_t {
     const void *address; /**< of a module for the node, of the process that all name it after */
@@ -434,6 +444,7 @@ typedef struct mca_btl_ep_component_t {
     mca_btl_ep_report_fn_t ep_report;
     mca_btl_ep_check_fn_t ep_check;           /**< may be NULL */
     mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
+    mca_btl_ep_room_fn_t ep_room;             /**< NULL: there is always room */
 } mca_btl_ep_component_t;
 
 END_C_DECLS

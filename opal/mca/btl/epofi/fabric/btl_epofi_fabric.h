@@ -54,6 +54,9 @@ int mca_btl_epofi_fabric_acquire(const mca_btl_epofi_fabric_t **fabric_p);
 /** Give it back; it closes with its last user.  The caller holds the lock. */
 void mca_btl_epofi_fabric_release(void);
 
+/** See mca_btl_ep_room_fn_t.  Takes the lock. */
+void mca_btl_epofi_room(int *optimal, int *maximum);
+
 /** The component is opened (+1) or closed (-1): an open component keeps a fabric it has, and a
  * reason not to have one is forgotten when it closes.  The caller holds the lock. */
 void mca_btl_epofi_fabric_hold(int change);

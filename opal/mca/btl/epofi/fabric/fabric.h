@@ -26,5 +26,6 @@
 #include "btl_epofi_context.h"
 #include "btl_epofi_fabric.h"
 #include "btl_epofi_net.h"
+#include "btl_epofi_room.h"
 
 #endif /* MCA_BTL_EPOFI_FABRIC_LAYER_H */

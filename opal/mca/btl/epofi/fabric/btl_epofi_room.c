@@ -1,0 +1,43 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Room for modules: the process's fabric is asked, which is chosen for that if nobody has yet.
+ *
+ * Tests: static_number
+ */
+
+#include "opal_config.h"
+
+#include "../base/base.h"
+#include "btl_epofi_fabric.h"
+#include "btl_epofi_room.h"
+
+#include <string.h>
+
+#include "opal/mca/btl/btl_ep_cancel.h"
+
+void mca_btl_epofi_room(int *optimal, int *maximum)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    const mca_btl_epofi_fabric_t *fabric;
+
+    *optimal = *maximum = 0;
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    if (OPAL_SUCCESS == mca_btl_epofi_fabric_acquire(&fabric)) {
+        const bool takes = 0 == strcmp(fabric->info->fabric_attr->prov_name, "tcp");
+
+        epofi_room_of(fabric->info, takes ? epofi_room_descriptors() : -1, optimal, maximum);
+        mca_btl_epofi_fabric_release();
+    }
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}

@@ -1,0 +1,89 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * For how many modules there is room, as the provider says, and descriptors: no context is opened.
+ *
+ * Standalone: no Open MPI.
+ *
+ * Tests: unit/test_epofi_room
+ */
+
+#ifndef MCA_BTL_EPOFI_ROOM_H
+#define MCA_BTL_EPOFI_ROOM_H
+
+#include <dirent.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+/** That a module takes over tcp before it is connected. */
+#define EPOFI_ROOM_DESCRIPTORS 4
+
+/** A count of libfabric's, where 0 is "not said". */
+static inline int epofi_room_count(size_t count)
+{
+    return 0 == count || INT_MAX < count ? INT_MAX : (int) count;
+}
+
+static inline int epofi_room_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/**
+ * Room for modules, of which each has a domain and an endpoint of its own.
+ *
+ * @param[in]  info         of the provider
+ * @param[in]  descriptors  that this process can have yet, if a module takes some; else negative
+ * @param[out] optimal      as many as the provider serves well
+ * @param[out] maximum      as many as there may be; INT_MAX: no limit is known
+ */
+static inline void epofi_room_of(const struct fi_info *info, long descriptors, int *optimal,
+                                 int *maximum)
+{
+    *maximum = epofi_room_count(info->domain_attr->ep_cnt);
+    if (0 <= descriptors) {
+        *maximum = epofi_room_least(*maximum, (int) (descriptors / EPOFI_ROOM_DESCRIPTORS));
+    }
+    *optimal = epofi_room_least(epofi_room_count(info->domain_attr->tx_ctx_cnt),
+                                epofi_room_count(info->domain_attr->rx_ctx_cnt));
+    *optimal = epofi_room_least(*optimal, *maximum);
+}
+
+/** Descriptors that this process can have yet. */
+static inline long epofi_room_descriptors(void)
+{
+    DIR *open = opendir("/proc/self/fd");
+    struct dirent *entry;
+    struct rlimit limit;
+    long used = 0;
+
+    if (0 != getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t) INT_MAX < limit.rlim_cur) {
+        limit.rlim_cur = INT_MAX;
+    }
+    /* The limit is of their numbers; some may be above it, from when it was another. */
+    while (NULL != open && NULL != (entry = readdir(open))) {
+        used += '.' != entry->d_name[0] && (rlim_t) atol(entry->d_name) < limit.rlim_cur ? 1 : 0;
+    }
+    if (NULL != open) {
+        (void) closedir(open);
+        --used; /* the folder itself */
+    }
+    return used < (long) limit.rlim_cur ? (long) limit.rlim_cur - used : 0;
+}
+
+#endif /* MCA_BTL_EPOFI_ROOM_H */
