@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 5
+#define MPIX_ENDPOINTS_LINK_ABI 6
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -127,6 +127,18 @@ typedef struct mpix_endpoints_pml_t {
     void (*comm_leave)(ompi_communicator_t *newcomm);
 
     /**
+     * Make a communicator of endpoints of this process, without a message: one thread does so for
+     * all of them, and nobody may send on it before it returns.
+     *
+     * @param[in]  handles  of different endpoints of this process, by rank in the new one; any
+     *                      intracommunicators of endpoints, the caller's
+     * @param[out] comms    count handles, set on success
+     *
+     * @return OMPI_SUCCESS, or an OMPI error code: none is made
+     */
+    int (*comm_among)(ompi_communicator_t *const handles[], int count, ompi_communicator_t **comms);
+
+    /**
      * MPI_Intercomm_create, for any two communicators; collective over both.
      *
      * Asks the other side first.  If neither is of endpoints nothing else is done, and Open MPI's
@@ -146,6 +158,14 @@ typedef struct mpix_endpoints_pml_t {
                             ompi_communicator_t *bridge, int remote_leader, int tag,
                             ompi_communicator_t **newcomm, bool *served,
                             mpix_endpoints_error_t *error);
+
+    /**
+     * How many endpoints could this process bring into a creation on parent?  Local; makes nothing.
+     *
+     * @param[out] optimal  as many as there are cores, and as the network serves well
+     * @param[out] maximum  as many as there may be; not less than optimal
+     */
+    void (*number)(ompi_communicator_t *parent, int *optimal, int *maximum);
 
     /**
      * What was chosen for this process and why, a line each, for people.  Any thread.

@@ -130,6 +130,12 @@ void mca_pml_epml_crowd_describe(char *text, size_t size)
              how[mca_pml_epml_component.yield]);
 }
 
+int mca_pml_epml_crowd_cores(void)
+{
+    look_at_cores(); /* threads may have been bound since */
+    return atomic_load_explicit(&process_cores, memory_order_relaxed);
+}
+
 void mca_pml_epml_crowd_waits(int change)
 {
     atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed);

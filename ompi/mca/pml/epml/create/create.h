@@ -23,11 +23,13 @@
 #define MCA_PML_EPML_CREATE_LAYER_H
 
 #include "pml_epml_agree.h"
+#include "pml_epml_among.h"
 #include "pml_epml_card.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_meeting.h"
+#include "pml_epml_number.h"
 #include "pml_epml_rounds.h"
 #include "pml_epml_side.h"
 

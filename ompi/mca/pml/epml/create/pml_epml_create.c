@@ -31,8 +31,10 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_agree.h"
+#include "pml_epml_among.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
+#include "pml_epml_number.h"
 
 #include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
@@ -217,7 +219,9 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .agree_send = mca_pml_epml_agree_send,
     .agree_recv = mca_pml_epml_agree_recv,
     .comm_leave = mca_pml_epml_comm_leave,
+    .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,
+    .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,
     .door = &mca_pml_epml_door,
 };

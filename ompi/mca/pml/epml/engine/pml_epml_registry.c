@@ -115,6 +115,16 @@ mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count)
     return MPIX_ENDPOINTS_OK;
 }
 
+int mca_pml_epml_ep_room(void)
+{
+    int in_use;
+
+    opal_mutex_lock(&registry.lock);
+    in_use = registry.count + registry.reserved;
+    opal_mutex_unlock(&registry.lock);
+    return mca_pml_epml_component.max_endpoints - in_use;
+}
+
 void mca_pml_epml_ep_unreserve(int count)
 {
     opal_mutex_lock(&registry.lock);

@@ -43,6 +43,9 @@ void mca_pml_epml_registry_finalize(void);
 mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count);
 void mca_pml_epml_ep_unreserve(int count);
 
+/** How many more this process may have: pml_epml_max_endpoints.  Any thread. */
+int mca_pml_epml_ep_room(void);
+
 /** Endpoints of this node, this process included, as a creation has just found it. */
 void mca_pml_epml_ep_note_node(int endpoints_on_node);
 

@@ -22,6 +22,8 @@
 
 #include "ompi_config.h"
 
+#include <limits.h>
+
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_transport.h"
@@ -271,6 +273,21 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
     transports.kept = kept;
     atomic_fetch_add_explicit(&transports.kept_count, 1, memory_order_relaxed);
     opal_mutex_unlock(&transports.lock);
+}
+
+void mca_pml_epml_net_room(int *optimal, int *maximum)
+{
+    const mca_btl_ep_component_t *component = NULL;
+
+    opal_mutex_lock(&transports.lock);
+    if (OMPI_SUCCESS == transport_open(&transports.net)) {
+        component = transports.net.component;
+    }
+    opal_mutex_unlock(&transports.lock);
+    *optimal = *maximum = NULL == component ? 0 : INT_MAX;
+    if (NULL != component && NULL != component->ep_room) {
+        component->ep_room(optimal, maximum);
+    }
 }
 
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,

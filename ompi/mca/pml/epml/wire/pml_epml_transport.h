@@ -58,6 +58,9 @@ int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
  * be delivering, and costs time to make. */
 void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module);
 
+/** Endpoints that the network has room for.  See mca_btl_ep_room_fn_t. */
+void mca_pml_epml_net_room(int *optimal, int *maximum);
+
 /** Memory of the node, if its component has any to share.  See mca_btl_ep_memory_get_fn_t. */
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
                                  unsigned int processes, mca_btl_ep_memory_t **memory_p);

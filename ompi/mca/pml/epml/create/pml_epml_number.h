@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * How many endpoints there may be: pml_epml_number.c.
+ */
+
+#ifndef MCA_PML_EPML_NUMBER_H
+#define MCA_PML_EPML_NUMBER_H
+
+#include "ompi_config.h"
+
+#include "ompi/communicator/communicator.h"
+
+BEGIN_C_DECLS
+
+/** number of mpix_endpoints_pml_t, which has the contract. */
+void mca_pml_epml_number(ompi_communicator_t *parent, int *optimal, int *maximum);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_NUMBER_H */
