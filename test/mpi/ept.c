@@ -376,17 +376,67 @@ __attribute__((weak)) void test_process_begin(void)
 {
 }
 
+#if defined(HAVE_EP)
+
+static MPIX_Endpoint *endpoints; /**< of this process, with --static 1 */
+
+/** Threads of ours have one each, from MPI_Init on. */
+static int begin_static(int *argc, char ***argv, int count)
+{
+    endpoints = calloc((size_t) count, sizeof(endpoints[0]));
+    if (NULL == endpoints
+        || MPI_SUCCESS != MPIX_Init_endpoint(argc, argv, count, MPI_THREAD_MULTIPLE, endpoints)) {
+        abort();
+    }
+    return MPI_THREAD_MULTIPLE;
+}
+
+/** The calling thread's, after it has gone there. */
+static MPI_Comm comm_of(int index)
+{
+    if (MPI_SUCCESS != MPIX_Thread_detach()
+        || MPI_SUCCESS != MPIX_Thread_attach(endpoints[index])) {
+        abort();
+    }
+    return MPIX_COMM_ENDPOINTS;
+}
+
+#endif
+
+static bool is_static(void)
+{
+    return 0 != ept_option_long("static", 0);
+}
+
+__attribute__((weak)) int test_process_init(int *argc, char ***argv)
+{
+    int provided;
+
+#if defined(HAVE_EP)
+    if (is_static()) {
+        return begin_static(argc, argv, (int) ept_option_long("ep", 1));
+    }
+#endif
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    return provided;
+}
+
 static void *rank_main(void *arg)
 {
     struct ept *t = arg;
 
+#if defined(HAVE_EP)
+    if (is_static() && comm_of(t->local) != t->comm) {
+        abort();
+    }
+#endif
     t->result = test_rank(t->comm, t);
     t->case_name = "end";
     if (0 != t->result) {
         ept_fail(t, __FILE__, __LINE__, "test_rank returned %d", t->result);
     }
     report(t, NULL, NULL);
-    if (t->endpoints && 0 == ept_option_long("keep", 0)) {
+    if (t->endpoints && 0 == ept_option_long("keep", 0) && !is_static()) {
         ept_phase(t, "MPI_Comm_free of the endpoint");
         MPI_Comm_free(&t->comm);
     }
@@ -451,6 +501,14 @@ static MPI_Comm *make_comms(int num_ep)
         comms[0] = MPI_COMM_WORLD;
         return comms;
     }
+#if defined(HAVE_EP)
+    for (int i = 0; is_static() && i < num_ep; ++i) {
+        comms[i] = comm_of(i);
+    }
+    if (is_static()) {
+        return comms;
+    }
+#endif
     if (NULL != level) {
         MPI_Info_create(&info);
         MPI_Info_set(info, "mpix_thread_level", level);
@@ -473,7 +531,7 @@ static void init(int *argc, char ***argv)
     run.case_filter = ept_option("case", NULL);
     sigaction(SIGALRM, &action, NULL);
     alarm((unsigned) run.timeout_s);
-    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    provided = test_process_init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.proc);
     MPI_Comm_size(MPI_COMM_WORLD, &run.nprocs);
     if (MPI_THREAD_MULTIPLE != provided) {

@@ -19,6 +19,7 @@
  *            thread each, so nprocs * N ranks; needs a build with -DHAVE_EP (epmpicc);
  *   --ep 0   (default) "plain": each process is one rank, its communicator is MPI_COMM_WORLD.
  *            Under a stock Open MPI this validates the test itself.
+ *   --static 1  with --ep N: by MPIX_Init_endpoint, each thread attached to its endpoint.
  *
  * Further options of every test: --seed S, --timeout SECONDS, --case PART_OF_A_CASE_NAME,
  * --level MPIX_THREAD_LEVEL (info of the endpoints), --keep 1 (MPI_Finalize with them alive).
@@ -101,6 +102,13 @@ int test_rank(MPI_Comm comm, struct ept *t);
  * Optional: ept.c has a weak definition that does nothing.
  */
 void test_process_begin(void);
+
+/**
+ * Begin MPI.  Optional: ept.c has a weak definition, which wants MPI_THREAD_MULTIPLE.
+ *
+ * @return the thread level provided, or MPI_THREAD_MULTIPLE if it does not matter
+ */
+int test_process_init(int *argc, char ***argv);
 
 /* ---- cases -------------------------------------------------------------------------------- */
 

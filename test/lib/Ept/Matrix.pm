@@ -24,6 +24,7 @@ use Ept::Table::Failures;
 use Ept::Table::Files;
 use Ept::Table::Messages;
 use Ept::Table::Places;
+use Ept::Table::Static;
 
 # Configurations are "processes x endpoints per process". With more than one process a configuration
 # runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
@@ -64,6 +65,7 @@ my @TABLE = (
     @Ept::Table::Comms::ENTRIES,
     @Ept::Table::Files::ENTRIES,
     @Ept::Table::Places::ENTRIES,
+    @Ept::Table::Static::ENTRIES,
     @Ept::Table::Failures::ENTRIES,
     @Ept::Table::Checked::ENTRIES,
 );

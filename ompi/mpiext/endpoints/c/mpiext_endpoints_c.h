@@ -12,8 +12,8 @@
  * @file
  *
  * MPI endpoints: threads that own MPI ranks.  The user's interface, for C and C++; included by
- * mpi-ext.h, or directly.  Manual pages: MPIX_Comm_create_endpoints(3),
- * MPIX_Query_endpoints_support(3).
+ * mpi-ext.h, or directly.  Each function has a manual page; MPIX_Comm_create_endpoints(3) and
+ * MPIX_Init_endpoint(3) are where to begin.
  *
  * It serves both ABIs of Open MPI: its own (mpicc, libmpix_endpoints), and from 6.0 on the MPI ABI
  * (mpicc_abi, libmpix_endpoints_abi), where handles and most constants are other values.  The
@@ -114,6 +114,148 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
  */
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoints_error_class(void);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_error_class(void);
+
+/* ---- endpoints from the beginning on, and threads that are attached to them ------------------- */
+
+/** An endpoint that a process has had since it began MPI; local to the process. */
+typedef struct mpix_endpoint_t *MPIX_Endpoint;
+
+/** No endpoint. */
+#define MPIX_ENDPOINT_NULL ((MPIX_Endpoint) 0)
+
+/**
+ * Begin MPI with several endpoints in this process.
+ *
+ * In place of MPI_Init and MPI_Init_thread, which begin with one; processes of a job may use any of
+ * the three, as long as their calls come to this library.  Collective over the job's processes.
+ * There are four communicators then, in all of them:
+ *
+ *   MPIX_COMM_ENDPOINTS  all endpoints, in the order of MPI_COMM_WORLD and, within a process, of the
+ *                        array
+ *   MPI_COMM_WORLD       the first endpoint of each process, as before
+ *   MPIX_COMM_PROCESS    the endpoints of this process
+ *   MPIX_COMM_SELF       the endpoint of the calling thread
+ *
+ * The calling thread, and each other one that has not said otherwise, is attached to the first
+ * endpoint.  MPI_Finalize ends them all; nobody frees these communicators.
+ *
+ * @param[in]  argc, argv    as for MPI_Init
+ * @param[in]  count         endpoints of this process, 1 or more; may differ between processes
+ * @param[in]  thread_level  MPI_THREAD_..., of each endpoint; at least MPI_THREAD_FUNNELED if count
+ *                           is more than 1
+ * @param[out] endpoints     count handles; untouched on failure
+ *
+ * @retval MPI_SUCCESS
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  the same cause in all processes that take
+ *         part; MPI_Error_string tells it.  MPI has begun, without endpoints
+ *
+ * Errors are raised as those of calls without a communicator.  Source: Hybrid Programming Working
+ * Group, "Supporting Multiple Endpoints per Process", August 2011, section 0.2.2.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
+                                               MPIX_Endpoint endpoints[]);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoint(int *argc, char ***argv, int count,
+                                                int thread_level, MPIX_Endpoint endpoints[]);
+
+/**
+ * Attach the calling thread to an endpoint: MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS and
+ * MPIX_COMM_SELF are that endpoint's from now on.  Local.  A thread that is attached, as all are at
+ * first, has to be detached before.
+ *
+ * @retval MPI_SUCCESS
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  no endpoint of this process; the thread is
+ *         attached; the level is below MPI_THREAD_SERIALIZED, and another thread is attached to it
+ *
+ * Source: as MPIX_Init_endpoint, section 0.2.3.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_attach(MPIX_Endpoint endpoint);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_attach(MPIX_Endpoint endpoint);
+
+/**
+ * Detach the calling thread from its endpoint.  Local.  What it has started on it goes on, and any
+ * thread may complete it; MPIX_COMM_ENDPOINTS and its relatives are MPI_COMM_NULL for this thread.
+ * A thread that ends is detached by that.
+ *
+ * @retval MPI_SUCCESS
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  the thread is attached to none
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_detach(void);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_detach(void);
+
+/**
+ * Attach the calling thread to another endpoint, from wherever it is: by number, from 0 on, or as
+ * whoever has a rank in a communicator, which may be any intracommunicator or the local group of an
+ * intercommunicator.  Local.  Nothing happens if it is there already.
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  no valid communicator
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Thread_attach; the thread stays where
+ *         it was
+ *
+ * Source: draft of chapter 12 for MPI 3 (MPI_Thread_attach); MPI Forum, ticket 311.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_attach_index(int index);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_attach_index(int index);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_attach_rank(int rank, MPI_Comm comm);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_attach_rank(int rank, MPI_Comm comm);
+
+/**
+ * What MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS and MPIX_COMM_SELF are: communicators of the endpoint
+ * that the calling thread is attached to, or MPI_COMM_NULL if it is detached.  Any thread, local,
+ * one thread-local read.
+ */
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm MPIX_Comm_endpoints(void);
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_endpoints(void);
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm MPIX_Comm_process(void);
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_process(void);
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm MPIX_Comm_self(void);
+MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_self(void);
+
+/** Not constants: no initializer of a static object can have them. */
+#define MPIX_COMM_ENDPOINTS (MPIX_Comm_endpoints())
+#define MPIX_COMM_PROCESS (MPIX_Comm_process())
+#define MPIX_COMM_SELF (MPIX_Comm_self())
+
+/**
+ * How many members of a communicator are in this process, and which of them the caller is.  Local.
+ *
+ * @param[in]  comm    any communicator; of an intercommunicator the local group
+ * @param[out] num_ep  members that share this process's memory, 1 or more
+ * @param[out] index   the handle's own number among them, by rank, from 0 on
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  no valid communicator
+ * @retval MPI_ERR_ARG   num_ep or index is NULL
+ *
+ * Source: MPI Forum, plenary of June 2014 (MPI_Comm_num_endpoints).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_num_endpoints(MPI_Comm comm, int *num_ep, int *index);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_num_endpoints(MPI_Comm comm, int *num_ep, int *index);
+
+/**
+ * How many endpoints could this process have?  Local; any thread; opens nothing.  The numbers may
+ * differ between processes, and a creation may still fail: others may take what is there.
+ *
+ * @param[in]  parent   the communicator that endpoints would be created from: how far apart its
+ *                      members are decides whether they need the network
+ * @param[out] optimal  as many as the process has cores (its affinity mask, and what its control
+ *                      group grants), but no more than the network serves well
+ * @param[out] maximum  as many as there may be: parameter pml_epml_max_endpoints, what the network
+ *                      has, and descriptors; not less than optimal.  Both are 0 if this run can have
+ *                      none (MPIX_Query_endpoints_support)
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  parent is no valid communicator
+ * @retval MPI_ERR_ARG   optimal or maximum is NULL
+ *
+ * Source: Dinan et al. 2014, section 4.5; Hybrid Programming Working Group 2010 (max_endpoints).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Query_endpoints_number(MPI_Comm parent, int *optimal,
+                                                        int *maximum);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *optimal,
+                                                         int *maximum);
+
+/* ---- constants ------------------------------------------------------------------------------- */
 
 /**
  * Result of MPI_Comm_compare: two handles of one communicator, different endpoints.  Of

@@ -82,6 +82,13 @@ our @ENTRIES = (
     { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
       quick => ['2x3/tcp'], plain => 0 },
     { program => 'checkpoint', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [], plain => 0 },
+    { program => 'static_hello', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [],
+      args => '4', plain => 0 },
+    { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
+      quick => [], args => '1 5 2', plain => 0 },
+    (map { +{ program => 'static_openmp', variant => $_, kind => 'example',
+              configs => [qw(1x4 2x3/node)], quick => [], args => $_, plain => 0 } }
+        qw(team dynamic loop)),
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.

@@ -17,7 +17,7 @@
  * when MPI is finalized and may be initialized again after that (sessions), so each use looks
  * whether the entries are still ours.
  *
- * Tests: create_errors
+ * Tests: create_errors, static_errors
  */
 
 #include "ompi_config.h"
@@ -36,7 +36,7 @@
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/base/mca_base_var.h"
 
-static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be created";
+static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be created, or used so";
 
 /** What each code's string says; the limit's is completed by limit_string. */
 static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
@@ -53,6 +53,30 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_SEAMS]
     = "MPIX_ERR_ENDPOINTS: libmpix_endpoints cannot reach Open MPI's functions, for the reason "
       "that was printed",
+    [MPIX_ENDPOINTS_CAUSE_INITIALIZED]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint after another initialization of MPI",
+    [MPIX_ENDPOINTS_CAUSE_COUNT_WRONG]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was asked for less than one endpoint by a process",
+    [MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was given no thread level of MPI's by a process, or "
+      "MPI_THREAD_SINGLE for more than one endpoint",
+    [MPIX_ENDPOINTS_CAUSE_NO_ARRAY]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was given no array for its endpoints by a process",
+    [MPIX_ENDPOINTS_CAUSE_ABSENT]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was called, but a process does not take part: it "
+      "loaded libmpi before libmpix_endpoints, began with a session, or is one of more than 256 "
+      "without MPIX_ENDPOINTS_STATIC=1",
+    [MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT]
+    = "MPIX_ERR_ENDPOINTS: a thread cannot be attached to what is no endpoint that its process has "
+      "had since it began MPI",
+    [MPIX_ENDPOINTS_CAUSE_ATTACHED]
+    = "MPIX_ERR_ENDPOINTS: the thread is attached to an endpoint (new ones to the first): "
+      "MPIX_Thread_detach comes before MPIX_Thread_attach",
+    [MPIX_ENDPOINTS_CAUSE_TAKEN]
+    = "MPIX_ERR_ENDPOINTS: another thread is attached to the endpoint, and the thread level allows "
+      "one",
+    [MPIX_ENDPOINTS_CAUSE_DETACHED]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Thread_detach by a thread that is attached to no endpoint",
 };
 
 static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -21,7 +21,7 @@
  * Called by programs and pml/epml.  Stands before MPI functions for calls of programs alone; for
  * those of libmpi there are seams.
  *
- * Below it: agree, files, interpose, base.
+ * Below it: static, agree, interpose, base.
  */
 
 #ifndef MPIEXT_ENDPOINTS_CALLS_H
@@ -73,6 +73,51 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_split_type(MPI_Comm comm, int split_
                                                        MPI_Info info, MPI_Comm *newcomm,
                                                        mpix_endpoints_split_type_fn_t libmpi,
                                                        void *arguments);
+
+/** libmpi's own MPI_Init or MPI_Init_thread, with the caller's arguments, but for the level. */
+typedef int (*mpix_endpoints_init_fn_t)(void *arguments, int level);
+
+struct mpix_endpoint_t;
+
+/** MPIX_Init_endpoint.
+ *
+ * @param[in] libmpi     its MPI_Init_thread, with this level; called once, unless MPI has begun
+ * @param[in] arguments  for libmpi */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_endpoint(int count, int level,
+                                                          struct mpix_endpoint_t *endpoints[],
+                                                          mpix_endpoints_init_fn_t libmpi,
+                                                          void *arguments);
+
+/** MPI_Init, MPI_Init_thread.  libmpi's leaves out the level.
+ *
+ * @param[in] name  of the function, for errors */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi,
+                                                 void *arguments);
+
+/** MPI_Query_thread: the level, or -1 if libmpi is to be asked. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_thread_level(void);
+
+/** May nobody free this handle, which may be none or an invalid one?  Then it is an error, raised by
+ * mpix_endpoints_call_refuse_free. */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_keeps(MPI_Comm comm);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_free(MPI_Comm comm, const char *name);
+
+/** MPIX_Thread_attach and its relatives. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach(struct mpix_endpoint_t *endpoint);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_detach(void);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_index(int index);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm);
+
+/** MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS, MPIX_COMM_SELF. */
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_endpoints(void);
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_process(void);
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_self(void);
+
+/** MPIX_Comm_num_endpoints. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_num_endpoints(MPI_Comm comm, int *num_ep, int *index);
+
+/** MPIX_Query_endpoints_number. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum);
 
 END_C_DECLS
 

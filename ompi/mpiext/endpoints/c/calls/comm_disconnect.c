@@ -43,7 +43,7 @@ bool mpix_endpoints_call_disconnects(MPI_Comm comm)
 
 int mpix_endpoints_call_disconnect(MPI_Comm *comm)
 {
-    int rc = ompi_comm_free(comm);
+    int rc = mpix_endpoints_call_keeps(*comm) ? MPI_ERR_COMM : ompi_comm_free(comm);
 
     OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
 }

@@ -22,7 +22,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "../agree/agree.h"
 #include "../base/base.h"
-#include "../files/files.h"
+#include "../static/static.h"
 #include "mpiext_endpoints_function.h"
 
 #include "ompi/constants.h"
@@ -36,6 +36,10 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     /* Not by the first threads that use it, which Open MPI does not order. */
     if (NULL != table) {
         mpix_endpoints_steps_init();
+        mpix_endpoints_announce_publish();
+    } else {
+        mpix_endpoints_announce_forget();
+        mpix_endpoints_process_end();
     }
     mpix_endpoints_table_set(table);
 #if MPIX_ENDPOINTS_FILES
@@ -68,7 +72,9 @@ MPIX_ENDPOINTS_EXPORT const mpix_endpoints_door_t *mpix_endpoints_door(uint32_t 
 
 /** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
 static const char *const functions[] __attribute__((used)) = {
-    &mpix_endpoints_has_Comm_disconnect, &mpix_endpoints_has_Comm_split_type,
+    &mpix_endpoints_has_Comm_disconnect,   &mpix_endpoints_has_Comm_free,
+    &mpix_endpoints_has_Comm_split_type,   &mpix_endpoints_has_Init,
+    &mpix_endpoints_has_Init_thread,       &mpix_endpoints_has_Query_thread,
     &mpix_endpoints_has_Request_get_status};
 
 #endif

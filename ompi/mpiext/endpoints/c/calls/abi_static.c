@@ -1,0 +1,235 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The static interface in the MPI ABI: as abi.c, of which this is the second part.
+ *
+ * Endpoints are the same pointers in both ABIs; thread levels are other numbers.
+ *
+ * Tests: static_world (abi), static_attach (abi)
+ */
+
+/* The names of MPI's functions mean the MPI ABI's here. */
+#define OMPI_NO_MPI_PROTOTYPES 1
+
+#include "ompi_config.h"
+
+#include "calls.h"
+#include "mpiext_endpoints_next.h"
+
+#include "ompi/mpi/c/abi.h"
+#include "ompi/mpi/c/abi_converters.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef MPI_Comm_ABI_INTERNAL abi_comm_t;
+
+static int error_to_abi(int code)
+{
+    return ompi_convert_intern_error_abi_error(code);
+}
+
+static int comm_error_to_abi(int (*function)(MPI_Comm, int *, int *), abi_comm_t comm, int *first,
+                             int *second)
+{
+    return error_to_abi(function(ompi_convert_abi_comm_intern_comm(comm), first, second));
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/** A call of one of the three. */
+typedef struct arguments_t {
+    int *argc;
+    char ***argv;
+    int required; /**< of MPI_Init_thread, in the MPI ABI; provided likewise */
+    int *provided;
+    int code; /**< what libmpi_abi has returned, in the MPI ABI; raised already */
+} arguments_t;
+
+static int init_by_libmpi(void *arguments, int level)
+{
+    typedef int (*init_fn_t)(int *, char ***);
+    static _Atomic(void *) found;
+    init_fn_t original = (init_fn_t) mpix_endpoints_next_function("PMPI_Init", &found);
+    arguments_t *a = arguments;
+
+    (void) level;
+    a->code = NULL != original ? original(a->argc, a->argv) : MPI_ERR_INTERN_ABI_INTERNAL;
+    return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int init_thread_by_libmpi(void *arguments, int level)
+{
+    typedef int (*init_thread_fn_t)(int *, char ***, int, int *);
+    static _Atomic(void *) found;
+    init_thread_fn_t original = (init_thread_fn_t) mpix_endpoints_next_function("PMPI_Init_thread",
+                                                                                &found);
+    arguments_t *a = arguments;
+
+    (void) level;
+    a->code = NULL != original ? original(a->argc, a->argv, a->required, a->provided)
+                               : MPI_ERR_INTERN_ABI_INTERNAL;
+    return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int init_level_by_libmpi(void *arguments, int level)
+{
+    arguments_t *a = arguments;
+
+    a->required = ompi_convert_ts_level_ompi_to_standard(level);
+    return init_thread_by_libmpi(a, level);
+}
+
+/** What is libmpi_abi's is in its ABI. */
+static int init_result(const arguments_t *arguments, int code)
+{
+    return MPI_SUCCESS != arguments->code ? arguments->code : error_to_abi(code);
+}
+
+/** A level that is none in the MPI ABI is none in Open MPI's. */
+static int level_from_abi(int level)
+{
+    switch (level) {
+    case MPI_THREAD_SINGLE_ABI_INTERNAL:
+    case MPI_THREAD_FUNNELED_ABI_INTERNAL:
+    case MPI_THREAD_SERIALIZED_ABI_INTERNAL:
+    case MPI_THREAD_MULTIPLE_ABI_INTERNAL:
+        return ompi_convert_abi_ts_level_intern_ts_level(level);
+    default:
+        return -1;
+    }
+}
+
+EXPORT int PMPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
+                               struct mpix_endpoint_t *endpoints[])
+{
+    int provided;
+    arguments_t arguments = {.argc = argc, .argv = argv, .provided = &provided};
+
+    return init_result(&arguments,
+                       mpix_endpoints_call_init_endpoint(count, level_from_abi(thread_level),
+                                                         endpoints, init_level_by_libmpi,
+                                                         &arguments));
+}
+
+EXPORT int PMPI_Init(int *argc, char ***argv)
+{
+    arguments_t arguments = {.argc = argc, .argv = argv};
+
+    return init_result(&arguments,
+                       mpix_endpoints_call_init("MPI_Init", init_by_libmpi, &arguments));
+}
+
+EXPORT int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    arguments_t arguments = {
+        .argc = argc, .argv = argv, .required = required, .provided = provided};
+
+    return init_result(&arguments, mpix_endpoints_call_init("MPI_Init_thread",
+                                                            init_thread_by_libmpi, &arguments));
+}
+
+EXPORT int PMPI_Query_thread(int *provided)
+{
+    typedef int (*query_thread_fn_t)(int *);
+    static _Atomic(void *) found;
+    query_thread_fn_t original
+        = (query_thread_fn_t) mpix_endpoints_next_function("PMPI_Query_thread", &found);
+    const int level = mpix_endpoints_call_thread_level();
+
+    if (0 <= level && NULL != provided) {
+        *provided = ompi_convert_ts_level_ompi_to_standard(level);
+        return MPI_SUCCESS;
+    }
+    return NULL != original ? original(provided) : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
+EXPORT int PMPI_Comm_free(abi_comm_t *comm)
+{
+    typedef int (*comm_free_fn_t)(abi_comm_t *);
+    static _Atomic(void *) found;
+    comm_free_fn_t original = (comm_free_fn_t) mpix_endpoints_next_function("PMPI_Comm_free",
+                                                                            &found);
+    MPI_Comm own = NULL != comm ? ompi_convert_abi_comm_intern_comm(*comm) : NULL;
+
+    if (mpix_endpoints_call_keeps(own)) {
+        return error_to_abi(mpix_endpoints_call_refuse_free(own, "MPI_Comm_free"));
+    }
+    return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+EXPORT int PMPIX_Thread_attach(struct mpix_endpoint_t *endpoint)
+{
+    return error_to_abi(mpix_endpoints_call_attach(endpoint));
+}
+
+EXPORT int PMPIX_Thread_detach(void)
+{
+    return error_to_abi(mpix_endpoints_call_detach());
+}
+
+EXPORT int PMPIX_Thread_attach_index(int index)
+{
+    return error_to_abi(mpix_endpoints_call_attach_index(index));
+}
+
+EXPORT int PMPIX_Thread_attach_rank(int rank, abi_comm_t comm)
+{
+    return error_to_abi(mpix_endpoints_call_attach_rank(rank,
+                                                        ompi_convert_abi_comm_intern_comm(comm)));
+}
+
+EXPORT abi_comm_t PMPIX_Comm_endpoints(void)
+{
+    return ompi_convert_comm_ompi_to_standard(mpix_endpoints_call_comm_endpoints());
+}
+
+EXPORT abi_comm_t PMPIX_Comm_process(void)
+{
+    return ompi_convert_comm_ompi_to_standard(mpix_endpoints_call_comm_process());
+}
+
+EXPORT abi_comm_t PMPIX_Comm_self(void)
+{
+    return ompi_convert_comm_ompi_to_standard(mpix_endpoints_call_comm_self());
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+EXPORT int PMPIX_Comm_num_endpoints(abi_comm_t comm, int *num_ep, int *index)
+{
+    return comm_error_to_abi(mpix_endpoints_call_num_endpoints, comm, num_ep, index);
+}
+
+EXPORT int PMPIX_Query_endpoints_number(abi_comm_t parent, int *optimal, int *maximum)
+{
+    return comm_error_to_abi(mpix_endpoints_call_number, parent, optimal, maximum);
+}
+
+#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+
+EXPORT WEAK(MPIX_Init_endpoint);
+EXPORT WEAK(MPI_Init);
+EXPORT WEAK(MPI_Init_thread);
+EXPORT WEAK(MPI_Query_thread);
+EXPORT WEAK(MPI_Comm_free);
+EXPORT WEAK(MPIX_Thread_attach);
+EXPORT WEAK(MPIX_Thread_detach);
+EXPORT WEAK(MPIX_Thread_attach_index);
+EXPORT WEAK(MPIX_Thread_attach_rank);
+EXPORT WEAK(MPIX_Comm_endpoints);
+EXPORT WEAK(MPIX_Comm_process);
+EXPORT WEAK(MPIX_Comm_self);
+EXPORT WEAK(MPIX_Comm_num_endpoints);
+EXPORT WEAK(MPIX_Query_endpoints_number);

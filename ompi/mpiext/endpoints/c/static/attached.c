@@ -1,0 +1,136 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * To which endpoint each thread is attached: a pointer of the thread's own, and a count at the
+ * endpoint, which only says whether another thread may come where the level is for one.
+ *
+ * A thread is not known before it calls.  One that has never done so is on the first endpoint, as
+ * the text wants, and is counted nowhere; the one that has begun MPI is.
+ *
+ * A thread that ends is detached, by the destructor of a key that it has set when it was attached.
+ *
+ * Tests: static_attach, static_orphan
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_attached.h"
+
+#include <pthread.h>
+
+#include "ompi/constants.h"
+
+_Thread_local mpix_endpoint_t *mpix_endpoints_own __attribute__((tls_model("initial-exec")));
+
+/** Will the thread's end be seen?  1 if so; -1: there is no way to. */
+static _Thread_local int watched __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t key;
+static bool has_key;
+
+/** May a thread come?  @return false: the level is for one, and it is there */
+static bool enter(mpix_endpoint_t *endpoint)
+{
+    int nobody = 0;
+
+    /* Acquire: orders what a thread that has left has done at this endpoint before what this one
+     * does; partner: leave. */
+    if (MPI_THREAD_FUNNELED >= mpix_endpoints_process_level()) {
+        return atomic_compare_exchange_strong_explicit(&endpoint->attached, &nobody, 1,
+                                                       memory_order_acquire, memory_order_relaxed);
+    }
+    (void) atomic_fetch_add_explicit(&endpoint->attached, 1, memory_order_acquire);
+    return true;
+}
+
+static void leave(mpix_endpoint_t *endpoint)
+{
+    if (NULL != endpoint && &mpix_endpoints_none != endpoint) {
+        /* Release: partner: enter. */
+        (void) atomic_fetch_sub_explicit(&endpoint->attached, 1, memory_order_release);
+    }
+}
+
+/** The thread ends.  Another destructor of the program's may attach it once more. */
+static void thread_ends(void *value)
+{
+    (void) value;
+    leave(mpix_endpoints_own);
+    mpix_endpoints_own = &mpix_endpoints_none;
+    watched = 0;
+}
+
+/** Runs when the library is loaded; without a key threads that end stay counted. */
+__attribute__((constructor)) static void key_init(void)
+{
+    has_key = 0 == pthread_key_create(&key, thread_ends);
+}
+
+__attribute__((destructor)) static void key_fini(void)
+{
+    if (has_key) {
+        (void) pthread_key_delete(key);
+    }
+}
+
+static void watch(void)
+{
+    watched = has_key && 0 == pthread_setspecific(key, &key) ? 1 : -1;
+}
+
+static inline void put(mpix_endpoint_t *endpoint)
+{
+    mpix_endpoints_own = endpoint;
+    if (OPAL_UNLIKELY(0 == watched)) {
+        watch();
+    }
+}
+
+int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves)
+{
+    mpix_endpoint_t *before = mpix_endpoints_own;
+
+    if (moves && endpoint == mpix_endpoints_attached()) {
+        return OMPI_SUCCESS;
+    }
+    if (!moves && &mpix_endpoints_none != before) {
+        return MPIX_ENDPOINTS_CAUSE_ATTACHED;
+    }
+    if (!enter(endpoint)) {
+        return MPIX_ENDPOINTS_CAUSE_TAKEN;
+    }
+    leave(before);
+    put(endpoint);
+    return OMPI_SUCCESS;
+}
+
+int mpix_endpoints_detach(void)
+{
+    mpix_endpoint_t *before = mpix_endpoints_own;
+
+    if (&mpix_endpoints_none == before) {
+        return MPIX_ENDPOINTS_CAUSE_DETACHED;
+    }
+    leave(before);
+    mpix_endpoints_own = &mpix_endpoints_none;
+    return OMPI_SUCCESS;
+}
+
+void mpix_endpoints_attach_main(void)
+{
+    mpix_endpoint_t *first = mpix_endpoints_process_first();
+
+    /* Relaxed: nobody else is attached yet. */
+    atomic_store_explicit(&first->attached, 1, memory_order_relaxed);
+    put(first);
+}

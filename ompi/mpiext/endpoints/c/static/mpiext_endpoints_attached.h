@@ -1,0 +1,57 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Threads and endpoints: attached.c.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_ATTACHED_H
+#define MPIEXT_ENDPOINTS_ATTACHED_H
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_process.h"
+
+BEGIN_C_DECLS
+
+/** To what the calling thread is attached; attached.c alone writes it.  NULL: it has never said,
+ * and is on the first endpoint. */
+extern _Thread_local mpix_endpoint_t *mpix_endpoints_own __attribute__((tls_model("initial-exec")));
+
+/** The calling thread's endpoint, or mpix_endpoints_none.  One thread-local read for who has been
+ * attached by a call. */
+static inline mpix_endpoint_t *mpix_endpoints_attached(void)
+{
+    mpix_endpoint_t *own = mpix_endpoints_own;
+
+    return OPAL_LIKELY(NULL != own) ? own : mpix_endpoints_process_first();
+}
+
+/**
+ * Attach the calling thread.
+ *
+ * @param[in] endpoint  of this process
+ * @param[in] moves     from where it is attached; else that is an error
+ *
+ * @return OMPI_SUCCESS; or MPIX_ENDPOINTS_CAUSE_ATTACHED, _TAKEN: nothing has changed
+ */
+int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves);
+
+/** Detach it.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DETACHED */
+int mpix_endpoints_detach(void);
+
+/** The calling thread has begun MPI: it is on the first endpoint, and counts there. */
+void mpix_endpoints_attach_main(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_ATTACHED_H */

@@ -1,0 +1,91 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The static endpoints of this process: process.c.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_PROCESS_H
+#define MPIEXT_ENDPOINTS_PROCESS_H
+
+#include "ompi_config.h"
+
+#include <stdatomic.h>
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** What a user has an MPIX_Endpoint of.  A cache line of its own: threads of different endpoints
+ * come and go without touching another's. */
+typedef struct mpix_endpoint_t {
+    _Alignas(64) ompi_communicator_t *endpoints; /**< MPIX_COMM_ENDPOINTS, as this one's handle */
+    ompi_communicator_t *process;                /**< MPIX_COMM_PROCESS */
+    ompi_communicator_t *self;                   /**< MPIX_COMM_SELF */
+    _Atomic int attached; /**< threads that have been attached by a call, or have begun MPI */
+} mpix_endpoint_t;
+
+/** A place for no endpoint: all three communicators are MPI_COMM_NULL. */
+extern mpix_endpoint_t mpix_endpoints_none;
+
+/**
+ * Endpoint number 0, to which a thread is attached that has never said otherwise.  Where nobody has
+ * used MPIX_Init_endpoint it stands for the process, with MPI_COMM_WORLD and MPI_COMM_SELF.
+ */
+extern mpix_endpoint_t *_Atomic mpix_endpoints_first;
+
+static inline mpix_endpoint_t *mpix_endpoints_process_first(void)
+{
+    /* Acquire: orders the pointer before the endpoint's contents; partner:
+     * mpix_endpoints_process_begin. */
+    return atomic_load_explicit(&mpix_endpoints_first, memory_order_acquire);
+}
+
+/**
+ * These are the process's endpoints from now on: make what each needs besides.  By the thread that
+ * begins MPI; local.
+ *
+ * @param[in]  handles  count, of one communicator; this layer's from now on, on success
+ * @param[in]  level    MPI_THREAD_...
+ *
+ * @return OMPI_SUCCESS, or an OMPI error code: nothing has changed
+ */
+int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count, int level);
+
+/** It has been agreed that there are none after all: nobody has used them. */
+void mpix_endpoints_process_undo(void);
+
+/** MPI has ended, and with it all handles. */
+void mpix_endpoints_process_end(void);
+
+/** How many there are, and one of them: 0 <= index < count. */
+int mpix_endpoints_process_count(void);
+mpix_endpoint_t *mpix_endpoints_process_endpoint(int index);
+
+/** MPI_THREAD_..., of all endpoints of the process. */
+int mpix_endpoints_process_level(void);
+
+/** Has this process been begun with endpoints? */
+bool mpix_endpoints_process_is_static(void);
+
+/** Is this an endpoint of the process?  Any pointer. */
+bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint);
+
+/** Is this one of the communicators that are there from the beginning, which nobody may free? */
+static inline bool mpix_endpoints_process_owns(const ompi_communicator_t *comm)
+{
+    return 0 != (comm->c_flags & MPIX_ENDPOINTS_COMM_STATIC);
+}
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_PROCESS_H */

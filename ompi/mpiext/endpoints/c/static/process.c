@@ -1,0 +1,182 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The endpoints that this process has from the beginning, and their communicators.
+ *
+ * Those of all processes together are made as any endpoints are; their handles come here.  A
+ * process's own communicator, and each endpoint's own, are made of the same endpoints: no engine
+ * more, and groups of all of these name the same members.  libmpi frees them, as it does with what
+ * users leave over, when MPI ends.
+ *
+ * Tests: static_world, static_attach
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_process.h"
+
+#include <stdlib.h>
+
+#include "ompi/constants.h"
+#include "ompi/runtime/mpiruntime.h"
+
+mpix_endpoint_t mpix_endpoints_none = {.endpoints = &ompi_mpi_comm_null.comm,
+                                       .process = &ompi_mpi_comm_null.comm,
+                                       .self = &ompi_mpi_comm_null.comm};
+
+/** Of a process in a job where nobody asks for endpoints. */
+static mpix_endpoint_t plain = {.endpoints = &ompi_mpi_comm_world.comm,
+                                .process = &ompi_mpi_comm_self.comm,
+                                .self = &ompi_mpi_comm_self.comm};
+
+mpix_endpoint_t *_Atomic mpix_endpoints_first = &plain;
+
+/** Written while MPI begins and ends, when no other thread may call it. */
+static struct {
+    mpix_endpoint_t *endpoints; /**< of this process; NULL: plain alone */
+    int count;
+    int level;
+} own;
+
+static void set_first(mpix_endpoint_t *first)
+{
+    /* Release: orders the endpoint's contents before the pointer; partner:
+     * mpix_endpoints_process_first. */
+    atomic_store_explicit(&mpix_endpoints_first, first, memory_order_release);
+}
+
+/** What MPI_Comm_get_name says, and that it stays. */
+static void dress(ompi_communicator_t *comm, const char *name)
+{
+    (void) ompi_comm_set_name(comm, name);
+    comm->c_flags |= MPIX_ENDPOINTS_COMM_STATIC;
+}
+
+/** The communicator of all endpoints of the process.  @return OMPI_SUCCESS, or an error: none */
+static int make_process(mpix_endpoint_t endpoints[], ompi_communicator_t *const handles[],
+                        int count)
+{
+    ompi_communicator_t **comms = calloc((size_t) count, sizeof(*comms));
+    int rc = NULL == comms ? OMPI_ERR_OUT_OF_RESOURCE
+                           : mpix_endpoints_table()->comm_among(handles, count, comms);
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        endpoints[i].process = comms[i];
+    }
+    free(comms);
+    return rc;
+}
+
+static void free_comms(mpix_endpoint_t endpoints[], int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (NULL != endpoints[i].self) {
+            (void) ompi_comm_free(&endpoints[i].self);
+        }
+        if (NULL != endpoints[i].process) {
+            (void) ompi_comm_free(&endpoints[i].process);
+        }
+    }
+}
+
+/** All but the first of an endpoint's communicators. */
+static int make_comms(mpix_endpoint_t endpoints[], ompi_communicator_t *const handles[], int count)
+{
+    int rc = make_process(endpoints, handles, count);
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        rc = mpix_endpoints_table()->comm_among(&handles[i], 1, &endpoints[i].self);
+    }
+    if (OMPI_SUCCESS != rc) {
+        free_comms(endpoints, count);
+    }
+    return rc;
+}
+
+int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count, int level)
+{
+    mpix_endpoint_t *endpoints = aligned_alloc(_Alignof(mpix_endpoint_t),
+                                               (size_t) count * sizeof(*endpoints));
+    int rc;
+
+    if (NULL == endpoints) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < count; ++i) {
+        endpoints[i] = (mpix_endpoint_t){.endpoints = handles[i]};
+        atomic_init(&endpoints[i].attached, 0);
+    }
+    rc = make_comms(endpoints, handles, count);
+    if (OMPI_SUCCESS != rc) {
+        free(endpoints);
+        return rc;
+    }
+    for (int i = 0; i < count; ++i) {
+        dress(endpoints[i].endpoints, "MPIX_COMM_ENDPOINTS");
+        dress(endpoints[i].process, "MPIX_COMM_PROCESS");
+        dress(endpoints[i].self, "MPIX_COMM_SELF");
+    }
+    own.endpoints = endpoints;
+    own.count = count;
+    own.level = level;
+    set_first(&endpoints[0]);
+    return OMPI_SUCCESS;
+}
+
+void mpix_endpoints_process_undo(void)
+{
+    set_first(&plain);
+    free_comms(own.endpoints, own.count);
+    for (int i = 0; i < own.count; ++i) {
+        (void) ompi_comm_free(&own.endpoints[i].endpoints);
+    }
+    free(own.endpoints);
+    own.endpoints = NULL;
+}
+
+/** The endpoints stay: a thread that ends later may still be attached to one. */
+void mpix_endpoints_process_end(void)
+{
+    set_first(&plain);
+    own.endpoints = NULL;
+}
+
+int mpix_endpoints_process_count(void)
+{
+    return NULL != own.endpoints ? own.count : 1;
+}
+
+mpix_endpoint_t *mpix_endpoints_process_endpoint(int index)
+{
+    return NULL != own.endpoints ? &own.endpoints[index] : &plain;
+}
+
+int mpix_endpoints_process_level(void)
+{
+    return NULL != own.endpoints ? own.level : ompi_mpi_thread_provided;
+}
+
+bool mpix_endpoints_process_is_static(void)
+{
+    return NULL != own.endpoints;
+}
+
+bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint)
+{
+    const uintptr_t offset = (uintptr_t) endpoint - (uintptr_t) own.endpoints;
+
+    if (NULL == own.endpoints) {
+        return &plain == endpoint;
+    }
+    return offset < (size_t) own.count * sizeof(*endpoint) && 0 == offset % sizeof(*endpoint);
+}

@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The static interface: endpoints that are there from MPI_Init on, and threads that are attached to
+ * them.  What the processes of a job tell each other of it before the first message (announce.c),
+ * what this process has (process.c), and to which endpoint each of its threads is attached
+ * (attached.c).
+ *
+ * Called by calls.  Makes no endpoint, and raises no error.
+ *
+ * Below it: base.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_STATIC_H
+#define MPIEXT_ENDPOINTS_STATIC_H
+
+#include "mpiext_endpoints_announce.h"
+#include "mpiext_endpoints_attached.h"
+#include "mpiext_endpoints_process.h"
+
+#endif /* MPIEXT_ENDPOINTS_STATIC_H */

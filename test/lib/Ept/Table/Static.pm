@@ -1,0 +1,79 @@
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Endpoints from the beginning on, and threads that are attached to them.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Static;
+
+use strict;
+use warnings;
+
+# Errors of the initialization come back.
+my $RETURN = 'mpi_initial_errhandler mpi_errors_return';
+
+our @ENTRIES = (
+    # Who is there, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t MPI_Init_thread.
+    (map { my ($variant, $configs, $args) = @$_;
+           +{ program => 'static_world', variant => $variant, configs => $configs, args => $args,
+              quick => 'counts' eq $variant ? ['3x0'] : [], plain => 0 } }
+        [same => [qw(1x0 2x0)], '--counts 3'],
+        [counts => ['3x0'], '--counts 142'],
+        [one => [qw(1x0 2x0)], '--counts 1 --level 0'],
+        [multiple => ['2x0'], '--counts 2 --level 3'],
+        [mixed => ['3x0'], '--how ist --counts 3'],
+        [late => ['4x0'], '--how tsis --counts 2314 --level 3'],
+        [none => [qw(1x0 3x0)], '--how iti']),
+    { program => 'static_world', variant => 'direct', configs => ['2x0'], quick => [], plain => 0,
+      args => '--how si --counts 3', direct => 1 },
+    { program => 'static_world', variant => 'cluster', cluster => 'one', configs => ['6x0'],
+      quick => [], plain => 0, args => '--how ststis --counts 213 --level 3' },
+    { program => 'static_world', variant => 'tsan', kind => 'tsan', configs => ['2x0'], quick => [],
+      plain => 0, args => '--counts 3', timeout => 240 },
+    # What processes say is fetched when it is asked for.
+    { program => 'static_world', variant => 'async', configs => ['3x0'], quick => [], plain => 0,
+      args => '--how sti --counts 2', mca => 'pmix_base_async_modex 1 pmix_base_collect_data 0' },
+    (map { my ($wrong, $mca, %more) = @$_;
+           +{ program => 'static_errors', variant => $wrong, configs => ['3x0'], quick => [],
+              plain => 0, args => "--wrong $wrong --by 1 --how ssi", mca => "$RETURN $mca",
+              timeout => 60, %more } }
+        ['count', ''], ['level', ''], ['none', ''], ['array', ''],
+        ['limit', 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints'],
+        ['absent', ''], ['apart', '', args => '--wrong apart --by 1 --how s',
+                         env => 'MPIX_ENDPOINTS_STATIC=0']),
+    { program => 'static_errors', variant => 'late', configs => [qw(1x0 2x0)], quick => [],
+      plain => 0, args => '--wrong late --by 9 --how si', mca => $RETURN, timeout => 60 },
+    { program => 'static_errors', variant => 'unselected', configs => ['2x0'], quick => [],
+      plain => 0, args => '--wrong unselected --by 9', mca => "$RETURN pml ob1", timeout => 60,
+      says => 'epmpirun' },
+
+    { program => 'static_attach', configs => [qw(1x0 2x0)], args => '--counts 4 --level 3',
+      quick => ['1x0'], plain => 0 },
+    { program => 'static_attach', variant => 'funneled', configs => [qw(1x0 2x0)], quick => [],
+      args => '--counts 3', plain => 0 },
+    { program => 'static_attach', variant => 'tsan', kind => 'tsan', configs => ['1x0'],
+      quick => [], args => '--counts 4 --level 3', plain => 0, timeout => 240 },
+    { program => 'static_attach', variant => 'long', configs => ['1x0'], long => 1, plain => 0,
+      args => '--counts 16 --level 3 --million 1000000 --most 50', timeout => 120 },
+    { program => 'static_orphan', configs => [qw(1x0 2x0)], args => '--counts 3', quick => ['1x0'],
+      plain => 0 },
+    { program => 'static_number', configs => [qw(1x0 2x0)], quick => ['1x0'], plain => 0,
+      args => '--limit 8', mca => 'pml_epml_max_endpoints 8' },
+    { program => 'static_number', variant => 'cluster', cluster => 'one', configs => ['3x0'],
+      quick => [], plain => 0, args => '--net 1' },
+    (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
+              args => '--counts 3', plain => 0 } }
+        qw(static_world static_attach)),
+    # What other tests ask of handles, of such.
+    (map { +{ program => $_, variant => 'static', configs => [qw(1x4 2x2/node)], quick => [],
+              args => '--static 1', plain => 0 } }
+        qw(p2p_basic p2p_match coll_move coll_reduce comm_tree comm_groups finalize)),
+);
+
+1;

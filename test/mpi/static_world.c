@@ -1,0 +1,252 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI from the beginning with endpoints: the four communicators, who is in them, and that groups of
+ * all of them name the same members; where all processes use MPIX_Init_endpoint, with other numbers
+ * each, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the options).
+ *
+ * Guards: init_endpoint.c, static_comms.c, num_endpoints.c, process.c, announce.c,
+ * pml_epml_among.c, abi_static.c
+ */
+
+#include "static.h"
+
+#if defined(HAVE_EP)
+
+int test_process_init(int *argc, char ***argv)
+{
+    static_code = static_begin(argc, argv);
+    /* Its place is for others: this thread only waits for them, and ends MPI. */
+    (void) MPIX_Thread_detach();
+    return MPI_THREAD_MULTIPLE;
+}
+
+/* Does any process use MPIX_Init_endpoint? */
+static bool is_static_job(const struct ept *t)
+{
+    bool any = false;
+
+    for (int i = 0; i < t->nprocs; ++i) {
+        any |= 's' == static_how(i);
+    }
+    return any;
+}
+
+/* The calling thread's handle, which must be rank of size. */
+static void check_place(struct ept *t, MPI_Comm comm, int rank, int size)
+{
+    int found = -1;
+
+    EPT_OK(t, MPI_Comm_rank(comm, &found));
+    EPT_EQ(t, rank, found);
+    EPT_OK(t, MPI_Comm_size(comm, &found));
+    EPT_EQ(t, size, found);
+}
+
+static void ranks_on_each(struct ept *t, int index, void *context)
+{
+    const int count = static_count(t->proc);
+    int num_ep = -1, own = -1;
+
+    (void) context;
+    check_place(t, MPIX_COMM_ENDPOINTS, static_first(t->proc) + index, static_first(t->nprocs));
+    check_place(t, MPIX_COMM_PROCESS, index, count);
+    check_place(t, MPIX_COMM_SELF, 0, 1);
+    check_place(t, MPI_COMM_WORLD, t->proc, t->nprocs);
+    EPT_OK(t, MPIX_Comm_num_endpoints(MPIX_COMM_ENDPOINTS, &num_ep, &own));
+    EPT_EQ(t, count, num_ep);
+    EPT_EQ(t, index, own);
+    EPT_OK(t, MPIX_Comm_num_endpoints(MPIX_COMM_SELF, &num_ep, &own));
+    EPT_EQ(t, 1, num_ep);
+    EPT_EQ(t, 0, own);
+    EPT_CHECK(t, MPIX_COMM_ENDPOINTS == PMPIX_Comm_endpoints(), "another PMPIX_Comm_endpoints");
+    EPT_CHECK(t, MPIX_COMM_PROCESS == PMPIX_Comm_process(), "another PMPIX_Comm_process");
+    EPT_CHECK(t, MPIX_COMM_SELF == PMPIX_Comm_self(), "another PMPIX_Comm_self");
+}
+
+static void case_ranks(MPI_Comm comm, struct ept *t)
+{
+    int level = -1, num_ep = -1, index = -1;
+
+    (void) comm;
+    EPT_EQ(t, MPI_SUCCESS, static_code);
+    static_on_each(t, ranks_on_each, NULL);
+    EPT_OK(t, MPI_Query_thread(&level));
+    EPT_EQ(t, 'i' == static_how(t->proc) ? MPI_THREAD_SINGLE : static_level(), level);
+    EPT_OK(t, MPIX_Comm_num_endpoints(MPI_COMM_WORLD, &num_ep, &index));
+    EPT_EQ(t, 1, num_ep);
+    EPT_EQ(t, 0, index);
+}
+
+/* Rank i of one is rank expected(i) of the other, all of them. */
+static void check_translates(struct ept *t, MPI_Comm from, MPI_Comm to, const int *expected)
+{
+    MPI_Group group, other;
+    int size, rank = -1;
+
+    EPT_OK(t, MPI_Comm_group(from, &group));
+    EPT_OK(t, MPI_Comm_group(to, &other));
+    EPT_OK(t, MPI_Group_size(group, &size));
+    for (int i = 0; i < size; ++i) {
+        EPT_OK(t, MPI_Group_translate_ranks(group, 1, &i, other, &rank));
+        EPT_EQ(t, expected[i], rank);
+    }
+    EPT_OK(t, MPI_Group_free(&group));
+    EPT_OK(t, MPI_Group_free(&other));
+}
+
+static void groups_on_each(struct ept *t, int index, void *context)
+{
+    int expected[STATIC_MAX * STATIC_MAX], result = -1;
+    const int count = static_count(t->proc), first = static_first(t->proc);
+
+    (void) context;
+    for (int i = 0; i < t->nprocs; ++i) {
+        expected[i] = static_first(i);
+    }
+    check_translates(t, MPI_COMM_WORLD, MPIX_COMM_ENDPOINTS, expected);
+    for (int p = 0, rank = 0; p < t->nprocs; ++p) {
+        for (int i = 0; i < static_count(p); ++i, ++rank) {
+            expected[rank] = p == t->proc ? i : MPI_UNDEFINED;
+        }
+    }
+    check_translates(t, MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS, expected);
+    for (int i = 0; i < count; ++i) {
+        expected[i] = first + i;
+    }
+    check_translates(t, MPIX_COMM_PROCESS, MPIX_COMM_ENDPOINTS, expected);
+    expected[0] = index;
+    check_translates(t, MPIX_COMM_SELF, MPIX_COMM_PROCESS, expected);
+    expected[0] = 0 == index ? 0 : MPI_UNDEFINED;
+    check_translates(t, MPIX_COMM_SELF, MPI_COMM_SELF, expected);
+    if (1 == count && is_static_job(t)) {
+        EPT_OK(t, MPI_Comm_compare(MPIX_COMM_PROCESS, MPI_COMM_SELF, &result));
+        EPT_EQ(t, MPI_CONGRUENT, result);
+        EPT_OK(t, MPI_Comm_compare(MPIX_COMM_PROCESS, MPIX_COMM_SELF, &result));
+        EPT_EQ(t, MPI_CONGRUENT, result);
+    }
+    if (static_first(t->nprocs) == t->nprocs && is_static_job(t)) {
+        EPT_OK(t, MPI_Comm_compare(MPIX_COMM_ENDPOINTS, MPI_COMM_WORLD, &result));
+        EPT_EQ(t, MPI_CONGRUENT, result);
+    }
+}
+
+static void case_groups(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    static_on_each(t, groups_on_each, NULL);
+}
+
+static void messages_on_each(struct ept *t, int index, void *context)
+{
+    MPI_Comm process = MPIX_COMM_PROCESS, all = MPIX_COMM_ENDPOINTS, copy;
+    int rank, size;
+
+    (void) context;
+    EPT_OK(t, MPI_Comm_rank(all, &rank));
+    EPT_OK(t, MPI_Comm_size(all, &size));
+    ept_use_comm(t, all, rank, size);
+    ept_use_comm(t, process, index, static_count(t->proc));
+    ept_use_comm(t, MPIX_COMM_SELF, 0, 1);
+    EPT_OK(t, MPI_Comm_dup(process, &copy));
+    ept_use_comm(t, copy, index, static_count(t->proc));
+    EPT_OK(t, MPI_Comm_free(&copy));
+    EPT_OK(t, MPI_Comm_split(all, rank % 2, -rank, &copy));
+    EPT_OK(t, MPI_Barrier(copy));
+    EPT_OK(t, MPI_Comm_free(&copy));
+}
+
+static void case_messages(MPI_Comm comm, struct ept *t)
+{
+    static_on_each(t, messages_on_each, NULL);
+    ept_use_comm(t, comm, t->rank, t->size);
+}
+
+/* The same tag, source and time on three communicators of the same endpoints. */
+static void apart_on_each(struct ept *t, int index, void *context)
+{
+    MPI_Comm comms[2] = {MPIX_COMM_PROCESS, MPIX_COMM_ENDPOINTS};
+    const int count = static_count(t->proc), next = (index + 1) % count;
+    MPI_Request requests[2];
+
+    (void) context;
+    for (int i = 0; i < 2; ++i) {
+        const int value = 10 * index + i, to = next + (0 == i ? 0 : static_first(t->proc));
+
+        EPT_OK(t, MPI_Isend(&value, 1, MPI_INT, to, 7, comms[i], &requests[i]));
+        EPT_OK(t, MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+    }
+    for (int i = 1; 0 <= i; --i) {
+        int value = -1;
+
+        EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i],
+                           MPI_STATUS_IGNORE));
+        EPT_EQ(t, 10 * ((index + count - 1) % count) + i, value);
+    }
+}
+
+static void case_apart(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    static_on_each(t, apart_on_each, NULL);
+}
+
+static void kept_on_each(struct ept *t, int index, void *context)
+{
+    static const char *const names[] = {"MPIX_COMM_ENDPOINTS", "MPIX_COMM_PROCESS",
+                                        "MPIX_COMM_SELF"};
+    const MPI_Comm comms[] = {MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS, MPIX_COMM_SELF};
+
+    (void) index;
+    (void) context;
+    for (int i = 0; i < 3; ++i) {
+        char name[MPI_MAX_OBJECT_NAME] = "";
+        MPI_Comm comm = comms[i];
+        int length;
+
+        EPT_OK(t, MPI_Comm_get_name(comm, name, &length));
+        EPT_STREQ(t, names[i], name);
+        EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+        EPT_CLASS(t, MPI_ERR_COMM, MPI_Comm_free(&comm));
+        EPT_CHECK(t, comms[i] == comm, "the handle is another one now");
+        EPT_CLASS(t, MPI_ERR_COMM, MPI_Comm_disconnect(&comm));
+        EPT_CHECK(t, comms[i] == comm, "the handle is another one now");
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+}
+
+/* Nobody can free them. */
+static void case_kept(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    if (is_static_job(t)) {
+        static_on_each(t, kept_on_each, NULL);
+    }
+}
+
+#endif
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+#if defined(HAVE_EP)
+    EPT_CASE(t, case_ranks);
+    EPT_CASE(t, case_groups);
+    EPT_CASE(t, case_messages);
+    EPT_CASE(t, case_apart);
+    EPT_CASE(t, case_kept);
+#else
+    ept_skip(t, "static", "needs endpoints");
+#endif
+    return 0;
+}
