@@ -25,7 +25,8 @@
  * EPT-LIBS: -ldl
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_between.c,
- * coll_epcoll_shelf.c, coll_epcoll_buffer.c, pml_epml_request.c
+ * coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h, coll_epcoll_shelf.c,
+ * pml_epml_request.c
  */
 
 #define _GNU_SOURCE
@@ -394,6 +395,25 @@ static void shelves(round_t *r)
     free(data);
 }
 
+/** Likewise nonblocking ones alone, then those that have rings. */
+static void ahead(round_t *r)
+{
+    for (int i = 0; i < 10; ++i) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int rc = MPI_Ibarrier(r->comm, &request);
+
+        (void) waited(r, rc, &request);
+    }
+    for (int i = 0; i < 20; ++i) {
+        int in = r->rank + i, out = -1;
+
+        if (ended(r, MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, r->comm))) {
+            EPT_EQ(r->t, (r->rank + 1) * r->rank / 2 + (r->rank + 1) * i, out);
+        }
+    }
+    (void) ended(r, MPI_Barrier(r->comm));
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /** Either all members go on, or all have an error, now or in the next call of all. */
@@ -552,6 +572,11 @@ static void case_shelves(MPI_Comm comm, struct ept *t)
     all_rounds(comm, t, shelves, false);
 }
 
+static void case_ahead(MPI_Comm comm, struct ept *t)
+{
+    all_rounds(comm, t, ahead, false);
+}
+
 static void case_many(MPI_Comm comm, struct ept *t)
 {
     all_rounds(comm, t, many, 1 < t->nprocs);
@@ -566,6 +591,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     ept_meet(comm, t);
     EPT_CASE(t, case_near);
     EPT_CASE(t, case_shelves);
+    EPT_CASE(t, case_ahead);
     EPT_CASE(t, case_spanning);
     EPT_CASE(t, case_offered);
     EPT_CASE(t, case_many);

@@ -300,9 +300,6 @@ static void case_large(MPI_Comm comm, struct ept *t)
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (!file_can_be_opened(t)) {
-        return 0;
-    }
     if (0 != ept_option_long("large", 0)) {
         EPT_CASE(t, case_large);
         return 0;

@@ -25,7 +25,7 @@
  *
  * The program speaks TAP, process 0 for all; the launcher tells the survivors of each death.
  *
- * Guards: members.c
+ * Guards: crew.c, members.c
  */
 
 #include <mpi.h>

@@ -61,7 +61,7 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
 /** Keys of memory behind the door. */
-enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_SHELF, EPCOLL_KEY_NEAR };
+enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_SHELF, EPCOLL_KEY_NEAR, EPCOLL_KEY_AHEAD };
 
 /** Memory for temporary elements, which grows with what is asked for. */
 typedef struct mca_coll_epcoll_room_t {
@@ -114,8 +114,9 @@ struct mca_coll_epcoll_handle_t {
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
      * slots.  NULL: we have none. */
     mca_coll_epcoll_handle_t *near;
-    bool may_be_near;   /**< all are on this node */
-    bool near_is_known; /**< all have it, or none */
+    bool may_be_near;                /**< all are on this node */
+    mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
+    mca_coll_epcoll_common_t rings;  /**< likewise its rings */
     /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
     mca_coll_epcoll_handle_t *shelf;
     bool shelf_is_known;  /**< all have them, or none */

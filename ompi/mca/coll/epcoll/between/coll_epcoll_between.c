@@ -74,16 +74,18 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
     return NULL == call->op || mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
-/** Memory of the node for long data, as near_make has it: after some calls that would use it.  All meet
- * in one barrier for it. */
+/** Calls of a communicator that would use shelves before it gets them. */
+#define SHELF_CALLS 8
+
+/** Memory of the node for long data: all meet in one barrier for it. */
 static int shelf_make(mca_coll_epcoll_handle_t *handle)
 {
     const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
     int rc;
 
     mca_coll_epcoll_shelf_begin(handle);
-    if (NULL != handle->near) {
-        rc = near_run(handle->near, &barrier);
+    if (mca_coll_epcoll_is_near(handle, &barrier)) {
+        rc = mca_coll_epcoll_near_run(handle, &barrier);
         rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
     } else {
         ++handle->calls; /* for a tag of its own */
@@ -101,7 +103,7 @@ static bool is_shelved(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_c
         || !mca_coll_epcoll_shelf_fits(handle, call)) {
         return false;
     }
-    if (OPAL_UNLIKELY(!handle->shelf_is_known) && NEAR_CALLS <= ++handle->shelf_calls) {
+    if (OPAL_UNLIKELY(!handle->shelf_is_known) && SHELF_CALLS <= ++handle->shelf_calls) {
         *rc = shelf_make(handle);
     }
     return NULL != handle->shelf;
@@ -110,7 +112,6 @@ static bool is_shelved(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_c
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    bool makes_near;
     int rc = MPI_SUCCESS;
 
     if (mca_coll_epcoll_is_near(handle, call) || mca_coll_epcoll_is_ahead(handle, call)) {

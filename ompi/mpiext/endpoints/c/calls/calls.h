@@ -21,7 +21,7 @@
  * Called by programs and pml/epml.  Stands before MPI functions for calls of programs alone; for
  * those of libmpi there are seams.
  *
- * Below it: static, agree, interpose, base.
+ * Below it: static, agree, files, interpose, base.
  */
 
 #ifndef MPIEXT_ENDPOINTS_CALLS_H

@@ -22,6 +22,7 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "../agree/agree.h"
 #include "../base/base.h"
+#include "../files/files.h"
 #include "../static/static.h"
 #include "mpiext_endpoints_function.h"
 

@@ -18,7 +18,7 @@
  * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
  * cores.
  *
- * Tests: file_blocks (also tsan)
+ * Tests: file_blocks (also tsan), file_death
  */
 
 #include "ompi_config.h"

@@ -31,6 +31,8 @@
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_nothing.h"
+#include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"

@@ -34,6 +34,7 @@
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 
 #if MPIX_ENDPOINTS_FILES
@@ -357,6 +358,7 @@ static bool move_now(ompio_file_t *file, bool writes, ssize_t *rc_p)
     }
     error = mpix_endpoints_run_end(&run);
     if (MPI_SUCCESS != error) {
+        mpix_endpoints_reasons_keep(error);
         mpix_endpoints_members_failed(file, error);
         *rc_p = OMPI_ERROR;
     } else {
@@ -381,10 +383,10 @@ static ssize_t read_now(ompio_file_t *file)
 static ssize_t write_now(ompio_file_t *file)
 {
     const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
-    ssize_t rc;
+    ssize_t written;
 
-    if (move_now(file, true, &rc)) {
-        return rc;
+    if (move_now(file, true, &written)) {
+        return written;
     }
     errno = 0;
     written = original->fbtl_pwritev(file);

@@ -178,8 +178,8 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
 }
 
 /** ompio says that all has been read, whatever was there. */
-static int read_all_of_view(ompi_file_t *handle, void *buffer, int count, ompi_datatype_t *datatype,
-                            ompi_status_public_t *status)
+static int read_all_of_view(ompi_file_t *handle, void *buffer, mpix_endpoints_io_count_t count,
+                            ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     int rc;
 
@@ -258,8 +258,9 @@ void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
 
 /** By ompio's own component, or by each member for itself in atomic mode, where ompio locks what a
  * call of one member moves, and so a part of what a collective one does. */
-static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer, int count,
-                         ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
+                         mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                         ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
     collective_t collective;
@@ -280,7 +281,7 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer, int coun
 
 /** All meet first, and no member that has died is waited for afterwards (but by ompio's component,
  * which crashes where a message of its own fails). */
-static int move_all(ompio_file_t *file, bool writes, void *buffer, int count,
+static int move_all(ompio_file_t *file, bool writes, void *buffer, mpix_endpoints_io_count_t count,
                     ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     mpix_endpoints_together_t together;
@@ -307,8 +308,8 @@ static int move_all(ompio_file_t *file, bool writes, void *buffer, int count,
                : mpix_endpoints_together_end(&together, rc, status);
 }
 
-static int read_all(ompio_file_t *file, void *buffer, int count, ompi_datatype_t *datatype,
-                    ompi_status_public_t *status)
+static int read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                    ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     return 0 != (file->f_amode & MPI_MODE_WRONLY)
                ? MPI_ERR_ACCESS /* which all have opened it with */

@@ -39,6 +39,9 @@ int mpix_endpoints_reasons_class(int error);
 /** Likewise, and the blocking call of this thread, if there is one, will say it. */
 int mpix_endpoints_reasons_failed(int error);
 
+/** Likewise, where the class is known already. */
+void mpix_endpoints_reasons_keep(int class);
+
 /** Why has a request of an endpoint's failed?  Its locks, which ompio leaves, go.
  * @return an MPI class */
 int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req);

@@ -47,7 +47,7 @@ typedef struct mpix_endpoints_together_t {
  * @return OMPI_SUCCESS or an error.  Whatever it is, the members are to meet now
  */
 int mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_file_t *file,
-                                  bool writes, const void *buffer, int count,
+                                  bool writes, const void *buffer, mpix_endpoints_io_count_t count,
                                   ompi_datatype_t *datatype);
 
 /**

@@ -49,6 +49,11 @@ int mpix_endpoints_reasons_failed(int error)
     return reason = mpix_endpoints_reasons_class(error);
 }
 
+void mpix_endpoints_reasons_keep(int class)
+{
+    reason = class;
+}
+
 int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req)
 {
     mpix_endpoints_fbtl_posix_t *data = req->req_data;

@@ -23,6 +23,7 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_locks.h"
+#include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 
 #if MPIX_ENDPOINTS_FILES
@@ -103,7 +104,7 @@ static int move(mpix_endpoints_run_t *run)
             continue;
         }
         if (0 > done) {
-            return mca_fs_base_get_mpi_err(errno);
+            return mpix_endpoints_reasons_class(errno);
         }
         if (0 == done) {
             if (run->writes) {

@@ -90,43 +90,59 @@ static void show(mpix_endpoints_together_t *together, size_t bytes)
     mine->end = end;
 }
 
-/** ompio's lists of memory and file, put together.  @param[out] bytes_p  of the memory */
-static int find_pieces(mpix_endpoints_together_t *together, const void *buffer, int count,
-                       ompi_datatype_t *datatype, size_t *bytes_p)
+/** ompio's lists of memory and file, put together, in one go. */
+static int put_together(mpix_endpoints_together_t *together, struct iovec *memory, uint32_t parts,
+                        size_t bytes)
+{
+    size_t moved = 0, before = 0;
+    int part = 0;
+#    if OMPI_MAJOR_VERSION >= 6
+    return mca_common_ompio_build_io_array(MPIX_ENDPOINTS_VIEW(together->file), 0, 1, bytes, bytes,
+                                           parts, memory, &part, &moved, &before, &together->pieces,
+                                           &together->count);
+#    else
+    int view = together->file->f_index_in_file_view;
+
+    return mca_common_ompio_build_io_array(together->file, 0, 1, bytes, bytes, parts, memory, &part,
+                                           &view, &moved, &before, &together->pieces,
+                                           &together->count);
+#    endif
+}
+
+/** @param[out] bytes_p  of the memory */
+static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
+                       mpix_endpoints_io_count_t count, ompi_datatype_t *datatype, size_t *bytes_p)
 {
     ompio_file_t *file = together->file;
     struct iovec *memory = NULL;
     uint32_t parts = 0;
-    size_t moved = 0, before = 0;
-    int part = 0, view = file->f_index_in_file_view, rc;
+    int rc;
 
     *bytes_p = 0;
-    if (0 == count || 0 == file->f_iov_count) {
+    if (0 == count || 0 == MPIX_ENDPOINTS_VIEW(file)->f_iov_count) {
         return OMPI_SUCCESS;
     }
     rc = mca_common_ompio_decode_datatype(file, datatype, count, buffer, bytes_p,
                                           file->f_mem_convertor, &memory, &parts);
     if (OMPI_SUCCESS == rc && 0 < *bytes_p) {
-        rc = mca_common_ompio_build_io_array(file, 0, 1, *bytes_p, *bytes_p, parts, memory, &part,
-                                             &view, &moved, &before, &together->pieces,
-                                             &together->count);
+        rc = put_together(together, memory, parts, *bytes_p);
     }
     free(memory);
     return rc;
 }
 
 int mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_file_t *file,
-                                  bool writes, const void *buffer, int count,
+                                  bool writes, const void *buffer, mpix_endpoints_io_count_t count,
                                   ompi_datatype_t *datatype)
 {
     size_t bytes;
     int rc;
 
     *together = (mpix_endpoints_together_t){.file = file, .writes = writes};
-    together->pointer.offset = file->f_offset;
-    together->pointer.total = file->f_total_bytes;
-    together->pointer.position = file->f_position_in_file_view;
-    together->pointer.index = file->f_index_in_file_view;
+    together->pointer.offset = MPIX_ENDPOINTS_VIEW(file)->f_offset;
+    together->pointer.total = MPIX_ENDPOINTS_VIEW(file)->f_total_bytes;
+    together->pointer.position = MPIX_ENDPOINTS_VIEW(file)->f_position_in_file_view;
+    together->pointer.index = MPIX_ENDPOINTS_VIEW(file)->f_index_in_file_view;
     if (!mpix_endpoints_crew_of(file, &together->view)) {
         return OMPI_ERROR; /* none has been opened without */
     }
@@ -141,12 +157,12 @@ int mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_fil
 /** Nothing has been moved after all. */
 static void put_pointer_back(const mpix_endpoints_together_t *together)
 {
-    ompio_file_t *file = together->file;
+    mpix_endpoints_view_t *view = MPIX_ENDPOINTS_VIEW(together->file);
 
-    file->f_offset = together->pointer.offset;
-    file->f_total_bytes = together->pointer.total;
-    file->f_position_in_file_view = together->pointer.position;
-    file->f_index_in_file_view = together->pointer.index;
+    view->f_offset = together->pointer.offset;
+    view->f_total_bytes = together->pointer.total;
+    view->f_position_in_file_view = together->pointer.position;
+    view->f_index_in_file_view = together->pointer.index;
 }
 
 void mpix_endpoints_together_undo(mpix_endpoints_together_t *together)
