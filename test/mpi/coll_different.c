@@ -257,10 +257,18 @@ static int class_of(int rc)
     return class;
 }
 
+/** What is too long for slots and rings of a node, and goes another way than these. */
+static int long_bcast(MPI_Comm comm)
+{
+    static _Thread_local char data[65536];
+
+    return MPI_Bcast(data, sizeof(data), MPI_CHAR, 0, comm);
+}
+
 /** Calls until one fails; each comes to its end.  @return the class of the failure */
 static int fails_after(MPI_Comm broken)
 {
-    int rc = MPI_SUCCESS;
+    int rc = 0 != ept_option_long("node", 0) ? long_bcast(broken) : MPI_SUCCESS;
 
     for (int i = 0; i < AFTER && MPI_SUCCESS == rc; ++i) {
         rc = MPI_Barrier(broken);
@@ -268,7 +276,7 @@ static int fails_after(MPI_Comm broken)
     return class_of(rc);
 }
 
-/** Of the node's memory: calls until it is used, and its rings. */
+/** Of the node's memory: calls until it is used, and its rings, and what long ones go through. */
 static void make_use(MPI_Comm comm, struct ept *t)
 {
     int in = 1, sum = 0;
@@ -277,6 +285,7 @@ static void make_use(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Barrier(comm));
         EPT_OK(t, MPI_Scan(&in, &sum, 1, MPI_INT, MPI_SUM, comm));
         EPT_EQ(t, t->rank + 1, sum);
+        EPT_OK(t, long_bcast(comm));
     }
 }
 

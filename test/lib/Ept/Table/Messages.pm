@@ -134,6 +134,9 @@ our @ENTRIES = (
     # In the node's memory: all of it in small sections, and nothing; also with late members.
     { program => 'coll_layout', variant => 'shelves', plain => 0, configs => [qw(2x2/node 3x3/node)],
       quick => ['2x2/node'], mca => $SHELVES },
+    # Blocks of four members that fill a section to its last line: 50001 ints are 4 rounds of 782 lines.
+    { program => 'coll_layout', variant => 'section', plain => 0, configs => ['2x2/node'],
+      quick => [], mca => 'coll_epcoll_shelf_size 600320' },
     { program => 'coll_layout', variant => 'messages', plain => 0, configs => ['3x3/node'],
       quick => [], mca => 'coll_epcoll_shelf_size 0' },
     { program => 'coll_late', variant => 'shelves', plain => 0, configs => [qw(2x2/node 3x3/node)],

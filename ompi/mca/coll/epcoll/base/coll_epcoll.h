@@ -113,13 +113,14 @@ struct mca_coll_epcoll_handle_t {
     mpix_endpoints_memory_t *layout_memory;
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
      * slots.  NULL: we have none. */
-    mca_coll_epcoll_handle_t *near;
+    mca_coll_epcoll_handle_t *_Atomic near;
     bool may_be_near;                /**< all are on this node */
     mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
     mca_coll_epcoll_common_t rings;  /**< likewise its rings */
     /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
-    mca_coll_epcoll_handle_t *shelf;
-    bool shelf_is_known;  /**< all have them, or none */
+    mca_coll_epcoll_handle_t *_Atomic shelf;
+    bool shelf_is_used;   /**< all have them */
+    bool shelf_is_known;  /**< whether all have them */
     uint32_t shelf_calls; /**< that shelves would have been for: the same at all members */
     uint32_t yields;    /**< of waits, where threads share cores */
     uint32_t calls;     /**< served by the layer between: the same at all members */

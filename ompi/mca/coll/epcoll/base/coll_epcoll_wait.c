@@ -87,15 +87,42 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
     }
 }
 
+/**
+ * What members share, breaks.  By whoever turns the endpoint, also while its owner is making a block of
+ * the node: that is published before its owner looks whether ours is broken, and we break ours before
+ * we look for it, both sequentially consistent, so one of the two finds what the other has done.
+ */
+static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
+{
+    mca_coll_epcoll_handle_t *other;
+
+    (void) epcoll_break(&handle->member, why);
+    atomic_thread_fence(memory_order_seq_cst);
+    other = handle->near;
+    if (NULL != other) {
+        (void) epcoll_break(&other->member, why);
+    }
+    other = handle->shelf;
+    if (NULL != other) {
+        (void) epcoll_break(&other->member, why);
+    }
+}
+
+void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
+                                mca_coll_epcoll_handle_t *made)
+{
+    int why;
+
+    atomic_thread_fence(memory_order_seq_cst); /* partner: break_shared */
+    why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+    if (0 != why) {
+        (void) epcoll_break(&made->member, why);
+    }
+}
+
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
-    (void) epcoll_break(&handle->member, why);
-    if (NULL != handle->near) {
-        (void) epcoll_break(&handle->near->member, why);
-    }
-    if (NULL != handle->shelf) {
-        (void) epcoll_break(&handle->shelf->member, why);
-    }
+    break_shared(handle, why);
     /* Relaxed: nothing is read by it. */
     if (NULL != handle->layout && MPI_ERR_PROC_FAILED != why
         && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
@@ -117,7 +144,7 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
     }
     /* Relaxed: as above.  The others have been told by who tells us. */
     atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);
-    (void) epcoll_break(&handle->member, word);
+    break_shared(handle, word);
     return true;
 }
 

@@ -37,6 +37,10 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
  * other processes are told, but of losses, which the engine tells of.  Any thread. */
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 
+/** Memory of the node has been made, and can be found in the handle: breaks if ours is broken. */
+void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
+                                mca_coll_epcoll_handle_t *made);
+
 /** What a guest's arrived is: another process tells that it has failed. */
 bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
 

@@ -99,14 +99,14 @@ static int shelf_make(mca_coll_epcoll_handle_t *handle)
 static bool is_shelved(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
                        int *rc)
 {
-    if ((handle->shelf_is_known && NULL == handle->shelf)
+    if ((handle->shelf_is_known && !handle->shelf_is_used)
         || !mca_coll_epcoll_shelf_fits(handle, call)) {
         return false;
     }
     if (OPAL_UNLIKELY(!handle->shelf_is_known) && SHELF_CALLS <= ++handle->shelf_calls) {
         *rc = shelf_make(handle);
     }
-    return NULL != handle->shelf;
+    return handle->shelf_is_used;
 }
 
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
@@ -117,7 +117,11 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     if (mca_coll_epcoll_is_near(handle, call) || mca_coll_epcoll_is_ahead(handle, call)) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
         rc = mca_coll_epcoll_near_run(handle, call);
-        return OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may come another way next */
+            rc = mca_coll_epcoll_ended(handle, rc);
+            mca_coll_epcoll_break_all(handle, rc);
+        }
+        return rc;
     }
     mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_BETWEEN);
     if (is_shelved(handle, call, &rc)) {

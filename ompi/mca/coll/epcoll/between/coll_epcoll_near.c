@@ -61,12 +61,11 @@ static void common_put(mca_coll_epcoll_common_t *common)
     }
 }
 
-/** Nobody ever uses it. */
+/** Nobody ever uses it.  What we have of it stays: somebody may be about to break it. */
 static void common_refuse(mca_coll_epcoll_common_t *common)
 {
     common->is_used = false;
     common->is_settled = true;
-    common_put(common);
 }
 
 /** Get it, and say so.  Without memory the others learn nothing, and go on as they are. */
@@ -99,7 +98,10 @@ static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_
                                                              NEAR_CALLS_MOST > common->calls
                                                                  ? common->calls
                                                                  : EPCOLL_NEVER);
-    if (!common->is_used && NEAR_CALLS_MOST == common->calls) {
+    if (common->is_used) {
+        /* All have mapped it: its file need not stay open. */
+        (void) mca_coll_epcoll_component.door->memory_is_whole(common->memory);
+    } else if (NEAR_CALLS_MOST == common->calls) {
         common_refuse(common);
     }
 }
@@ -123,11 +125,12 @@ static void near_get(mca_coll_epcoll_handle_t *handle)
     near->comm = handle->comm;
     near->rank = handle->rank;
     near->size = handle->size;
-    handle->near = near;
     mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_BLOCKING, &near->member);
     epcoll_set_crowded(&near->member, mca_coll_epcoll_component.door->is_crowded());
     near->member.turn = mca_coll_epcoll_turn;
     near->member.context = near;
+    handle->near = near; /* sequentially consistent; partner: break_shared */
+    mca_coll_epcoll_break_late(handle, near);
 }
 
 /** Few read each other's lines; of more, only a bcast would go through rings, and is told by leaders. */

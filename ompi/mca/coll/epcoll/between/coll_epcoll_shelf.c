@@ -100,9 +100,10 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle)
     epcoll_set_crowded(&shelf->member, door->is_crowded());
     shelf->member.turn = mca_coll_epcoll_turn;
     shelf->member.context = shelf;
-    handle->shelf = shelf;
+    handle->shelf = shelf; /* sequentially consistent; partner: break_shared */
     /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
     atomic_fetch_add_explicit(&shelf->member.block->users, 1, memory_order_relaxed);
+    mca_coll_epcoll_break_late(handle, shelf);
 }
 
 void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle)
@@ -112,11 +113,10 @@ void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle)
         return;
     }
     /* Relaxed: all who have it have counted before they came to the barrier that we have left. */
-    if (handle->size
-            != atomic_load_explicit(&handle->shelf->member.block->users, memory_order_relaxed)
-        || !mca_coll_epcoll_component.door->memory_is_whole(handle->shelf->memory)) {
-        mca_coll_epcoll_shelf_put(handle);
-    }
+    handle->shelf_is_used
+        = handle->size
+              == atomic_load_explicit(&handle->shelf->member.block->users, memory_order_relaxed)
+          && mca_coll_epcoll_component.door->memory_is_whole(handle->shelf->memory);
 }
 
 void mca_coll_epcoll_shelf_put(mca_coll_epcoll_handle_t *handle)

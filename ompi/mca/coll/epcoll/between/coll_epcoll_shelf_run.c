@@ -99,7 +99,8 @@ static size_t chunk_of(const shelf_t *op)
 {
     const uint32_t members = op->shelf->size;
     const size_t section = mca_coll_epcoll_shelf_section(members);
-    const size_t most = is_divided(op->call) ? section / (members - 1) : section;
+    /* Whole lines, as a chunk is: they are to fit when it has been rounded up. */
+    const size_t most = (is_divided(op->call) ? section / (members - 1) : section) & ~(size_t) 63;
     size_t chunk = op->bytes / EPCOLL_WINDOW + 1;
 
     chunk = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;

@@ -52,9 +52,13 @@ static int say_packed(epcoll_member_t *member, uint64_t word,
                       const mca_coll_epcoll_buffer_t *buffer, size_t size)
 {
     unsigned char packed[EPCOLL_INLINE];
-    const int rc = mca_coll_epcoll_pack(packed, buffer);
+    /* Of a root's own part, what it sends and what it receives may differ. */
+    const int rc = mca_coll_epcoll_bytes(buffer) == size ? mca_coll_epcoll_pack(packed, buffer)
+                                                         : MPI_ERR_TRUNCATE;
 
-    say(member, word, packed, size);
+    if (0 == rc) {
+        say(member, word, packed, size);
+    }
     return rc;
 }
 

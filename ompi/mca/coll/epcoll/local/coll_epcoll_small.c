@@ -120,8 +120,12 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
                                  * mca_coll_epcoll_extent(call->recv_type);
         }
     }
-    rc = mca_coll_epcoll_pack(packed, &sent);
-    epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
+    /* Of a root's own part, what it sends and what it receives may differ. */
+    rc = mca_coll_epcoll_bytes(&sent) == size ? mca_coll_epcoll_pack(packed, &sent)
+                                              : MPI_ERR_TRUNCATE;
+    if (OPAL_LIKELY(0 == rc)) {
+        epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
+    }
     return rc;
 }
 
