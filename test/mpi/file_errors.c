@@ -16,12 +16,13 @@
  * is left that was not there; though only one member is wrong.  The communicator, and a file that is
  * open, work on.
  *
- * Guards: agreed.c, members.c, reasons.c, seam_file.c
+ * Guards: agreed.c, members.c, posix.c, reasons.c, seam_file.c
  */
 
 #include "file_tools.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -244,6 +245,40 @@ static void case_limit(MPI_Comm comm, struct ept *t)
     file_remove(comm, name);
 }
 
+/* The first piece of a read cannot be stored; when that is said nobody is at the others any more. */
+static void case_piece(MPI_Comm comm, struct ept *t)
+{
+    enum { PAGE = 65536, PIECE = 1 << 20, COUNT = 17, STRIDE = PIECE + PAGE };
+    char *data = mmap(NULL, (size_t) COUNT * STRIDE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile char *last = &data[COUNT * STRIDE - PAGE - 1]; /* byte of the last piece */
+    char name[FILE_NAME_MAX];
+    MPI_Datatype pieces;
+    MPI_Request request;
+    MPI_File file;
+
+    EPT_OK(t, MPI_Type_vector(COUNT, PIECE, STRIDE, MPI_BYTE, &pieces));
+    EPT_OK(t, MPI_Type_commit(&pieces));
+    file_name(comm, t, "piece", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_set_size(file, (MPI_Offset) COUNT * PIECE));
+    for (int round = 0; round < 2; ++round) {
+        memset(data, 1, (size_t) COUNT * STRIDE);
+        mprotect(data, PAGE, PROT_NONE);
+        EPT_OK(t, MPI_File_iread_at(file, 0, data, 1, pieces, &request));
+        EPT_CLASS(t, MPI_ERR_IO, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        *last = 2;
+        usleep(100000);
+        EPT_EQ(t, 2, *last);
+        mprotect(data, PAGE, PROT_READ | PROT_WRITE);
+        EPT_OK(t, MPI_File_set_atomicity(file, 1));
+    }
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_OK(t, MPI_Type_free(&pieces));
+    munmap(data, (size_t) COUNT * STRIDE);
+    file_remove(comm, name);
+}
+
 static _Thread_local int called;
 
 static void handler(MPI_File *file, int *error, ...)
@@ -293,6 +328,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_views);
     EPT_CASE(t, case_full);
     EPT_CASE(t, case_limit);
+    EPT_CASE(t, case_piece);
     EPT_CASE(t, case_handlers);
     return 0;
 }

@@ -14,9 +14,9 @@
  *
  * Files, nonblocking: many reads and writes under way in all ranks at once, waited for and tested in
  * all forms, beside messages; the collective and split ones; a request that is given up before it
- * has ended.
+ * has ended; reads at the file's end.
  *
- * Guards: io.c, nothing.c
+ * Guards: io.c, nothing.c, posix.c
  */
 
 #include "file_tools.h"
@@ -336,6 +336,58 @@ static void case_converted(MPI_Comm comm, struct ept *t)
     free(there);
 }
 
+static int end_one(struct ept *t, MPI_Request *request)
+{
+    MPI_Status status;
+    int count = -1;
+
+    EPT_OK(t, MPI_Wait(request, &status));
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    return count;
+}
+
+/* Reads that reach beyond the file's end have what is there: of one piece, and of several. */
+static void case_end(MPI_Comm comm, struct ept *t)
+{
+    enum { LENGTH = 100 };
+    unsigned char data[LENGTH], there[2 * LENGTH];
+    char name[FILE_NAME_MAX];
+    MPI_Datatype pieces;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_File file;
+    int count = -1;
+
+    EPT_OK(t, MPI_Type_vector(4, 10, 20, MPI_BYTE, &pieces));
+    EPT_OK(t, MPI_Type_commit(&pieces));
+    ept_fill(data, 0, LENGTH, 9);
+    file_name(comm, t, "end", name);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_write_at_all(file, 0, data, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_iread_at(file, 90, there, 20, MPI_BYTE, &request));
+    EPT_EQ(t, 10, end_one(t, &request));
+    EPT_EQ(t, 0, memcmp(&data[90], there, 10));
+    EPT_OK(t, MPI_File_iread_at(file, LENGTH, there, 20, MPI_BYTE, &request));
+    EPT_EQ(t, 0, end_one(t, &request));
+    EPT_OK(t, MPI_File_iread_at(file, 85, there, 1, pieces, &request));
+    EPT_EQ(t, 15, end_one(t, &request));
+    EPT_EQ(t, 0, memcmp(&data[85], there, 10));
+    EPT_EQ(t, 0, memcmp(&data[95], &there[20], 5));
+    EPT_OK(t, MPI_File_seek(file, 70, MPI_SEEK_SET));
+    EPT_OK(t, MPI_File_iread_all(file, there, 50, MPI_BYTE, &request));
+    EPT_EQ(t, 30, end_one(t, &request));
+    EPT_EQ(t, 0, memcmp(&data[70], there, 30));
+    EPT_OK(t, MPI_File_seek(file, 60, MPI_SEEK_SET));
+    EPT_OK(t, MPI_File_read_all_begin(file, there, 2 * LENGTH, MPI_BYTE));
+    EPT_OK(t, MPI_File_read_all_end(file, there, &status));
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EPT_EQ(t, 40, count);
+    EPT_EQ(t, 0, memcmp(&data[60], there, 40));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_OK(t, MPI_Type_free(&pieces));
+    file_remove(comm, name);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -346,5 +398,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_nothing);
     EPT_CASE(t, case_given_up);
     EPT_CASE(t, case_converted);
+    EPT_CASE(t, case_end);
     return 0;
 }

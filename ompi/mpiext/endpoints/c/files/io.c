@@ -34,6 +34,7 @@
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_posix.h"
 #include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 
@@ -165,6 +166,7 @@ static void fail(mca_ompio_request_t *req, int class)
 static bool is_through(mca_ompio_request_t *req)
 {
     if (!req->req_post_followup) {
+        mpix_endpoints_posix_look(req);
         req->req_post_followup = req->req_progress_fn(req);
     }
     return req->req_post_followup;
@@ -215,6 +217,7 @@ static bool is_part(const mca_ompio_request_t *req)
 
 static bool is_through(mca_ompio_request_t *req)
 {
+    mpix_endpoints_posix_look(req);
     return req->req_progress_fn(req);
 }
 
@@ -242,6 +245,7 @@ static int end(mca_ompio_request_t *req)
 {
     /* ompio says no more than that it has failed; where it could not be begun its reason is known. */
     if (OMPI_ERROR == req->req_ompi.req_status.MPI_ERROR) {
+        mpix_endpoints_posix_stop(req);
         fail(req,
              NULL == file_of(req) ? MPI_ERR_IO : mpix_endpoints_reasons_request(file_of(req), req));
     }

@@ -24,6 +24,7 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_locks.h"
+#include "mpiext_endpoints_posix.h"
 #include "mpiext_endpoints_reasons.h"
 
 #if MPIX_ENDPOINTS_FILES
@@ -31,8 +32,6 @@
 #    include <errno.h>
 #    include <pthread.h>
 #    include <unistd.h>
-
-#    include "../interpose/interpose.h"
 
 static _Thread_local int
     reason; /**< of the blocking call under way; an MPI class, or MPI_SUCCESS */
@@ -56,13 +55,10 @@ void mpix_endpoints_reasons_keep(int class)
 
 int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req)
 {
-    mpix_endpoints_fbtl_posix_t *data = req->req_data;
+    mpix_endpoints_fbtl_posix_t *data = mpix_endpoints_posix(req);
     int class = MPI_ERR_IO;
 
-    if (NULL == data || NULL == req->req_progress_fn
-        || req->req_progress_fn
-               != (mca_fbtl_base_module_progress_fn_t)
-                   mpix_endpoints_libmpi_symbol("mca_fbtl_posix_progress")) {
+    if (NULL == data) {
         return class; /* of another component */
     }
     for (int i = data->first; i < data->last; ++i) {
