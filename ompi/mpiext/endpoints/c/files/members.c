@@ -34,6 +34,7 @@
 
 #if MPIX_ENDPOINTS_FILES
 
+#    include <errno.h>
 #    include <fcntl.h>
 #    include <pthread.h>
 #    include <string.h>
@@ -99,8 +100,11 @@ static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
         return rc;
     }
     if (OMPIO_ROOT == file->f_rank && 0 < size) {
-        const int error = posix_fallocate(file->fd, 0, (off_t) size);
+        int error;
 
+        do {
+            error = posix_fallocate(file->fd, 0, (off_t) size);
+        } while (EINTR == error);
         rc = 0 == error ? OMPI_SUCCESS : mca_fs_base_get_mpi_err(error);
     }
     return mpix_endpoints_files_error(file->f_comm, rc);

@@ -219,6 +219,9 @@ static bool find_part(const mpix_endpoints_together_t *together, int64_t *start,
     const int movers = together->writes && WRITERS < view->count ? WRITERS : view->count;
     int64_t step;
 
+    if (movers <= view->index) {
+        return false;
+    }
     find_all(view, start, end);
     *start -= *start % GRAIN;
     step = (*end - *start) / movers / GRAIN * GRAIN + GRAIN;
