@@ -14,7 +14,7 @@
  *
  * Shared file pointers: each piece that is written by one is in the file once, whole, at a place of
  * its own; ordered ones are in the order of ranks; reads get each piece once.  Several files at once,
- * with names that are equal but for the folder.
+ * with names that are equal but for the folder.  Views that begin where the pointer is.
  *
  * Guards: shared.c, shared_far.c, shared_word.c
  */
@@ -287,6 +287,58 @@ static void case_several(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
+static void write_more(struct ept *t, MPI_File file, MPI_Datatype filetype, int count)
+{
+    const int data[] = {t->rank, t->rank, t->rank};
+
+    EPT_OK(t, MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, filetype, "native",
+                                MPI_INFO_NULL));
+    EPT_OK(t, MPI_File_write_ordered(file, data, count, MPI_INT, MPI_STATUS_IGNORE));
+}
+
+/* A view that begins where the pointer is, after views with holes and without. */
+static void case_current(MPI_Comm comm, struct ept *t)
+{
+    enum { VIEWS = 4 };
+    static const struct {
+        int count, stride;
+    } views[VIEWS] = {{3, 2}, {2, 1}, {1, 2}, {1, 1}};
+    char name[FILE_NAME_MAX];
+    MPI_Datatype strided;
+    MPI_File file;
+    size_t have = 0;
+
+    EPT_OK(t, MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint) sizeof(int), &strided));
+    EPT_OK(t, MPI_Type_commit(&strided));
+    file_name(comm, t, "current", name);
+    EPT_OK(t, MPI_File_open(comm, name, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL,
+                            MPI_INFO_NULL, &file));
+    for (int i = 0; i < VIEWS; ++i) {
+        write_more(t, file, 1 == views[i].stride ? MPI_INT : strided, views[i].count);
+    }
+    EPT_OK(t, MPI_File_close(&file));
+    if (0 == t->rank) {
+        unsigned char *bytes = file_bytes(name, &have);
+        size_t at = 0;
+
+        EPT_EQ(t, sizeof(int) * (size_t) t->size * (6 + 2 + 2 + 1), have);
+        for (int i = 0; NULL != bytes && i < VIEWS; ++i) {
+            for (int k = 0; k < views[i].count * t->size; ++k) {
+                int value = -1;
+
+                if (at + sizeof(int) <= have) {
+                    memcpy(&value, &bytes[at], sizeof(int));
+                }
+                EPT_EQ(t, k / views[i].count, value);
+                at += (size_t) views[i].stride * sizeof(int);
+            }
+        }
+        free(bytes);
+    }
+    EPT_OK(t, MPI_Type_free(&strided));
+    file_remove(comm, name);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -295,5 +347,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_ordered);
     EPT_CASE(t, case_seek);
     EPT_CASE(t, case_several);
+    EPT_CASE(t, case_current);
     return 0;
 }

@@ -176,6 +176,9 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     opal_datatype_type_size(&etype->super, &etype_size);
     rc = meet(file, (int64_t) (2 * etype_size + (0 == strcasecmp(datarep, "native"))),
               wrong_view(file, disp, etype, filetype, datarep));
+    if (OMPI_SUCCESS == rc && MPI_DISPLACEMENT_CURRENT == disp) {
+        rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
+    }
     return OMPI_SUCCESS == rc
                ? ompio.io_module_file_set_view(handle, disp, etype, filetype, datarep, info)
                : rc;

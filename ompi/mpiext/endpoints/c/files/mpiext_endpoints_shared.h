@@ -75,6 +75,9 @@ int mpix_endpoints_shared_far_add(mpix_endpoints_shared_far_t *far, int64_t byte
 /** Has a file of endpoints a shared pointer?  If not, that is said. */
 bool mpix_endpoints_shared_is_there(const ompio_file_t *file);
 
+/** The byte of the file that the shared pointer is at, in this member's view.  Any thread. */
+int mpix_endpoints_shared_byte(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE *byte_p);
+
 /** The functions that ompio calls for shared file pointers, of files of endpoints. */
 extern mca_sharedfp_base_module_t mpix_endpoints_shared_module;
 

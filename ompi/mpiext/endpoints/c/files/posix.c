@@ -39,8 +39,8 @@ static mca_fbtl_base_module_progress_fn_t progress; /**< of fbtl/posix; written 
 
 static void find_progress(void)
 {
-    progress = (mca_fbtl_base_module_progress_fn_t) mpix_endpoints_libmpi_symbol(
-        "mca_fbtl_posix_progress");
+    progress = (mca_fbtl_base_module_progress_fn_t)
+        mpix_endpoints_libmpi_symbol("mca_fbtl_posix_progress");
 }
 
 mpix_endpoints_fbtl_posix_t *mpix_endpoints_posix(const mca_ompio_request_t *req)

@@ -181,6 +181,31 @@ static int64_t bytes_before(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE byte)
     return bytes - bytes % (int64_t) view->f_etype_size;
 }
 
+int mpix_endpoints_shared_byte(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE *byte_p)
+{
+    const mpix_endpoints_view_t *view = MPIX_ENDPOINTS_VIEW(file);
+    const int64_t size = (int64_t) view->f_view_size;
+    int64_t position = 0, rest;
+    const int rc = add(file, 0, &position);
+
+    *byte_p = view->f_disp;
+    if (OMPI_SUCCESS != rc || 0 == size) {
+        return rc;
+    }
+    *byte_p += position / size * view->f_view_extent;
+    rest = position % size;
+    for (uint32_t i = 0; i < view->f_iov_count; ++i) {
+        const int64_t length = (int64_t) view->f_decoded_iov[i].iov_len;
+
+        if (rest < length) {
+            *byte_p += (intptr_t) view->f_decoded_iov[i].iov_base + rest;
+            break;
+        }
+        rest -= length;
+    }
+    return OMPI_SUCCESS;
+}
+
 /** Where a seek leads.  @return OMPI_SUCCESS or an error */
 static int target(ompio_file_t *file, const mpix_endpoints_shared_word_t *word, int64_t offset,
                   int whence, int64_t *position_p)
