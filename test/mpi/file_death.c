@@ -33,6 +33,7 @@
 #    include <mpi-ext.h>
 #endif
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -260,6 +261,25 @@ static void die(int round)
     (void) kill(getpid(), SIGKILL);
 }
 
+/** How many of the rounds' files are still open? */
+static int files_open(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    int count = 0;
+
+    while (NULL != folder && NULL != (entry = readdir(folder))) {
+        char target[sizeof(name) + 16] = "";
+
+        (void) readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
+        count += NULL != strstr(target, "/ept-death-");
+    }
+    if (NULL != folder) {
+        closedir(folder);
+    }
+    return count;
+}
+
 static void on_alarm(int number)
 {
     (void) number;
@@ -296,6 +316,9 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < endpoints; ++i) {
         pthread_join(threads[i], NULL);
+    }
+    if (0 != files_open()) {
+        printf("not ok - files that are still open: %d\n", files_open());
     }
     printf("1..%d\n", processes - 1);
     fflush(stdout);

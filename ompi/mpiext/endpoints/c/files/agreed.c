@@ -137,7 +137,6 @@ int mpix_endpoints_files_agree(ompio_file_t *file)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     file->f_fs = copy;
-    mpix_endpoints_crew_end(file); /* of one that has been here, and whose closing has failed */
     return OMPI_SUCCESS;
 }
 

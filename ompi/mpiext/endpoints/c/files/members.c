@@ -184,6 +184,23 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
                : rc;
 }
 
+/** Where a member has died ompio goes no further than to its barrier. */
+static int close_file(ompi_file_t *handle)
+{
+    ompio_file_t *file = file_of(handle);
+
+    if (NULL != file->f_fs
+        && OMPI_SUCCESS != mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS)) {
+        if (NULL != file->f_sharedfp) {
+            (void) file->f_sharedfp->sharedfp_file_close(file);
+            file->f_sharedfp = NULL;
+        }
+        (void) file->f_fs->fs_file_close(file);
+        file->f_fs = NULL;
+    }
+    return ompio.io_module_file_close(handle);
+}
+
 /** ompio says that all has been read, whatever was there. */
 static int read_all_of_view(ompi_file_t *handle, void *buffer, mpix_endpoints_io_count_t count,
                             ompi_datatype_t *datatype, ompi_status_public_t *status)
@@ -206,6 +223,7 @@ void mpix_endpoints_members_handle(ompi_file_t *file)
         ompio = *module;
     }
     pthread_mutex_unlock(&filling);
+    module->io_module_file_close = close_file;
     module->io_module_file_set_size = set_size;
     module->io_module_file_preallocate = preallocate;
     module->io_module_file_set_atomicity = set_atomicity;

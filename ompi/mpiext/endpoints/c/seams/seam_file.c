@@ -144,6 +144,9 @@ int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
 {
     const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fs_base_file_select)(file, preferred);
 
+    if (is_served()) {
+        mpix_endpoints_crew_end(file); /* of one that has been here, and whose closing has failed */
+    }
     return OMPI_SUCCESS == rc && is_of_endpoints(file) ? mpix_endpoints_files_agree(file) : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fs_base_file_select);
