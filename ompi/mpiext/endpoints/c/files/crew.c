@@ -147,16 +147,16 @@ static entry_t **find(const ompio_file_t *file)
     return link;
 }
 
-int mpix_endpoints_crew_make(const ompio_file_t *file)
+int mpix_endpoints_crew_make(const ompio_file_t *file, bool well)
 {
     mpix_endpoints_crew_view_t view;
     entry_t *entry;
     int rc;
 
     if (mpix_endpoints_crew_of(file, &view)) {
-        return OMPI_SUCCESS; /* as all of its members have */
+        return well ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE; /* as all of its members have */
     }
-    entry = calloc(1, sizeof(*entry));
+    entry = well ? calloc(1, sizeof(*entry)) : NULL;
     rc = share(file, entry);
     if (OMPI_SUCCESS != rc) {
         free(entry);

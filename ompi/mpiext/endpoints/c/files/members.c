@@ -359,12 +359,14 @@ int mpix_endpoints_members_collective(ompio_file_t *file)
 {
     mca_fcoll_base_module_t *copy = mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
                                                         change);
+    const int rc = mpix_endpoints_crew_make(file, NULL != copy); /* which all are waiting in */
 
-    if (NULL == copy) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    /* ompio's own for all, and opening goes on, if one has no memory: this all learn alike, but not a
+     * loss, with which ompio's cannot cope. */
+    if (NULL != copy && ompi_errcode_get_mpi_code(OMPI_ERR_OUT_OF_RESOURCE) != rc) {
+        file->f_fcoll = copy;
     }
-    file->f_fcoll = copy;
-    return mpix_endpoints_crew_make(file);
+    return rc;
 }
 
 #endif

@@ -60,8 +60,10 @@ typedef struct mpix_endpoints_crew_view_t {
 } mpix_endpoints_crew_view_t;
 
 /** Find the crew of a file that is being opened; nothing to do if it has one.  Collective.
+ *
+ * @param[in] well  false: this member has no memory for what it needs, so all fail
  * @return OMPI_SUCCESS, or an error, of all members alike */
-int mpix_endpoints_crew_make(const ompio_file_t *file);
+int mpix_endpoints_crew_make(const ompio_file_t *file, bool well);
 
 /** The file goes, or another one has its address: it has no crew, if it had one.  Any thread. */
 void mpix_endpoints_crew_end(const ompio_file_t *file);
