@@ -17,7 +17,7 @@
  * been begun is not in the file before somebody has seen that it has ended.  And there are no threads
  * of the C library's, with which ThreadSanitizer does not work.
  *
- * Guards: io.c
+ * Guards: io.c, posix.c
  */
 
 #include "file_nonblocking.c"
