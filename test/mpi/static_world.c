@@ -12,8 +12,11 @@
  * @file
  *
  * MPI from the beginning with endpoints: the four communicators, who is in them, and that groups of
- * all of them name the same members; where all processes use MPIX_Init_endpoint, with other numbers
- * each, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the options).
+ * all of them name the same members; messages, duplicates, attributes and info; where all processes
+ * use MPIX_Init_endpoint, with other numbers each, where some use MPI_Init or MPI_Init_thread, and
+ * where all do (static.h has the options).
+ *
+ *   --dirt 1   what comes from the heap is not zero
  *
  * Guards: init_endpoint.c, static_comms.c, num_endpoints.c, process.c, announce.c,
  * pml_epml_among.c, abi_static.c
@@ -23,8 +26,32 @@
 
 #if defined(HAVE_EP)
 
+/* What libmpi gets next has been somebody's, other bytes in each piece. */
+static void leave_dirt(void)
+{
+    enum { SIZES = 100, PIECES = 100, STEP = 16 };
+    static unsigned char *pieces[SIZES][2 * PIECES];
+
+    for (int size = 0; size < SIZES; ++size) {
+        for (int i = 0; i < 2 * PIECES; ++i) {
+            const size_t length = (size_t) (size + 1) * STEP;
+
+            pieces[size][i] = malloc(length);
+            memset(pieces[size][i], 1 + (size + i) % 251, length);
+        }
+    }
+    for (int size = 0; size < SIZES; ++size) {
+        for (int i = 0; i < 2 * PIECES; i += 2) { /* the rest lies between them */
+            free(pieces[size][i]);
+        }
+    }
+}
+
 int test_process_init(int *argc, char ***argv)
 {
+    if (0 != ept_option_long("dirt", 0)) {
+        leave_dirt();
+    }
     static_code = static_begin(argc, argv);
     /* Its place is for others: this thread only waits for them, and ends MPI. */
     (void) MPIX_Thread_detach();
@@ -147,6 +174,22 @@ static void case_groups(MPI_Comm comm, struct ept *t)
     static_on_each(t, groups_on_each, NULL);
 }
 
+/* A duplicate that is made while nobody waits: its members find each other by counting. */
+static void use_idup(struct ept *t, MPI_Comm comm, int rank, int size)
+{
+    MPI_Request request;
+    MPI_Comm copies[2];
+
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Comm_idup(comm, &copies[i], &request));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        ept_use_comm(t, copies[i], rank, size);
+    }
+    for (int i = 0; i < 2; ++i) {
+        EPT_OK(t, MPI_Comm_free(&copies[i]));
+    }
+}
+
 static void messages_on_each(struct ept *t, int index, void *context)
 {
     MPI_Comm process = MPIX_COMM_PROCESS, all = MPIX_COMM_ENDPOINTS, copy;
@@ -161,6 +204,9 @@ static void messages_on_each(struct ept *t, int index, void *context)
     EPT_OK(t, MPI_Comm_dup(process, &copy));
     ept_use_comm(t, copy, index, static_count(t->proc));
     EPT_OK(t, MPI_Comm_free(&copy));
+    use_idup(t, process, index, static_count(t->proc));
+    use_idup(t, MPIX_COMM_SELF, 0, 1);
+    use_idup(t, all, rank, size);
     EPT_OK(t, MPI_Comm_split(all, rank % 2, -rank, &copy));
     EPT_OK(t, MPI_Barrier(copy));
     EPT_OK(t, MPI_Comm_free(&copy));
@@ -170,6 +216,52 @@ static void case_messages(MPI_Comm comm, struct ept *t)
 {
     static_on_each(t, messages_on_each, NULL);
     ept_use_comm(t, comm, t->rank, t->size);
+}
+
+/* Attributes and info of a handle are those of MPIX_COMM_ENDPOINTS. */
+static void check_facts(struct ept *t, MPI_Comm comm, bool is_static)
+{
+    static const int keyvals[] = {MPI_TAG_UB, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_UNIVERSE_SIZE};
+    char level[MPI_MAX_INFO_VAL] = "", expected[MPI_MAX_INFO_VAL] = "";
+    int length = sizeof(level), flag = 0;
+    MPI_Info info;
+
+    for (size_t i = 0; i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
+        int *value = NULL, *world = NULL, flag_world = 0;
+
+        EPT_OK(t, MPI_Comm_get_attr(MPI_COMM_WORLD, keyvals[i], &world, &flag_world));
+        EPT_OK(t, MPI_Comm_get_attr(comm, keyvals[i], &value, &flag));
+        EPT_EQ(t, is_static ? flag_world : flag, flag); /* MPI_COMM_SELF has its own */
+        EPT_EQ(t, is_static && 0 != flag_world ? *world : 0, is_static && 0 != flag ? *value : 0);
+    }
+    if (!is_static) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_get_info(MPIX_COMM_ENDPOINTS, &info));
+    EPT_OK(t, MPI_Info_get_string(info, "mpix_thread_level", &length, expected, &flag));
+    EPT_EQ(t, 1, flag);
+    EPT_OK(t, MPI_Info_free(&info));
+    length = sizeof(level);
+    EPT_OK(t, MPI_Comm_get_info(comm, &info));
+    EPT_OK(t, MPI_Info_get_string(info, "mpix_thread_level", &length, level, &flag));
+    EPT_EQ(t, 1, flag);
+    EPT_STREQ(t, expected, level);
+    EPT_OK(t, MPI_Info_free(&info));
+}
+
+static void facts_on_each(struct ept *t, int index, void *context)
+{
+    (void) index;
+    (void) context;
+    check_facts(t, MPIX_COMM_ENDPOINTS, is_static_job(t));
+    check_facts(t, MPIX_COMM_PROCESS, is_static_job(t));
+    check_facts(t, MPIX_COMM_SELF, is_static_job(t));
+}
+
+static void case_facts(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    static_on_each(t, facts_on_each, NULL);
 }
 
 /* The same tag, source and time on three communicators of the same endpoints. */
@@ -243,6 +335,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_ranks);
     EPT_CASE(t, case_groups);
     EPT_CASE(t, case_messages);
+    EPT_CASE(t, case_facts);
     EPT_CASE(t, case_apart);
     EPT_CASE(t, case_kept);
 #else

@@ -128,7 +128,8 @@ typedef struct mpix_endpoints_pml_t {
 
     /**
      * Make a communicator of endpoints of this process, without a message: one thread does so for
-     * all of them, and nobody may send on it before it returns.
+     * all of them, and nobody may send on it before it returns.  The predefined attributes and the
+     * promised thread level are as with MPIX_Comm_create_endpoints; the caller begins the notes.
      *
      * @param[in]  handles  of different endpoints of this process, by rank in the new one; any
      *                      intracommunicators of endpoints, the caller's

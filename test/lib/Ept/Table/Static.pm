@@ -30,6 +30,8 @@ our @ENTRIES = (
         [mixed => ['3x0'], '--how ist --counts 3'],
         [late => ['4x0'], '--how tsis --counts 2314 --level 3'],
         [none => [qw(1x0 3x0)], '--how iti']),
+    { program => 'static_world', variant => 'dirt', configs => [qw(1x0 2x0)], quick => ['1x0'],
+      plain => 0, args => '--counts 4 --dirt 1' },
     { program => 'static_world', variant => 'direct', configs => ['2x0'], quick => [], plain => 0,
       args => '--how si --counts 3', direct => 1 },
     { program => 'static_world', variant => 'cluster', cluster => 'one', configs => ['6x0'],

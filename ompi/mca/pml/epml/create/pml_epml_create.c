@@ -34,9 +34,9 @@
 #include "pml_epml_among.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
+#include "pml_epml_handle.h"
 #include "pml_epml_number.h"
 
-#include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
@@ -125,34 +125,12 @@ static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t
     return OMPI_SUCCESS == rc ? mca_pml_epml_hints_copy(comm, creation->info) : rc;
 }
 
-/** What MPI_COMM_WORLD says of the environment holds for an endpoint too; a library that was handed
- * one as its world may ask. */
-static int set_predefined_attributes(ompi_communicator_t *comm)
-{
-    static const int keyvals[] = {MPI_TAG_UB,          MPI_HOST,   MPI_IO,
-                                  MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_LASTUSEDCODE,
-                                  MPI_UNIVERSE_SIZE};
-    int rc = OMPI_SUCCESS;
-
-    for (size_t i = 0; OMPI_SUCCESS == rc && i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
-        void *value = NULL;
-        int flag = 0;
-
-        rc = ompi_attr_get_c(ompi_mpi_comm_world.comm.c_keyhash, keyvals[i], &value, &flag);
-        if (OMPI_SUCCESS == rc && 0 != flag && NULL != value) {
-            rc = ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, keyvals[i], *(int *) value,
-                                   true);
-        }
-    }
-    return rc;
-}
-
 static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
 {
     int rc = set_info(creation, handle);
 
     if (OMPI_SUCCESS == rc) {
-        rc = set_predefined_attributes(handle);
+        rc = mca_pml_epml_handle_attributes(handle);
     }
     if (OMPI_SUCCESS == rc) {
         snprintf(handle->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s ENDPOINTS FROM %s",

@@ -24,6 +24,7 @@
 #include "../base/base.h"
 #include "pml_epml_handle.h"
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
 
@@ -110,6 +111,26 @@ int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
     }
     if (OMPI_SUCCESS == rc) {
         *comm_p = comm;
+    }
+    return rc;
+}
+
+int mca_pml_epml_handle_attributes(ompi_communicator_t *comm)
+{
+    static const int keyvals[] = {MPI_TAG_UB,          MPI_HOST,   MPI_IO,
+                                  MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_LASTUSEDCODE,
+                                  MPI_UNIVERSE_SIZE};
+    int rc = OMPI_SUCCESS;
+
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < sizeof(keyvals) / sizeof(keyvals[0]); ++i) {
+        void *value = NULL;
+        int flag = 0;
+
+        rc = ompi_attr_get_c(ompi_mpi_comm_world.comm.c_keyhash, keyvals[i], &value, &flag);
+        if (OMPI_SUCCESS == rc && 0 != flag && NULL != value) {
+            rc = ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, keyvals[i], *(int *) value,
+                                   true);
+        }
     }
     return rc;
 }

@@ -44,6 +44,10 @@ int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep
 int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
                               mca_pml_epml_peers_t *remote, ompi_communicator_t **comm_p);
 
+/** What MPI_COMM_WORLD says of the environment holds for an endpoint too; a library that was handed
+ * one as its world may ask. */
+int mca_pml_epml_handle_attributes(ompi_communicator_t *comm);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_HANDLE_H */

@@ -28,6 +28,7 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "../static/static.h"
+#include "../agree/agree.h"
 #include "../base/base.h"
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
@@ -71,6 +72,17 @@ static int agree(int code)
     return 0 == anybody ? MPI_SUCCESS : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
 }
 
+/** What each has for itself has not come through our call, which does so. */
+static void begin_notes(int count)
+{
+    for (int i = 0; i < count; ++i) {
+        const mpix_endpoint_t *endpoint = mpix_endpoints_process_endpoint(i);
+
+        mpix_endpoints_notes_begin(endpoint->process);
+        mpix_endpoints_notes_begin(endpoint->self);
+    }
+}
+
 /** All endpoints of the job, and what each has for itself. */
 static int make_with(begin_t *begin, ompi_info_t *info)
 {
@@ -82,6 +94,9 @@ static int make_with(begin_t *begin, ompi_info_t *info)
     }
     is_begun = OMPI_SUCCESS
                == mpix_endpoints_process_begin(begin->handles, begin->count, begin->level);
+    if (is_begun) {
+        begin_notes(begin->count);
+    }
     code = agree(is_begun ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     if (MPI_SUCCESS != code && is_begun) {
         mpix_endpoints_process_undo();
