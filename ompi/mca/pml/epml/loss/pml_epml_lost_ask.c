@@ -27,6 +27,7 @@
 #include "pml_epml_lost.h"
 
 #include "ompi/constants.h"
+#include "ompi/runtime/ompi_rte.h"
 
 /** Members of a communicator that are looked at in one round, if it may be any of them. */
 #define ASK_MOST 16
@@ -123,19 +124,59 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     }
 }
 
+/** Beyond a network somebody may be lost to one and not to another one, who will find out. */
+static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
+{
+    return NULL == peer->shm && EPML_WAY_NODE == peer->way;
+}
+
+/** Note a member's process.  @return had it been noted? */
+static bool note_process(unsigned char *noted, const mca_pml_epml_peer_t *peer)
+{
+    const opal_vpid_t process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
+    const unsigned char bit = (unsigned char) (1u << process % 8);
+    const bool was = 0 != (noted[process / 8] & bit);
+
+    noted[process / 8] |= bit;
+    return was;
+}
+
+/** Look after the neighbours.  A process dies as a whole: one member of each is enough, and whoever has
+ * a connection needs no memory of the node for it.
+ *
+ * @param[in,out] noted  a bit a process; NULL: there was no memory */
+static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *noted)
+{
+    const mca_pml_epml_peers_t *peers = comm->peers;
+
+    for (int32_t i = 0; i < peers->count; ++i) {
+        mca_pml_epml_peer_t *peer = peers->member[i];
+
+        if (is_neighbour(peer) && NULL != mca_pml_epml_connection_find(comm->ep, peer)) {
+            ask(comm->ep, peer, true);
+            if (NULL != noted) {
+                (void) note_process(noted, peer);
+            }
+        }
+    }
+    for (int32_t i = 0; NULL != noted && i < peers->count; ++i) {
+        if (is_neighbour(peers->member[i]) && !note_process(noted, peers->member[i])) {
+            ask(comm->ep, peers->member[i], true);
+        }
+    }
+}
+
 void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_pml_epml_ep_t *ep = comm->ep;
 
     mca_pml_epml_lock(ep);
-    /* Who is beyond a network may be lost to one and not to another one, who will find out. */
-    for (int32_t i = 0; 0 > comm->loss.rank && i < comm->peers->count; ++i) {
-        mca_pml_epml_peer_t *peer = comm->peers->member[i];
+    if (0 > comm->loss.rank) {
+        unsigned char *noted = calloc(ompi_process_info.num_procs / 8 + 1, 1);
 
-        if (NULL == peer->shm && EPML_WAY_NODE == peer->way) {
-            ask(ep, peer, true);
-        }
+        look_after_neighbours(comm, noted);
+        free(noted);
     }
     if (mca_pml_epml_lost_has_news(ep)) {
         mca_pml_epml_lost_look(ep);
