@@ -17,7 +17,8 @@
  * the second and the last rank, each time on a new communicator.  Either all goes well, another way, or
  * calls end with MPI_ERR_NO_MEM at all who wait for that rank, and from then on at all; nobody hangs,
  * what has succeeded is right, and the communicator can be freed.  Others notice nothing.  (offered: what
- * waits for a receive that is never posted, as who was to has failed, is taken back.)
+ * waits for a receive that is never posted, as who was to has failed, is taken back; survivor: also when
+ * that one has freed the communicator.)
  *
  *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message has
  *              no way to tell the others
@@ -542,6 +543,54 @@ static void case_offered(MPI_Comm comm, struct ept *t)
     }
 }
 
+/** Who has failed frees the communicator, the only one that it has with the root's endpoint, before or
+ * after the root's offer comes; its endpoint lives on. */
+static void survive(MPI_Comm comm, struct ept *t, int order)
+{
+    round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .class = MPI_SUCCESS};
+    MPI_Request request = MPI_REQUEST_NULL;
+    char *data = calloc(1, OFFERED);
+    MPI_Comm rest;
+    int rc;
+
+    EPT_OK(t, MPIX_Comm_create_endpoints(comm, 1, MPI_INFO_NULL, &r.comm));
+    EPT_OK(t, MPI_Comm_set_errhandler(r.comm, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Comm_split(r.comm, t->proc, 0, &rest));
+    EPT_OK(t, MPI_Barrier(r.comm));
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->proc) {
+        (void) usleep(0 == order % 2 ? 0 : 500);
+        rc = MPI_Ibcast(data, OFFERED, MPI_BYTE, 0, r.comm, &request);
+    } else {
+        const bool is_victim = 1 == t->proc && 0 == t->local;
+
+        (void) usleep(0 == order % 2 ? 50000 : 0);
+        if (is_victim) {
+            fail_alloc(1);
+        }
+        rc = MPI_Ibcast(data, OFFERED, MPI_BYTE, 0, r.comm, &request);
+        if (is_victim) {
+            EPT_CHECK(t, fail_alloc_done(), "nothing was allocated");
+        }
+    }
+    (void) waited(&r, rc, &request);
+    if (0 == t->rank || 0 != t->proc) {
+        EPT_EQ(t, MPI_ERR_NO_MEM, r.class);
+    }
+    EPT_OK(t, MPI_Comm_free(&r.comm));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_Comm_free(&rest));
+    free(data);
+}
+
+static void case_survivor(MPI_Comm comm, struct ept *t)
+{
+    for (int i = 0; 1 < t->nprocs && i < 20; ++i) {
+        ept_phase(t, "time %d", i);
+        survive(comm, t, i);
+    }
+}
+
 static void case_nonblocking(MPI_Comm comm, struct ept *t)
 {
     all_rounds(comm, t, nonblocking, true);
@@ -594,6 +643,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_ahead);
     EPT_CASE(t, case_spanning);
     EPT_CASE(t, case_offered);
+    EPT_CASE(t, case_survivor);
     EPT_CASE(t, case_many);
     EPT_CASE(t, case_blocking);
     EPT_CASE(t, case_nonblocking);

@@ -230,7 +230,8 @@ int mca_pml_epml_call_add_comm(ompi_communicator_t *newcomm)
 }
 
 /** Throw away a message that nobody will receive.  Where somebody is lost, its sender waits for an
- * answer that otherwise nobody would give any more. */
+ * answer that otherwise nobody would give any more.  Of a collective that has failed for another
+ * reason the sender hears, and asks. */
 static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message)
 {
     mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
@@ -240,6 +241,8 @@ static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *messa
                                      comm->peers->member[epml_match_queue_of(message)->source],
                                      kept->common.request);
     }
+    comm->may_owe |= EPML_HDR_RNDV == kept->common.kind
+                     && MPI_ANY_TAG > epml_match_queue_of(message)->tag;
     epml_match_remove(&comm->ep->match, message);
     mca_pml_epml_unexpected_free(comm->ep, kept);
 }
@@ -273,6 +276,9 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
 
     mca_pml_epml_enrolled_free(comm);
     ompi_comm->c_pml_comm = NULL;
+    if (comm->may_owe) {
+        mca_pml_epml_peers_keep(comm->peers);
+    }
     mca_pml_epml_peers_release(comm->peers);
     mca_pml_epml_peers_release(comm->local);
     free(comm);

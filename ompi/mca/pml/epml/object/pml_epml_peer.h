@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Peers, and lists of them: pml_epml_peer.c, pml_epml_intern.c.
+ * Peers, and lists of them: pml_epml_peer.c, pml_epml_intern.c, pml_epml_kept.c.
  */
 
 #ifndef MCA_PML_EPML_PEER_H
@@ -72,6 +72,13 @@ void mca_pml_epml_intern_finalize(void);
  * @return OMPI_SUCCESS; MPI_ERR_GROUP if a member is in neither; OMPI_ERR_OUT_OF_RESOURCE */
 int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *first,
                                  mca_pml_epml_peers_t *second, mca_pml_epml_peers_t **peers_p);
+
+/** A communicator goes whose members may still ask this process for an answer: the neighbours among
+ * them can be found as long as they are of the EPML_KEPT last ones.  Any thread. */
+void mca_pml_epml_peers_keep(const mca_pml_epml_peers_t *peers);
+
+/** Nobody asks any more. */
+void mca_pml_epml_kept_finalize(void);
 
 /** All peers are gone: give up what numbers them. */
 void mca_pml_epml_peers_finalize(void);

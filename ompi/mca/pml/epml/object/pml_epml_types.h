@@ -349,6 +349,9 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
+    bool may_owe;    /**< a guest has told others of something, or heard of it, as of an error, or a
+                      * message of a collective was never received: members may still ask for
+                      * what they have offered; under the ep's lock */
     void **objects;  /**< of guests, see pml_epml_enrolled.h; NULL: none; set under the lock */
 } mca_pml_epml_comm_t;
 

@@ -40,6 +40,7 @@ int mca_pml_epml_own_send(mca_pml_epml_comm_t *comm, int number, int rank, const
                            .source = comm->rank,
                            .tag = number}};
 
+    comm->may_owe = true;
     if (0 < size) {
         memcpy(message.data, data, size);
     }
@@ -63,6 +64,7 @@ static bool own_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
         mca_pml_epml_ep_drop(ep); /* it has been freed here, most likely */
         return true;
     }
+    comm->may_owe = true;
     /* Its sender may still write to it: what the guest checks must be what it uses. */
     memcpy(data, message->rest, message->rest_size);
     __asm__ volatile("" : : "r"(data) : "memory");

@@ -23,7 +23,9 @@
  * So the sender asks (WITHDRAW), and waits for the answer.  There are three cases at the receiver:
  *
  *  - the message waits unmatched: it is thrown away, and FIN says that nobody fetches it;
- *  - its communicator is gone, and with it all receives and messages: likewise;
+ *  - its communicator is gone, and with it all receives and messages: likewise.  By then the receiver
+ *    may have nothing in common with the sender any more, but keeps a while who was in it
+ *    (mca_pml_epml_peers_keep);
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *
  * The endpoint may be gone as well.  Of the network its module stays, and its process answers in
