@@ -18,6 +18,9 @@ use warnings;
 # Errors of the initialization come back.
 my $RETURN = 'mpi_initial_errhandler mpi_errors_return';
 
+# The launcher takes these for its own if they are among its options.
+my $ASYNC = 'OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0';
+
 our @ENTRIES = (
     # Who is there, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t MPI_Init_thread.
     (map { my ($variant, $configs, $args) = @$_;
@@ -40,7 +43,7 @@ our @ENTRIES = (
       plain => 0, args => '--counts 3', timeout => 240 },
     # What processes say is fetched when it is asked for.
     { program => 'static_world', variant => 'async', configs => ['3x0'], quick => [], plain => 0,
-      args => '--how sti --counts 2', mca => 'pmix_base_async_modex 1 pmix_base_collect_data 0' },
+      args => '--how sti --counts 2', env => $ASYNC },
     (map { my ($wrong, $mca, %more) = @$_;
            +{ program => 'static_errors', variant => $wrong, configs => ['3x0'], quick => [],
               plain => 0, args => "--wrong $wrong --by 1 --how ssi", mca => "$RETURN $mca",
@@ -49,6 +52,10 @@ our @ENTRIES = (
         ['limit', 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints'],
         ['absent', ''], ['apart', '', args => '--wrong apart --by 1 --how s',
                          env => 'MPIX_ENDPOINTS_STATIC=0']),
+    # Nobody waits for what others say.
+    { program => 'static_errors', variant => 'unheard', configs => ['2x0'], quick => [], plain => 0,
+      args => '--wrong apart --by 9', mca => $RETURN, timeout => 60,
+      env => "$ASYNC OMPI_MCA_async_mpi_init=1" },
     { program => 'static_errors', variant => 'late', configs => [qw(1x0 2x0)], quick => [],
       plain => 0, args => '--wrong late --by 9 --how si', mca => $RETURN, timeout => 60 },
     { program => 'static_errors', variant => 'unselected', configs => ['2x0'], quick => [],

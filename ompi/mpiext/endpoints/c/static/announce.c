@@ -30,6 +30,7 @@
 
 #include <stdlib.h>
 
+#include "ompi/runtime/params.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
@@ -62,9 +63,16 @@ static bool looks(void)
                                              : LOOK_MOST >= mpix_endpoints_job_size();
 }
 
+/** Will all have said how they begin when libmpi has begun here?  Where it neither gathers that nor
+ * waits for anybody, one that starts late may be missing for some and there for others. */
+static bool is_heard(void)
+{
+    return !ompi_async_mpi_init || !opal_pmix_base_async_modex || opal_pmix_collect_all_data;
+}
+
 void mpix_endpoints_announce_publish(void)
 {
-    const int how = MPIX_ENDPOINTS_BEGINS_PLAIN == announced && !looks()
+    const int how = !is_heard() || (MPIX_ENDPOINTS_BEGINS_PLAIN == announced && !looks())
                         ? MPIX_ENDPOINTS_BEGINS_WITHOUT
                         : announced;
     pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = (uint32_t) how};
