@@ -251,7 +251,7 @@ static void case_silent(const pair_t *pair)
             say(fds[i], &greeting, sizeof(greeting) / 2);
         }
     }
-    for (int round = 0; 0 < open; ++round) {
+    while (0 < open) {
         int fd = dial(&side);
 
         TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
