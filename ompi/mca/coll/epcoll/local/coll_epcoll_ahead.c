@@ -52,27 +52,12 @@ static int say_packed(epcoll_member_t *member, uint64_t word,
                       const mca_coll_epcoll_buffer_t *buffer, size_t size)
 {
     unsigned char packed[EPCOLL_INLINE];
-    /* Of a root's own part, what it sends and what it receives may differ. */
-    const int rc = mca_coll_epcoll_bytes(buffer) == size ? mca_coll_epcoll_pack(packed, buffer)
-                                                         : MPI_ERR_TRUNCATE;
+    const int rc = mca_coll_epcoll_small_pack(packed, buffer, size);
 
     if (0 == rc) {
         say(member, word, packed, size);
     }
     return rc;
-}
-
-/** Packed bytes to a block of what we receive. */
-static int take(const mca_coll_epcoll_call_t *call, const void *packed, size_t block)
-{
-    const mca_coll_epcoll_buffer_t received = {
-        .address = (char *) call->recv
-                   + (ptrdiff_t) (block * call->recv_count)
-                         * mca_coll_epcoll_extent(call->recv_type),
-        .count = call->recv_count,
-        .type = call->recv_type};
-
-    return mca_coll_epcoll_unpack(&received, packed);
 }
 
 /** One has something for all: the same, or a block for each. */
@@ -91,10 +76,12 @@ static int tell(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
                                                .type = call->send_type};
 
         rc = say_packed(member, word, &sent, call->bytes * (scatters ? member->count : 1));
-        return 0 != rc || !scatters || call->in_place ? rc : take(call, line->data + offset, 0);
+        return 0 != rc || !scatters || call->in_place
+                   ? rc
+                   : mca_coll_epcoll_small_take(call, line->data + offset, 0);
     }
     rc = epcoll_wait_line(member, root, word);
-    return 0 == rc ? take(call, line->data + offset, 0) : rc;
+    return 0 == rc ? mca_coll_epcoll_small_take(call, line->data + offset, 0) : rc;
 }
 
 static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
@@ -116,7 +103,7 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
             rc = epcoll_wait_line(member, i, word);
-            rc = 0 == rc ? take(call, epcoll_line(member, i)->data, i) : rc;
+            rc = 0 == rc ? mca_coll_epcoll_small_take(call, epcoll_line(member, i)->data, i) : rc;
         }
     }
     return rc;

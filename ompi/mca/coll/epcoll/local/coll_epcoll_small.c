@@ -120,26 +120,11 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
                                  * mca_coll_epcoll_extent(call->recv_type);
         }
     }
-    /* Of a root's own part, what it sends and what it receives may differ. */
-    rc = mca_coll_epcoll_bytes(&sent) == size ? mca_coll_epcoll_pack(packed, &sent)
-                                              : MPI_ERR_TRUNCATE;
+    rc = mca_coll_epcoll_small_pack(packed, &sent, size);
     if (OPAL_LIKELY(0 == rc)) {
         epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
     }
     return rc;
-}
-
-/** What a member has said goes to a place in our buffer. */
-static int take(const mca_coll_epcoll_call_t *call, const void *packed, size_t block)
-{
-    const mca_coll_epcoll_buffer_t received = {
-        .address = (char *) call->recv
-                   + (ptrdiff_t) (block * call->recv_count)
-                         * mca_coll_epcoll_extent(call->recv_type),
-        .count = call->recv_count,
-        .type = call->recv_type};
-
-    return mca_coll_epcoll_unpack(&received, packed);
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
@@ -153,7 +138,9 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
             rc = epcoll_wait_member(member, 0, i, word);
-            rc = 0 == rc ? take(call, epcoll_slot(member, i)->data + offset, i) : rc;
+            rc = 0 == rc
+                     ? mca_coll_epcoll_small_take(call, epcoll_slot(member, i)->data + offset, i)
+                     : rc;
         }
     }
     return rc;
@@ -232,7 +219,8 @@ static int scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, 
     if (0 != rc || (is_root && (call->in_place || !is_scatter))) {
         return rc;
     }
-    return take(call, blocks + (is_scatter ? member->index * call->bytes : 0), 0);
+    return mca_coll_epcoll_small_take(call, blocks + (is_scatter ? member->index * call->bytes : 0),
+                                      0);
 }
 
 /** The kinds in which each says something of its own.  Our slot is said. */
@@ -318,10 +306,15 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     case EPCOLL_BARRIER:
         return 0;
     case EPCOLL_BCAST:
-        return is_root ? 0 : take(call, epcoll_slot(member, (uint32_t) call->root)->data, 0);
+        return is_root
+                   ? 0
+                   : mca_coll_epcoll_small_take(call,
+                                                epcoll_slot(member, (uint32_t) call->root)->data,
+                                                0);
     case EPCOLL_SCATTER:
-        return is_root && call->in_place ? 0
-                                         : take(call,
+        return is_root && call->in_place
+                   ? 0
+                   : mca_coll_epcoll_small_take(call,
                                                 epcoll_slot(member, (uint32_t) call->root)->data
                                                     + member->index * call->bytes,
                                                 0);

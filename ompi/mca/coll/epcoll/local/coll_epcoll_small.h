@@ -20,7 +20,10 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../data/data.h"
 #include "coll_epcoll_pieces.h"
+
+#include "mpi.h"
 
 BEGIN_C_DECLS
 
@@ -45,6 +48,29 @@ int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, si
 /** An allreduce of few bytes of a dense type: the shortest way. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
+
+/** What a member says, of a buffer, which is to be that long: of a root's own part, what it sends and
+ * what it receives may differ.  @return MPI_SUCCESS or an error code */
+static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll_buffer_t *buffer,
+                                             size_t size)
+{
+    return mca_coll_epcoll_bytes(buffer) == size ? mca_coll_epcoll_pack(packed, buffer)
+                                                 : MPI_ERR_TRUNCATE;
+}
+
+/** What a member has said, to a block of what we receive.  @return MPI_SUCCESS or an error code */
+static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call, const void *packed,
+                                             size_t block)
+{
+    const mca_coll_epcoll_buffer_t received = {
+        .address = (char *) call->recv
+                   + (ptrdiff_t) (block * call->recv_count)
+                         * mca_coll_epcoll_extent(call->recv_type),
+        .count = call->recv_count,
+        .type = call->recv_type};
+
+    return mca_coll_epcoll_unpack(&received, packed);
+}
 
 /** May members be ahead of each other in it, where there are rings?  (coll_epcoll_ahead.c) */
 bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind);
