@@ -81,6 +81,9 @@ our @ENTRIES = (
       longer => [qw(2x2 4x2/tcp)] },
     { program => 'p2p_types', configs => [qw(1x1 1x4 2x2)], longer => [qw(1x2 2x1 4x4/tcp)] },
     { program => 'coll_reduce', configs => \@SOME, longer => ['2x4'] },
+    # Plain runs: Open MPI's own components choose other ways for other forms.
+    { program => 'coll_order', configs => [qw(1x4 2x2/node 3x2/node 2x2/tcp)], plain => 0,
+      longer => [qw(1x9 2x3/node 3x3/node 4x2/node 2x8/node 3x3/tcp)], quick => ['2x2/node'] },
     # Open MPI 5 shows a text twice where it does not put equal ones together.
     { program => 'coll_told', configs => [qw(1x2 1x4)], longer => ['1x16'], quick => ['1x4'],
       plain => 0, mca => 'opal_base_help_aggregate 0',

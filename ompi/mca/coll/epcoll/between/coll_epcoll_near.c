@@ -15,7 +15,7 @@
  *
  * Called by the layers calls, between and pending.
  *
- * Tests: coll_late, coll_nomem (own), coll_pending, death_coll
+ * Tests: coll_late, coll_nomem (own), coll_pending, death_coll, coll_order
  */
 
 #include "ompi_config.h"
@@ -139,10 +139,17 @@ static bool may_be_ahead(const mca_coll_epcoll_handle_t *handle)
     return 0 == handle->near->member.levels;
 }
 
+bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
+                               const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+{
+    return mca_coll_epcoll_is_small(member, (uint32_t) mca_coll_epcoll_component.inline_limit, call)
+           && (NULL == call->op || !mca_coll_epcoll_shows_order(call)
+               || (0 == member->levels && mca_coll_epcoll_order_serves(handle->layout, call)));
+}
+
 static bool is_small(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    return mca_coll_epcoll_is_small(&handle->near->member,
-                                    (uint32_t) mca_coll_epcoll_component.inline_limit, call);
+    return mca_coll_epcoll_near_fits(handle, &handle->near->member, call);
 }
 
 /** Whether blocks are used is not settled. */
@@ -193,6 +200,7 @@ void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t 
     epcoll_member_init(member, base + block * near_size(handle), handle->size,
                        (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
     member->broken = &((epcoll_block_t *) base)->broken;
+    member->order = handle->layout;
 }
 
 void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)

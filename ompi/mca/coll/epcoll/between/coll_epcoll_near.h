@@ -60,6 +60,11 @@ bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_handle_t *handle,
 /** All of a blocking call that does one of them.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
+/** Does a call fit in slots of the node's memory, of as many members as that, and may it go there?  What it
+ * gives must not change when it goes there for the first time. */
+bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
+                               const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
+
 /** The member's view of one of the blocks there, by rank; all break together. */
 void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
                                epcoll_member_t *member);

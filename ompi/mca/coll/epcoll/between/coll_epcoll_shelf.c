@@ -41,6 +41,20 @@ static size_t block_size(const mca_coll_epcoll_handle_t *handle)
     return (size + 4095) & ~(size_t) 4095;
 }
 
+/** Of what does not compare it shows by how many elements a kernel is called, and where these begin. */
+static bool is_maximum(const mca_coll_epcoll_call_t *call)
+{
+    switch (call->op->o_f_to_c_index) {
+    case OMPI_OP_BASE_FORTRAN_MAX:
+    case OMPI_OP_BASE_FORTRAN_MAXLOC:
+    case OMPI_OP_BASE_FORTRAN_MIN:
+    case OMPI_OP_BASE_FORTRAN_MINLOC:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
@@ -61,7 +75,9 @@ bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_EXSCAN:
     case EPCOLL_SCAN:
         return SHELF_SCAN_MEMBERS >= handle->size && section >= call->recv_type->super.size
-               && mca_coll_epcoll_is_as_packed(call->recv_type);
+               && mca_coll_epcoll_is_as_packed(call->recv_type)
+               && (!mca_coll_epcoll_shows_order(call)
+                   || (!is_maximum(call) && mca_coll_epcoll_order_serves(handle->layout, call)));
     default:
         return false;
     }
@@ -100,6 +116,7 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle)
     epcoll_set_crowded(&shelf->member, door->is_crowded());
     shelf->member.turn = mca_coll_epcoll_turn;
     shelf->member.context = shelf;
+    shelf->member.order = handle->layout;
     handle->shelf = shelf; /* sequentially consistent; partner: break_shared */
     /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
     atomic_fetch_add_explicit(&shelf->member.block->users, 1, memory_order_relaxed);

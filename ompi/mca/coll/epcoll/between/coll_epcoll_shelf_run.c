@@ -23,7 +23,7 @@
  *
  * Called by coll_epcoll_between.c.
  *
- * Tests: coll_layout, coll_late, death_coll
+ * Tests: coll_layout, coll_late, death_coll, coll_order
  */
 
 #include "ompi_config.h"
@@ -215,7 +215,7 @@ static uint32_t source_of(const shelf_t *op, uint32_t turn)
     return next < op->shelf->size ? next : next - op->shelf->size;
 }
 
-/** Prefixes of a round, of all before us, from the last to the first. */
+/** Prefixes of a round, of all before us. */
 static int put_together(const shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
@@ -232,6 +232,16 @@ static int put_together(const shelf_t *op)
         vector[i] = mca_coll_epcoll_shelf_at(op->shelf, i, op->before + 1 + op->taken);
     }
     vector[own] = (const char *) sent(op, own).address + first;
+    if (mca_coll_epcoll_shows_order(call)) {
+        mca_coll_epcoll_order_t order = {.layout = op->shelf->member.order,
+                                         .rank = own,
+                                         .count = size_of(op, op->taken)
+                                                  / call->recv_type->super.size};
+
+        memcpy(order.said, vector, reduction.count * sizeof(*vector));
+        mca_coll_epcoll_order_run(&order, call, recv);
+        return MPI_SUCCESS;
+    }
     return mca_coll_epcoll_reduce_part(&reduction, 0,
                                        size_of(op, op->taken) / call->recv_type->super.size, &recv,
                                        1);

@@ -110,6 +110,8 @@ typedef struct epcoll_member_t {
      * with which the operation ends */
     int (*turn)(void *context);
     void *context;
+    const void
+        *order; /**< its owner's: local/coll_epcoll_order.h; NULL: from the last to the first */
     epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
 } epcoll_member_t;
 
@@ -166,6 +168,7 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
     epcoll_set_crowded(member, false);
     member->turn = NULL;
     member->context = NULL;
+    member->order = NULL;
     member->ring = NULL;
 }
 

@@ -56,10 +56,21 @@ typedef struct small_t {
     char bytes[BLOCK_BYTES + (ROOMS + 1) * ALIGNMENT];
 } small_t;
 
+/** Not of maxima and minima: of numbers that do not compare, that kernel takes another one than the kernel
+ * of two buffers does, by which slots and messages go. */
 static bool is_of_three(const mca_coll_epcoll_reduction_t *reduction)
 {
     const ompi_op_t *op = reduction->op;
 
+    switch (op->o_f_to_c_index) {
+    case OMPI_OP_BASE_FORTRAN_MAX:
+    case OMPI_OP_BASE_FORTRAN_MAXLOC:
+    case OMPI_OP_BASE_FORTRAN_MIN:
+    case OMPI_OP_BASE_FORTRAN_MINLOC:
+        return false;
+    default:
+        break;
+    }
     return ompi_op_is_intrinsic(reduction->op) && ompi_datatype_is_predefined(reduction->type)
            && 0 <= ompi_op_ddt_map[reduction->type->id]
            && NULL != op->o_3buff_intrinsic.fns[ompi_op_ddt_map[reduction->type->id]];

@@ -16,12 +16,13 @@
  *
  * Called by the layer between.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_different
+ * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_order
  */
 
 #include "ompi_config.h"
 
 #include "../data/data.h"
+#include "coll_epcoll_order.h"
 #include "coll_epcoll_small.h"
 
 #include "mpi.h"
@@ -125,6 +126,27 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     return rc;
 }
 
+/** As fold, of members of several processes, of whose order something shows. */
+static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
+                         uint32_t last)
+{
+    mca_coll_epcoll_order_t order = {.layout = member->order,
+                                     .rank = member->index,
+                                     .is_small = true,
+                                     .count = call->recv_count};
+
+    for (uint32_t i = last + 1; i-- > 0;) {
+        const int rc = epcoll_wait_line(member, i, word);
+
+        if (0 != rc) {
+            return rc;
+        }
+        order.said[i] = epcoll_line(member, i)->data;
+    }
+    mca_coll_epcoll_order_run(&order, call, call->recv);
+    return 0;
+}
+
 /** Those that reduce: up to which member, and whether that one's part is ours. */
 static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
@@ -143,6 +165,9 @@ static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
             return 0;
         }
         --last;
+    }
+    if (NULL != member->order && mca_coll_epcoll_shows_order(call)) {
+        return fold_in_order(member, call, word, last);
     }
     if (last == member->index) {
         if (!call->in_place) {

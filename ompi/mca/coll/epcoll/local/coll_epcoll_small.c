@@ -14,12 +14,13 @@
  * Collectives whose data travel in slots.  Members read what they need, and no more: who only gives
  * (of those that gather and reduce, a low rank of a scan) does not wait.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending
+ * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending, coll_order
  */
 
 #include "ompi_config.h"
 
 #include "../data/data.h"
+#include "coll_epcoll_order.h"
 #include "coll_epcoll_small.h"
 
 #include "mpi.h"
@@ -179,25 +180,84 @@ static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *ca
     return rc;
 }
 
+/** Where our block is in the vector of a call that scatters: elements. */
+static size_t block_begin(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                          size_t *count)
+{
+    size_t first = 0;
+
+    *count = call->send_count;
+    if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
+        return member->index * call->send_count;
+    }
+    for (uint32_t i = 0; i < member->index; ++i) {
+        first += EPCOLL_COUNT(call->recv_counts, i);
+    }
+    *count = EPCOLL_COUNT(call->recv_counts, member->index);
+    return first;
+}
+
 /** Our block of what all say together. */
 static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     alignas(16) unsigned char all[EPCOLL_INLINE];
     const size_t size = call->recv_type->super.size;
-    size_t first = member->index * call->send_count, count = call->send_count;
+    size_t count;
+    const size_t first = block_begin(member, call, &count);
     const int rc = fold(member, call, word, 0, member->count - 1, all);
 
-    if (EPCOLL_REDUCE_SCATTER == call->kind) {
-        first = 0;
-        for (uint32_t i = 0; i < member->index; ++i) {
-            first += EPCOLL_COUNT(call->recv_counts, i);
-        }
-        count = EPCOLL_COUNT(call->recv_counts, member->index);
-    }
     if (0 == rc) {
         memcpy(call->recv, all + first * size, count * size);
     }
     return rc;
+}
+
+/** Members live in several processes, and it would show if they were put together as those of one. */
+static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+{
+    return NULL != member->order && NULL != call->op && mca_coll_epcoll_shows_order(call);
+}
+
+/** Then: what we want of what they say. */
+static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+{
+    mca_coll_epcoll_order_t order = {.layout = member->order,
+                                     .rank = member->index,
+                                     .is_small = true,
+                                     .count = call->recv_count};
+    uint32_t end = member->count;
+    size_t first = 0;
+
+    switch (call->kind) {
+    case EPCOLL_REDUCE:
+        end = member->index == (uint32_t) call->root ? end : 0;
+        break;
+    case EPCOLL_SCAN:
+        end = member->index + 1;
+        break;
+    case EPCOLL_EXSCAN:
+        end = member->index;
+        break;
+    case EPCOLL_REDUCE_SCATTER:
+    case EPCOLL_REDUCE_SCATTER_BLOCK:
+        first = block_begin(member, call, &order.count) * call->recv_type->super.size;
+        break;
+    default:
+        break;
+    }
+    epcoll_ask_members(member, 0, end);
+    for (uint32_t i = end; i-- > 0;) {
+        const int rc = epcoll_wait_member(member, 0, i, word);
+
+        if (0 != rc) {
+            return rc;
+        }
+        order.said[i] = epcoll_slot(member, i)->data + first;
+    }
+    if (0 < end) {
+        mca_coll_epcoll_order_run(&order, call, call->recv);
+    }
+    return 0;
 }
 
 /** One has blocks for all. */
@@ -228,6 +288,9 @@ static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
 {
     const uint32_t last = member->count - 1, index = member->index;
 
+    if (OPAL_UNLIKELY(is_in_order(member, call))) {
+        return hear_in_order(member, call, word);
+    }
     switch (call->kind) {
     case EPCOLL_GATHER:
         return index == (uint32_t) call->root ? gather(member, call, word) : 0;
@@ -319,6 +382,9 @@ static int small_hear(mca_coll_epcoll_running_t *running)
                                                     + member->index * call->bytes,
                                                 0);
     case EPCOLL_ALLREDUCE: /* in the order of a blocking one */
+        if (is_in_order(member, call)) {
+            return hear_in_order(member, call, running->word);
+        }
         return 0 == member->levels
                    ? fold(member, call, running->word, 0, member->count - 1, call->recv)
                    : epcoll_alone(member, &all, call->recv);
@@ -386,7 +452,7 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                                                call->bytes);
     int rc;
 
-    if (EPCOLL_ALLREDUCE == call->kind) {
+    if (EPCOLL_ALLREDUCE == call->kind && !is_in_order(member, call)) {
         return mca_coll_epcoll_small_allreduce(handle, call->in_place ? call->recv : call->send,
                                                call->recv, call->recv_count, call->recv_type,
                                                call->op);

@@ -19,6 +19,7 @@
 
 #include "coll_epcoll_channel.h"
 #include "coll_epcoll_move.h"
+#include "coll_epcoll_order.h"
 #include "coll_epcoll_pieces.h"
 #include "coll_epcoll_small.h"
 

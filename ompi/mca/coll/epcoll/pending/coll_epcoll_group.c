@@ -71,8 +71,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
         return handle->may_be_near && all_want_some(handle, call)
-               && mca_coll_epcoll_is_small(&all, (uint32_t) mca_coll_epcoll_component.inline_limit,
-                                           call);
+               && mca_coll_epcoll_near_fits(handle, &all, call);
     default:
         return false; /* not all have come when it is over */
     }
@@ -122,6 +121,7 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     base = group->memory->base;
     epcoll_member_init(member, base + place * size_of(handle), handle->size,
                        (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
+    member->order = handle->layout;
     /* The node's block is used, or not, by the same calls at all members. */
     member->broken = handle->blocks.is_used ? handle->near->member.broken
                                             : &first_block(group)->broken;
