@@ -76,6 +76,16 @@ our @ENTRIES = (
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8' },
     { program => 'static_number', variant => 'cluster', cluster => 'one', configs => ['3x0'],
       quick => [], plain => 0, args => '--net 1' },
+    # What the launcher was told, by its options and by the environment; nothing, and nonsense.
+    (map { my ($variant, $launcher, $args, %more) = @$_;
+           +{ program => 'static_told', variant => $variant, configs => ['2x0'], plain => 0,
+              launcher => $launcher, args => $args, quick => [], %more } }
+        [number => '-endpoints 3 -threadlevel funneled', '--number 3 --told-level 1', quick => ['2x0']],
+        [environment => '-x MPIX_ENDPOINTS=2 -x MPIX_THREAD_LEVEL=3', '--number 2 --told-level 3'],
+        [plain => '--endpoints 4', '--number 4 --how i'], [nothing => '', ''],
+        [nonsense => '-x MPIX_ENDPOINTS=0x4 -x MPIX_THREAD_LEVEL=4', '']),
+    { program => 'static_told', variant => 'abi', abi => 1, configs => ['2x0'], quick => [], plain => 0,
+      launcher => '-endpoints 2', args => '--number 2' },
     (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
               args => '--counts 3', plain => 0 } }
         qw(static_world static_attach)),

@@ -217,6 +217,16 @@ EXPORT int PMPIX_Query_endpoints_number(abi_comm_t parent, int *optimal, int *ma
     return comm_error_to_abi(mpix_endpoints_call_number, parent, optimal, maximum);
 }
 
+EXPORT int PMPIX_Query_endpoints_told(int *number, int *thread_level)
+{
+    const int code = mpix_endpoints_call_told(number, thread_level);
+
+    if (MPI_SUCCESS == code && 0 <= *thread_level) {
+        *thread_level = ompi_convert_ts_level_ompi_to_standard(*thread_level);
+    }
+    return error_to_abi(code);
+}
+
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Init_endpoint);
@@ -233,3 +243,4 @@ EXPORT WEAK(MPIX_Comm_process);
 EXPORT WEAK(MPIX_Comm_self);
 EXPORT WEAK(MPIX_Comm_num_endpoints);
 EXPORT WEAK(MPIX_Query_endpoints_number);
+EXPORT WEAK(MPIX_Query_endpoints_told);

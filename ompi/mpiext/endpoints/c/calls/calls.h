@@ -119,6 +119,9 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_num_endpoints(MPI_Comm comm, int *nu
 /** MPIX_Query_endpoints_number. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum);
 
+/** MPIX_Query_endpoints_told; the level is Open MPI's, or -1. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_told(int *number, int *thread_level);
+
 END_C_DECLS
 
 #endif /* MPIEXT_ENDPOINTS_CALLS_H */

@@ -21,7 +21,7 @@
  * Not seams: programs call these functions themselves, and find ours first because the library is
  * linked before libmpi.  A process whose MPI_Init is libmpi's takes no part, which the others see.
  *
- * Tests: static_world, static_errors
+ * Tests: static_world, static_errors, static_told
  */
 
 #include "ompi_config.h"
@@ -33,6 +33,7 @@
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ompi/constants.h"
@@ -126,6 +127,16 @@ static int make(begin_t *begin)
     return code;
 }
 
+/** Says in MPI_INFO_ENV how many ranks share this process's memory from the beginning on: the key asp of
+ * chapter 12's draft for MPI 3, section 12.5. */
+static void note_asp(int count)
+{
+    char text[16];
+
+    (void) snprintf(text, sizeof(text), "%d", count);
+    (void) opal_info_set(&ompi_mpi_info_env.info.super, "asp", text);
+}
+
 /** libmpi has begun.
  *
  * @param[in] asks  is it this process that wants endpoints?
@@ -196,6 +207,7 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
     }
     mpix_endpoints_attach_main();
+    note_asp(count);
     for (int i = 0; i < count; ++i) {
         endpoints[i] = mpix_endpoints_process_endpoint(i);
     }
@@ -221,6 +233,7 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
     }
     mpix_endpoints_attach_main();
+    note_asp(begin.count);
     return MPI_SUCCESS;
 }
 

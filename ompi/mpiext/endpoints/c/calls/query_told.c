@@ -1,0 +1,63 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPIX_Query_endpoints_told: with how many endpoints was this process started, and with which thread
+ * level?  The launcher says so in the environment (epmpirun -endpoints, -threadlevel), or the user does.
+ *
+ * Tests: static_told
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "../base/base.h"
+#include "calls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#define NUMBER_VARIABLE "MPIX_ENDPOINTS"
+#define LEVEL_VARIABLE "MPIX_THREAD_LEVEL"
+
+/** @return the number that a variable has, from low to high; low - 1: none */
+static int told(const char *variable, long low, long high)
+{
+    const char *text = getenv(variable);
+    char *end;
+    long number;
+
+    if (NULL == text || '\0' == *text) {
+        return (int) low - 1;
+    }
+    errno = 0;
+    number = strtol(text, &end, 10);
+    return 0 == errno && '\0' == *end && low <= number && high >= number ? (int) number
+                                                                         : (int) low - 1;
+}
+
+int mpix_endpoints_call_told(int *number, int *thread_level)
+{
+    if (NULL == number || NULL == thread_level) {
+        return MPI_ERR_ARG;
+    }
+    *number = told(NUMBER_VARIABLE, 1, INT_MAX);
+    *thread_level = told(LEVEL_VARIABLE, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+    return MPI_SUCCESS;
+}
+
+MPIX_ENDPOINTS_EXPORT int PMPIX_Query_endpoints_told(int *number, int *thread_level)
+    __attribute__((alias("mpix_endpoints_call_told")));
+
+MPIX_ENDPOINTS_EXPORT int MPIX_Query_endpoints_told(int *number, int *thread_level)
+    __attribute__((weak, alias("mpix_endpoints_call_told")));

@@ -1,0 +1,91 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026      The Open MPI Endpoints project contributors.
+#                         All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# launcher.t: what epmpirun makes of its options, and of nonsense.  It starts nothing.
+#
+# Guards: ompi/mpiext/endpoints/tools/epmpirun.in
+
+use strict;
+use warnings;
+
+use Test::More;
+
+delete @ENV{qw(PRTE_MCA_hwloc_default_binding_policy PRTE_MCA_rmaps_default_mapping_policy
+               SLURM_JOB_ID PBS_JOBID)};
+
+# The command line that it would run, without the launcher's own path.
+sub shown
+{
+    my $text = qx(epmpirun --showme @_ 2>&1);
+
+    chomp $text;
+    return 0 == $? ? $text =~ s/^\S*mpirun\S* //r : "$? $text";
+}
+
+sub is_shown
+{
+    my ($options, $right) = @_;
+
+    is(shown($options), $right, $options);
+}
+
+sub fails
+{
+    my ($options, $why) = @_;
+
+    like(shown($options), qr/^256 epmpirun: $why/, $options);
+}
+
+chomp(my $cores = qx(nproc));
+my $many = $cores + 1;
+
+# Not ours: as it came, but for the place of the number of processes.
+is_shown('-n 2 ./app', '-n 2 ./app');
+is_shown('./app', './app');
+is_shown('--version', '--version');
+is_shown('--oversubscribe -np 3 ./app', '--oversubscribe -n 3 ./app');
+is_shown('-n 1 ./app -asp 3 -endpoints x', '-n 1 ./app -asp 3 -endpoints x');
+is_shown('--unknown ./app -asp 4', '--unknown ./app -asp 4');
+is_shown('-x A --mca btl_x -asp -H n1 ./app', '-x A --mca btl_x -asp -H n1 ./app');
+
+# As many cores for each process as it has endpoints, if there are that many, unless the user has said so.
+is_shown("-endpoints $many -n 1 ./app", "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./app");
+is_shown("-endpoints $many ./app", "--bind-to none -x MPIX_ENDPOINTS=$many ./app");
+is_shown("--bind-to core -endpoints $many -n 1 ./app",
+         "--bind-to core -n 1 -x MPIX_ENDPOINTS=$many ./app");
+is_shown('-endpoints 1 -n 1 ./app', '-n 1 -x MPIX_ENDPOINTS=1 ./app');
+is_shown('--host n1:2 --endpoints 64 -n 2 ./app',
+         '--map-by slot:PE=64 --host n1:2 -n 2 -x MPIX_ENDPOINTS=64 ./app');
+SKIP: {
+    skip 'one core', 1 if 2 > $cores;
+    is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
+}
+
+# Ranks in address spaces.
+is_shown('--bind-to none -asp 4 -n 12 ./app', '--bind-to none -n 3 -x MPIX_ENDPOINTS=4 ./app');
+fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
+fails('-asp 5 ./app', '-asp 5 wants -n');
+fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
+
+# Levels.
+is_shown('-threadlevel 1 ./app', '-x MPIX_THREAD_LEVEL=1 ./app');
+is_shown('--threadlevel multiple ./app', '-x MPIX_THREAD_LEVEL=3 ./app');
+fails('-threadlevel 4 ./app', '-threadlevel wants 0 to 3');
+
+# Each program its own.
+is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
+         '--bind-to none -n 1 -x MPIX_ENDPOINTS=2 ./a -endpoints : -n 2 -x MPIX_ENDPOINTS=2 '
+             . '-x MPIX_THREAD_LEVEL=2 ./b');
+
+fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
+fails('-endpoints', '-endpoints wants a value');
+
+
+done_testing();

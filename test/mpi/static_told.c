@@ -1,0 +1,105 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the launcher was told: the number of endpoints and the thread level, before MPI has begun, while it
+ * runs, and behind its end; and how many ranks share the process, in MPI_INFO_ENV.
+ *
+ *   --number N, --told-level L  what is to come out
+ *   --how i                     begin by MPI_Init, not with as many endpoints as were told
+ *
+ * Guards: query_told.c, init_endpoint.c
+ */
+
+#include "static.h"
+
+#if defined(HAVE_EP)
+
+static int number_before = -2, level_before = -2;
+
+int test_process_init(int *argc, char ***argv)
+{
+    (void) MPIX_Query_endpoints_told(&number_before, &level_before);
+    if ('i' == *ept_option("how", "s")) {
+        static_code = MPI_Init(argc, argv);
+    } else {
+        static_code = MPIX_Init_endpoint(argc, argv, 0 < number_before ? number_before : 1,
+                                         0 <= level_before ? level_before : MPI_THREAD_MULTIPLE,
+                                         static_endpoints);
+    }
+    return MPI_THREAD_MULTIPLE;
+}
+
+/* Behind the end of MPI nobody listens to a test: it ends with a status of its own. */
+static void ask_at_exit(void)
+{
+    int number = -2, level = -2, is_over = 0;
+
+    MPI_Finalized(&is_over);
+    if (!is_over || MPI_SUCCESS != MPIX_Query_endpoints_told(&number, &level)
+        || number_before != number || level_before != level) {
+        ept_note("after MPI_Finalize: told %d, level %d, before it %d, %d", number, level,
+                 number_before, level_before);
+        _Exit(3);
+    }
+}
+
+static void case_told(MPI_Comm comm, struct ept *t)
+{
+    const int expected = (int) ept_option_long("number", 0);
+    const int expected_level = (int) ept_option_long("told-level", -1);
+    int number = -2, level = -2;
+
+    (void) comm;
+    EPT_EQ(t, MPI_SUCCESS, static_code);
+    EPT_EQ(t, expected, number_before);
+    EPT_EQ(t, expected_level, level_before);
+    EPT_EQ(t, MPI_SUCCESS, MPIX_Query_endpoints_told(&number, &level));
+    EPT_EQ(t, expected, number);
+    EPT_EQ(t, expected_level, level);
+    EPT_EQ(t, MPI_ERR_ARG, MPIX_Query_endpoints_told(NULL, &level));
+    EPT_EQ(t, MPI_ERR_ARG, PMPIX_Query_endpoints_told(&number, NULL));
+    EPT_EQ(t, 0, atexit(ask_at_exit));
+}
+
+static void case_asp(MPI_Comm comm, struct ept *t)
+{
+    const int expected = 'i' == *ept_option("how", "s") ? 1 : (int) ept_option_long("number", 1);
+    char asp[16] = "";
+    int flag = 0, size = -1;
+
+    (void) comm;
+    EPT_OK(t, MPI_Info_get(MPI_INFO_ENV, "asp", sizeof(asp) - 1, asp, &flag));
+    EPT_EQ(t, 1, flag);
+    EPT_EQ(t, 0 == expected ? 1 : expected, atoi(asp));
+    EPT_OK(t, MPI_Comm_size(MPIX_COMM_PROCESS, &size));
+    EPT_EQ(t, atoi(asp), size);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE(t, case_told);
+    EPT_CASE(t, case_asp);
+    return 0;
+}
+
+#else
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    ept_skip(t, "told", "no endpoints");
+    return 0;
+}
+
+#endif
