@@ -217,6 +217,67 @@ MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_self(void);
 #define MPIX_COMM_SELF (MPIX_Comm_self())
 
 /**
+ * Keyvals of endpoint attributes, which all endpoints of the process share; local to it.  There are no
+ * callbacks: endpoints are neither duplicated nor freed, and what is set when MPI ends is dropped.
+ * Any thread.
+ *
+ * @param[inout] keyval  of the user's.  Freed, it becomes MPI_KEYVAL_INVALID; values that are set can
+ *                       still be read and deleted by who has kept its number
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_ARG     keyval is NULL
+ * @retval MPI_ERR_KEYVAL  no keyval, or a predefined one
+ * @retval MPI_ERR_NO_MEM
+ * @retval MPI_ERR_OTHER   MPI has not begun, or has ended
+ *
+ * Errors, here and below, are raised as those of calls without a communicator.
+ *
+ * Source: as MPIX_Init_endpoint, section 0.3.1.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_create_keyval(int *keyval);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_create_keyval(int *keyval);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_free_keyval(int *keyval);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_free_keyval(int *keyval);
+
+/**
+ * Attributes of an endpoint.  Local; any thread, for any endpoint of the process: who reads sees what the
+ * last one has set.
+ *
+ * @param[in]  endpoint  one of MPIX_Init_endpoint's
+ * @param[in]  value     set: the pointer that is kept
+ * @param[out] value     get: address of the pointer that is set to it; unchanged without one
+ * @param[out] flag      get: 1 if there is a value, else 0
+ *
+ * @retval MPI_SUCCESS     also where there is nothing to delete
+ * @retval MPI_ERR_ARG     value or flag is NULL, in get
+ * @retval MPI_ERR_KEYVAL  no keyval; set and delete: a predefined one; set: one that has been freed
+ * @retval MPI_ERR_NO_MEM  set
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  no endpoint of this process
+ * @retval MPI_ERR_OTHER   MPI has not begun, or has ended
+ *
+ * Source: as above.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_set_attr(MPIX_Endpoint endpoint, int keyval, void *value);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_set_attr(MPIX_Endpoint endpoint, int keyval,
+                                                    void *value);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_get_attr(MPIX_Endpoint endpoint, int keyval, void *value,
+                                                   int *flag);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_get_attr(MPIX_Endpoint endpoint, int keyval, void *value,
+                                                    int *flag);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, int keyval);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, int keyval);
+
+/** Predefined keyvals: the highest thread level that there is, and the endpoint's own (pointers to int); its
+ * number in the process (likewise); the cores that the process may use, as a list like "0-3,8"
+ * (pointer to char); the NUMA node, by the system's number, that has all of these (pointer to int;
+ * no value if there are several).  They do not change. */
+#define MPIX_MAX_THREAD_LEVEL 0x4560
+#define MPIX_CURRENT_THREAD_LEVEL 0x4561
+#define MPIX_ENDPOINT_INDEX 0x4562
+#define MPIX_ENDPOINT_CORES 0x4563
+#define MPIX_ENDPOINT_NUMA_NODE 0x4564
+
+/**
  * How many members of a communicator are in this process, and which of them the caller is.  Local.
  *
  * @param[in]  comm    any communicator; of an intercommunicator the local group

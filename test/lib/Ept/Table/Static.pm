@@ -76,6 +76,10 @@ our @ENTRIES = (
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8' },
     { program => 'static_number', variant => 'cluster', cluster => 'one', configs => ['3x0'],
       quick => [], plain => 0, args => '--net 1' },
+    { program => 'static_attributes', configs => [qw(1x0 2x0)], args => '--counts 3', quick => ['1x0'],
+      plain => 0 },
+    { program => 'static_attributes', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
+      long => 1, args => '--counts 4 --level 3', plain => 0, timeout => 240 },
     # What the launcher was told, by its options and by the environment; nothing, and nonsense.
     (map { my ($variant, $launcher, $args, %more) = @$_;
            +{ program => 'static_told', variant => $variant, configs => ['2x0'], plain => 0,
@@ -88,7 +92,7 @@ our @ENTRIES = (
       launcher => '-endpoints 2', args => '--number 2' },
     (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
               args => '--counts 3', plain => 0 } }
-        qw(static_world static_attach)),
+        qw(static_world static_attach static_attributes)),
     # What other tests ask of handles, of such.
     (map { +{ program => $_, variant => 'static', configs => [qw(1x4 2x2/node)], quick => [],
               args => '--static 1', plain => 0 } }

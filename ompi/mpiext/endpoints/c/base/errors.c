@@ -77,6 +77,9 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
       "one",
     [MPIX_ENDPOINTS_CAUSE_DETACHED]
     = "MPIX_ERR_ENDPOINTS: MPIX_Thread_detach by a thread that is attached to no endpoint",
+    [MPIX_ENDPOINTS_CAUSE_ATTRIBUTE]
+    = "MPIX_ERR_ENDPOINTS: an attribute of what is no endpoint that this process has had since it "
+      "began MPI",
 };
 
 static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;

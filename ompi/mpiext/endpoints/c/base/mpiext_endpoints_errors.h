@@ -37,8 +37,9 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_ABSENT,          /**< likewise: a process takes no part */
     MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT,     /**< attaching: none of this process */
     MPIX_ENDPOINTS_CAUSE_ATTACHED,        /**< attaching: the thread is attached */
-    MPIX_ENDPOINTS_CAUSE_TAKEN,    /**< attaching: another one is, and the level is for one */
-    MPIX_ENDPOINTS_CAUSE_DETACHED, /**< detaching: the thread is not attached */
+    MPIX_ENDPOINTS_CAUSE_TAKEN,     /**< attaching: another one is, and the level is for one */
+    MPIX_ENDPOINTS_CAUSE_DETACHED,  /**< detaching: the thread is not attached */
+    MPIX_ENDPOINTS_CAUSE_ATTRIBUTE, /**< attributes: no endpoint of this process */
     MPIX_ENDPOINTS_CAUSE_COUNT
 } mpix_endpoints_cause_t;
 

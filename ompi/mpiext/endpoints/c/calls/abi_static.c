@@ -205,6 +205,58 @@ EXPORT abi_comm_t PMPIX_Comm_self(void)
     return ompi_convert_comm_ompi_to_standard(mpix_endpoints_call_comm_self());
 }
 
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+EXPORT int PMPIX_Endpoint_create_keyval(int *keyval)
+{
+    return error_to_abi(mpix_endpoints_call_create_keyval(keyval));
+}
+
+EXPORT int PMPIX_Endpoint_free_keyval(int *keyval)
+{
+    const int code = mpix_endpoints_call_free_keyval(keyval);
+
+    if (MPI_SUCCESS == code) {
+        *keyval = MPI_KEYVAL_INVALID_ABI_INTERNAL;
+    }
+    return error_to_abi(code);
+}
+
+EXPORT int PMPIX_Endpoint_set_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value)
+{
+    return error_to_abi(mpix_endpoints_call_set_attr(endpoint, keyval, value));
+}
+
+/** A thread level, as an attribute has it. */
+static const int *level_to_abi(const int *level)
+{
+    static const int levels[] = {
+        [MPI_THREAD_SINGLE] = MPI_THREAD_SINGLE_ABI_INTERNAL,
+        [MPI_THREAD_FUNNELED] = MPI_THREAD_FUNNELED_ABI_INTERNAL,
+        [MPI_THREAD_SERIALIZED] = MPI_THREAD_SERIALIZED_ABI_INTERNAL,
+        [MPI_THREAD_MULTIPLE] = MPI_THREAD_MULTIPLE_ABI_INTERNAL,
+    };
+
+    return &levels[*level];
+}
+
+EXPORT int PMPIX_Endpoint_get_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value,
+                                   int *flag)
+{
+    const int code = mpix_endpoints_call_get_attr(endpoint, keyval, value, flag);
+    const int **level = value;
+
+    if (MPI_SUCCESS == code && 0 != *flag && mpix_endpoints_call_is_level(keyval)) {
+        *level = level_to_abi(*level);
+    }
+    return error_to_abi(code);
+}
+
+EXPORT int PMPIX_Endpoint_delete_attr(struct mpix_endpoint_t *endpoint, int keyval)
+{
+    return error_to_abi(mpix_endpoints_call_delete_attr(endpoint, keyval));
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 EXPORT int PMPIX_Comm_num_endpoints(abi_comm_t comm, int *num_ep, int *index)
@@ -241,6 +293,11 @@ EXPORT WEAK(MPIX_Thread_attach_rank);
 EXPORT WEAK(MPIX_Comm_endpoints);
 EXPORT WEAK(MPIX_Comm_process);
 EXPORT WEAK(MPIX_Comm_self);
+EXPORT WEAK(MPIX_Endpoint_create_keyval);
+EXPORT WEAK(MPIX_Endpoint_free_keyval);
+EXPORT WEAK(MPIX_Endpoint_set_attr);
+EXPORT WEAK(MPIX_Endpoint_get_attr);
+EXPORT WEAK(MPIX_Endpoint_delete_attr);
 EXPORT WEAK(MPIX_Comm_num_endpoints);
 EXPORT WEAK(MPIX_Query_endpoints_number);
 EXPORT WEAK(MPIX_Query_endpoints_told);

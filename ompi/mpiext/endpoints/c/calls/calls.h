@@ -119,6 +119,19 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_num_endpoints(MPI_Comm comm, int *nu
 /** MPIX_Query_endpoints_number. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum);
 
+/** MPIX_Endpoint_create_keyval and its relatives.  Levels are Open MPI's. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_create_keyval(int *keyval);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_free_keyval(int *keyval);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_set_attr(struct mpix_endpoint_t *endpoint, int keyval,
+                                                     void *value);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_get_attr(struct mpix_endpoint_t *endpoint, int keyval,
+                                                     void *value, int *flag);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_delete_attr(struct mpix_endpoint_t *endpoint,
+                                                        int keyval);
+
+/** Is it a predefined keyval whose value is a thread level? */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_level(int keyval);
+
 /** MPIX_Query_endpoints_told; the level is Open MPI's, or -1. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_told(int *number, int *thread_level);
 

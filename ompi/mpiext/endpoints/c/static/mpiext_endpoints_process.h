@@ -25,6 +25,9 @@
 
 BEGIN_C_DECLS
 
+/** Of attributes.c. */
+typedef struct mpix_endpoint_attribute_t mpix_endpoint_attribute_t;
+
 /** What a user has an MPIX_Endpoint of.  A cache line of its own: threads of different endpoints
  * come and go without touching another's. */
 typedef struct mpix_endpoint_t {
@@ -32,7 +35,13 @@ typedef struct mpix_endpoint_t {
     ompi_communicator_t *process;                /**< MPIX_COMM_PROCESS */
     ompi_communicator_t *self;                   /**< MPIX_COMM_SELF */
     _Atomic int attached; /**< threads that have been attached by a call, or have begun MPI */
+    int index;            /**< its number in the process */
+    int level;            /**< MPI_THREAD_... */
+    mpix_endpoint_attribute_t *attributes; /**< under the lock of attributes.c */
 } mpix_endpoint_t;
+
+/** MPI_THREAD_..., beyond which no endpoint's goes. */
+extern const int mpix_endpoints_level_most;
 
 /** A place for no endpoint: all three communicators are MPI_COMM_NULL. */
 extern mpix_endpoint_t mpix_endpoints_none;

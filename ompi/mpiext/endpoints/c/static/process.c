@@ -23,12 +23,15 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_attributes.h"
 #include "mpiext_endpoints_process.h"
 
 #include <stdlib.h>
 
 #include "ompi/constants.h"
 #include "ompi/runtime/mpiruntime.h"
+
+const int mpix_endpoints_level_most = MPI_THREAD_MULTIPLE;
 
 mpix_endpoint_t mpix_endpoints_none = {.endpoints = &ompi_mpi_comm_null.comm,
                                        .process = &ompi_mpi_comm_null.comm,
@@ -113,7 +116,7 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (int i = 0; i < count; ++i) {
-        endpoints[i] = (mpix_endpoint_t){.endpoints = handles[i]};
+        endpoints[i] = (mpix_endpoint_t){.endpoints = handles[i], .index = i, .level = level};
         atomic_init(&endpoints[i].attached, 0);
     }
     rc = make_comms(endpoints, handles, count);
@@ -148,6 +151,7 @@ void mpix_endpoints_process_undo(void)
 void mpix_endpoints_process_end(void)
 {
     set_first(&plain);
+    mpix_endpoints_attributes_end(own.endpoints, NULL != own.endpoints ? own.count : 0);
     own.endpoints = NULL;
 }
 

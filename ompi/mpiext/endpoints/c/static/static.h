@@ -13,8 +13,8 @@
  *
  * The static interface: endpoints that are there from MPI_Init on, and threads that are attached to
  * them.  What the processes of a job tell each other of it before the first message (announce.c),
- * what this process has (process.c), and to which endpoint each of its threads is attached
- * (attached.c).
+ * what this process has (process.c), to which endpoint each of its threads is attached
+ * (attached.c), and what is kept with an endpoint (attributes.c).
  *
  * Called by calls.  Makes no endpoint, and raises no error.
  *
@@ -26,6 +26,7 @@
 
 #include "mpiext_endpoints_announce.h"
 #include "mpiext_endpoints_attached.h"
+#include "mpiext_endpoints_attributes.h"
 #include "mpiext_endpoints_process.h"
 
 #endif /* MPIEXT_ENDPOINTS_STATIC_H */

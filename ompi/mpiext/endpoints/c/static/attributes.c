@@ -1,0 +1,267 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Values that the user keeps with an endpoint, under keyvals that all endpoints of the process share; and
+ * those that are there from the beginning.
+ *
+ * Nothing is called back: endpoints are neither duplicated nor freed.  A keyval that has been freed
+ * stays until its last value is deleted, as MPI has it for communicators.
+ *
+ * One lock for all: this is for threads that begin, not for what they do over and over.
+ *
+ * Tests: static_attributes
+ */
+
+#include "ompi_config.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
+#include "mpiext_endpoints_attributes.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "ompi/constants.h"
+#include "opal/class/opal_hash_table.h"
+
+/** The user's are behind it. */
+enum { PREDEFINED_MOST = 0x457f };
+
+/** A value of an endpoint's. */
+struct mpix_endpoint_attribute_t {
+    mpix_endpoint_attribute_t *next;
+    int keyval;
+    void *value;
+};
+
+/** A keyval of the user's. */
+typedef struct keyval_t {
+    size_t values; /**< of all endpoints */
+    bool is_freed;
+} keyval_t;
+
+/** The user's keyvals; under the lock, as all values are. */
+static struct {
+    pthread_mutex_t lock;
+    bool is_made;
+    opal_hash_table_t table; /**< by number, from the second one on */
+    int last;
+} keyvals = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- keyvals --------------------------------------------------------------------------------- */
+
+static keyval_t *keyval_find(int number)
+{
+    void *found = NULL;
+
+    if (!keyvals.is_made
+        || OPAL_SUCCESS
+               != opal_hash_table_get_value_uint32(&keyvals.table, (uint32_t) number, &found)) {
+        return NULL;
+    }
+    return found;
+}
+
+static void keyval_remove(int number, keyval_t *keyval)
+{
+    (void) opal_hash_table_remove_value_uint32(&keyvals.table, (uint32_t) number);
+    free(keyval);
+}
+
+static bool make_table(void)
+{
+    if (!keyvals.is_made) {
+        OBJ_CONSTRUCT(&keyvals.table, opal_hash_table_t);
+        keyvals.is_made = OPAL_SUCCESS == opal_hash_table_init(&keyvals.table, 16);
+        keyvals.last = PREDEFINED_MOST;
+    }
+    return keyvals.is_made && INT_MAX > keyvals.last;
+}
+
+int mpix_endpoints_keyval_create(int *number)
+{
+    keyval_t *keyval = calloc(1, sizeof(*keyval));
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    pthread_mutex_lock(&keyvals.lock);
+    if (NULL != keyval && make_table()
+        && OPAL_SUCCESS
+               == opal_hash_table_set_value_uint32(&keyvals.table, (uint32_t) (keyvals.last + 1),
+                                                   keyval)) {
+        *number = ++keyvals.last; /* never one again that has been there */
+        rc = OMPI_SUCCESS;
+    }
+    pthread_mutex_unlock(&keyvals.lock);
+    if (OMPI_SUCCESS != rc) {
+        free(keyval);
+    }
+    return rc;
+}
+
+int mpix_endpoints_keyval_free(int number)
+{
+    keyval_t *keyval;
+    int rc = OMPI_ERR_NOT_FOUND;
+
+    pthread_mutex_lock(&keyvals.lock);
+    keyval = keyval_find(number);
+    if (NULL != keyval && !keyval->is_freed) {
+        keyval->is_freed = true;
+        if (0 == keyval->values) {
+            keyval_remove(number, keyval);
+        }
+        rc = OMPI_SUCCESS;
+    }
+    pthread_mutex_unlock(&keyvals.lock);
+    return rc;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/** Where the pointer to a value is, or would be. */
+static mpix_endpoint_attribute_t **value_find(mpix_endpoint_t *endpoint, int number)
+{
+    mpix_endpoint_attribute_t **at = &endpoint->attributes;
+
+    while (NULL != *at && number != (*at)->keyval) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static int set(mpix_endpoint_t *endpoint, int number, void *value)
+{
+    keyval_t *keyval = keyval_find(number);
+    mpix_endpoint_attribute_t **at = value_find(endpoint, number);
+
+    if (NULL == keyval || keyval->is_freed) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    if (NULL == *at) {
+        *at = calloc(1, sizeof(**at));
+        if (NULL == *at) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        (*at)->keyval = number;
+        ++keyval->values;
+    }
+    (*at)->value = value;
+    return OMPI_SUCCESS;
+}
+
+int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number, void *value)
+{
+    int rc;
+
+    pthread_mutex_lock(&keyvals.lock);
+    rc = set(endpoint, number, value);
+    pthread_mutex_unlock(&keyvals.lock);
+    return rc;
+}
+
+/** One that is there from the beginning.  @return false: this keyval is none of those */
+static bool get_predefined(mpix_endpoint_t *endpoint, int number, const void **value)
+{
+    switch (number) {
+    case MPIX_MAX_THREAD_LEVEL:
+        *value = &mpix_endpoints_level_most;
+        return true;
+    case MPIX_CURRENT_THREAD_LEVEL:
+        *value = &endpoint->level;
+        return true;
+    case MPIX_ENDPOINT_INDEX:
+        *value = &endpoint->index;
+        return true;
+    case MPIX_ENDPOINT_CORES:
+        *value = mpix_endpoints_place_cores();
+        return true;
+    case MPIX_ENDPOINT_NUMA_NODE:
+        *value = mpix_endpoints_place_node();
+        return true;
+    default:
+        return false;
+    }
+}
+
+int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int number, void **value, bool *found)
+{
+    const mpix_endpoint_attribute_t *attribute;
+    const void *predefined;
+    int rc = OMPI_SUCCESS;
+
+    if (get_predefined(endpoint, number, &predefined)) {
+        *found = NULL != predefined;
+        if (*found) {
+            *value = (void *) (uintptr_t) predefined;
+        }
+        return OMPI_SUCCESS;
+    }
+    pthread_mutex_lock(&keyvals.lock);
+    attribute = *value_find(endpoint, number);
+    *found = NULL != attribute;
+    if (*found) {
+        *value = attribute->value;
+    } else if (NULL == keyval_find(number)) {
+        rc = OMPI_ERR_NOT_FOUND;
+    }
+    pthread_mutex_unlock(&keyvals.lock);
+    return rc;
+}
+
+int mpix_endpoints_attribute_delete(mpix_endpoint_t *endpoint, int number)
+{
+    mpix_endpoint_attribute_t **at, *attribute;
+    keyval_t *keyval;
+
+    pthread_mutex_lock(&keyvals.lock);
+    keyval = keyval_find(number);
+    at = value_find(endpoint, number);
+    attribute = *at;
+    if (NULL != keyval && NULL != attribute) {
+        *at = attribute->next;
+        if (0 == --keyval->values && keyval->is_freed) {
+            keyval_remove(number, keyval);
+        }
+    }
+    pthread_mutex_unlock(&keyvals.lock);
+    free(attribute);
+    return NULL != keyval ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void mpix_endpoints_attributes_end(mpix_endpoint_t endpoints[], int count)
+{
+    void *keyval, *node = NULL;
+    uint32_t number;
+
+    pthread_mutex_lock(&keyvals.lock);
+    for (int i = 0; i < count; ++i) {
+        while (NULL != endpoints[i].attributes) {
+            mpix_endpoint_attribute_t *attribute = endpoints[i].attributes;
+
+            endpoints[i].attributes = attribute->next;
+            free(attribute);
+        }
+    }
+    if (keyvals.is_made) {
+        for (int rc = opal_hash_table_get_first_key_uint32(&keyvals.table, &number, &keyval, &node);
+             OPAL_SUCCESS == rc; rc = opal_hash_table_get_next_key_uint32(&keyvals.table, &number,
+                                                                          &keyval, node, &node)) {
+            free(keyval);
+        }
+        OBJ_DESTRUCT(&keyvals.table);
+        keyvals.is_made = false;
+    }
+    pthread_mutex_unlock(&keyvals.lock);
+}

@@ -1,0 +1,65 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Attributes of endpoints: attributes.c, place.c.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_ATTRIBUTES_H
+#define MPIEXT_ENDPOINTS_ATTRIBUTES_H
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_process.h"
+
+BEGIN_C_DECLS
+
+/** A new keyval.  Any thread.  @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: no memory, or no numbers */
+int mpix_endpoints_keyval_create(int *keyval);
+
+/** No value is set any more with this keyval; what is there can be read, and deleted.
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_FOUND: no keyval of the user's */
+int mpix_endpoints_keyval_free(int keyval);
+
+/**
+ * Set a value, in place of one that is there.  Any thread, any endpoint of the process; so are the next
+ * two.
+ *
+ * @return OMPI_SUCCESS; OMPI_ERR_NOT_FOUND: no keyval of the user's; OMPI_ERR_OUT_OF_RESOURCE
+ */
+int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int keyval, void *value);
+
+/**
+ * The value, of a predefined keyval, too.
+ *
+ * @param[out] value  unchanged if there is none
+ * @param[out] found  is there one?
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_FOUND: no keyval
+ */
+int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int keyval, void **value, bool *found);
+
+/** Delete the value, if there is one.  @return as mpix_endpoints_attribute_set */
+int mpix_endpoints_attribute_delete(mpix_endpoint_t *endpoint, int keyval);
+
+/** MPI has ended: no values and no keyvals any more. */
+void mpix_endpoints_attributes_end(mpix_endpoint_t endpoints[], int count);
+
+/** Where the process may run, as it was at the first question: the cores that its threads may have, as a list
+ * ("0-3,8"), and the one NUMA node that has them all.  @return NULL: unknown, or several nodes */
+const char *mpix_endpoints_place_cores(void);
+const int *mpix_endpoints_place_node(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_ATTRIBUTES_H */
