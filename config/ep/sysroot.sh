@@ -18,7 +18,8 @@ packages=(
     # to build against
     libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev libzydis-dev
     # to test, and to compare with
-    clang cmake gdb libclang-rt-dev perl python3-mpi4py valgrind libmpich-dev mpich gnuplot-nox
+    clang cmake g++ gdb gfortran libclang-rt-dev libtbb-dev perl python3-mpi4py valgrind
+    libmpich-dev mpich gnuplot-nox
 )
 
 # choose_debian: which one, and in which folder.
