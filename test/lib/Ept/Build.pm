@@ -26,7 +26,8 @@ use Time::HiRes qw(stat);
 use Ept::Fuzz;
 use Ept::Tsan;
 
-my @C_FLAGS = qw(-std=gnu11 -O1 -g -Wall -Wextra -pthread);
+my @FLAGS = qw(-O1 -g -Wall -Wextra -pthread);
+my @C_FLAGS = ('-std=gnu11', @FLAGS);
 my @HARNESS = qw(ept ept_data ept_comm);
 my %FLAVOURS = (
     plain => [],
@@ -71,6 +72,7 @@ sub mpi_builds
     my ($job) = @_;
 
     return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python)$/;
+    return () if $job->{tbb} && !has_tbb();
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return has_abi() ? (['abi', $job->{program}]) : () if $job->{abi};
@@ -81,6 +83,13 @@ sub mpi_builds
 sub has_abi
 {
     return defined on_path('epmpicc_abi');
+}
+
+# Is there a compiler of C++, and oneTBB?
+sub has_tbb
+{
+    return defined on_path('epmpicxx')
+        && 0 == system('echo "#include <oneapi/tbb/version.h>" | epmpicxx -E -x c++ - >/dev/null 2>&1');
 }
 
 # 5 or 6, as its wrapper says.
@@ -159,7 +168,7 @@ sub _mpi_tasks
 {
     my ($top, $build, $way, $program) = @_;
     my $folder = 'example' eq $way ? "$top/examples" : "$top/test/mpi";
-    my $source = "$folder/$program.c";
+    my $source = -f "$folder/$program.cpp" ? "$folder/$program.cpp" : "$folder/$program.c";
     my %compilers = (
         ep => [qw(epmpicc -DHAVE_EP)],
         abi => [qw(epmpicc_abi -DHAVE_EP)],
@@ -168,8 +177,9 @@ sub _mpi_tasks
         tsan => [Ept::Tsan::prefix($build) . '/bin/epmpicc', qw(-DHAVE_EP -fsanitize=thread)],
     );
     # What MPI 4.1, or OpenMP 5.1, advises against is tested all the same, as long as it is there.
-    my @cc = (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
-              '-Wno-deprecated-openmp');
+    my @cc = $source =~ /cpp$/ ? ('epmpicxx', '-std=c++17', @FLAGS)
+        : (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
+           '-Wno-deprecated-openmp');
     my @with = map { s{^TOP/}{$top/}r } _declared($source, 'WITH');
     my @own = (@cc, @with ? "-I$top" : (), _declared($source, 'CFLAGS'));
     my (@objects, @tasks);
@@ -180,7 +190,7 @@ sub _mpi_tasks
         push @tasks, compile_task($objects[-1], "$folder/$part.c", @cc);
     }
     for my $file ($source, (map { "$folder/$_" } _declared($source, 'PARTS')), @with) {
-        push @objects, "$build/$way/" . $file =~ s{.*/}{}r =~ s{c$}{o}r;
+        push @objects, "$build/$way/" . $file =~ s{.*/}{}r =~ s{c(?:pp)?$}{o}r;
         push @tasks, compile_task($objects[-1], $file, @own);
     }
     return (@tasks,

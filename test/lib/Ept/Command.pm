@@ -88,6 +88,7 @@ sub missing
         return 'no right to make network namespaces: ' . ($words =~ s/\n.*//sr) if 0 != $?;
     }
     return 'lib/direct-calls knows x86-64 only' if $job->{direct} && !Ept::Build::can_be_direct();
+    return 'no oneTBB (Debian: g++, libtbb-dev)' if $job->{tbb} && !Ept::Build::has_tbb();
     return 'this Open MPI does not have the MPI ABI' if $job->{abi} && !Ept::Build::has_abi();
     return '';
 }

@@ -31,7 +31,7 @@ use Ept::Table::Static;
 # btl/epshm.  "2x4/tcp" names one only.
 #
 # One entry per program and purpose:
-#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c
+#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c or .cpp
 #   configs where it runs
 #   longer  where it runs with --long, or by its name, as well
 #   args    further arguments (a string)
@@ -55,6 +55,7 @@ use Ept::Table::Static;
 #   status  of a job of kind "death": likewise, as a pattern
 #   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
 #   abi     1: compiled for the MPI ABI (epmpicc_abi), where Open MPI has it
+#   tbb     1: wants a compiler of C++ and oneTBB
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
 #   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
@@ -125,6 +126,7 @@ sub _jobs_of_config
             preload => $entry->{preload},
             direct => $entry->{direct},
             abi => $entry->{abi},
+            tbb => $entry->{tbb},
             never => $entry->{never} // '(?!)',
             within => $entry->{within},
             later => $entry->{later},

@@ -89,6 +89,10 @@ our @ENTRIES = (
     (map { +{ program => 'static_openmp', variant => $_, kind => 'example',
               configs => [qw(1x4 2x3/node)], quick => [], args => $_, plain => 0 } }
         qw(team dynamic loop)),
+    { program => 'upc_style', kind => 'example', configs => [qw(1x4 2x3/node)], quick => [],
+      args => '3', plain => 0 },
+    { program => 'tbb_collect', kind => 'example', configs => [qw(1x4 2x3/tcp)], quick => [],
+      args => '3', plain => 0, tbb => 1 },
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.
