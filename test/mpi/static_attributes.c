@@ -23,6 +23,7 @@
 
 #if defined(HAVE_EP)
 
+#    include <net/if.h>
 #    include <sched.h>
 
 #    define THREADS 8
@@ -132,11 +133,28 @@ static void case_predefined(MPI_Comm comm, struct ept *t)
     EPT_CHECK(t, NULL == node || 0 <= *node, "NUMA node %d", *node);
 }
 
+/* By which network: the provider that --net names, and an interface that this machine has; none without. */
+static void case_network(MPI_Comm comm, struct ept *t)
+{
+    const char *net = ept_option("net", "");
+    const char *provider = value_of(t, 0, MPIX_ENDPOINT_PROVIDER);
+    const char *interface = value_of(t, 0, MPIX_ENDPOINT_INTERFACE);
+
+    (void) comm;
+    EPT_CHECK(t, 0 == strcmp(net, NULL != provider ? provider : ""), "provider %s",
+              NULL != provider ? provider : "none");
+    EPT_CHECK(t, ('\0' == *net) == (NULL == interface), "interface %s",
+              NULL != interface ? interface : "none");
+    EPT_CHECK(t, NULL == interface || 0 < if_nametoindex(interface), "interface %s is not here",
+              interface);
+}
+
 static void case_errors(MPI_Comm comm, struct ept *t)
 {
     static const int predefined[] = {MPIX_MAX_THREAD_LEVEL, MPIX_CURRENT_THREAD_LEVEL,
                                      MPIX_ENDPOINT_INDEX, MPIX_ENDPOINT_CORES,
-                                     MPIX_ENDPOINT_NUMA_NODE};
+                                     MPIX_ENDPOINT_NUMA_NODE, MPIX_ENDPOINT_PROVIDER,
+                                     MPIX_ENDPOINT_INTERFACE};
     MPIX_Endpoint own = static_endpoints[0];
     int keyval, flag, wrong = MPI_KEYVAL_INVALID;
     void *value;
@@ -223,6 +241,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     EPT_CASE(t, case_values);
     EPT_CASE(t, case_predefined);
+    EPT_CASE(t, case_network);
     EPT_CASE(t, case_errors);
     EPT_CASE(t, case_threads);
     return 0;

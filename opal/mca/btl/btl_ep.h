@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 7
+#define MCA_BTL_EP_ABI 8
 
 /** The version of a component of ours, not of the Open MPI that it is built for: configure gives the
  * three numbers, with commas between them. */
@@ -378,6 +378,18 @@ typedef void (*mca_btl_ep_tell_fn_t)(void *context, const char *what, const char
  */
 typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
 
+/** Room for the name of a provider, or of an interface. */
+#define MCA_BTL_EP_NAME_BYTES 64
+
+/**
+ * Which network modules without flags are reached by.  Thread safe.
+ *
+ * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each; empty: it has no name
+ *
+ * @return OPAL_SUCCESS, or an error: it cannot be used
+ */
+typedef int (*mca_btl_ep_network_fn_t)(char *provider, char *interface);
+
 /**
  * Can what the user has asked for be right?  For who makes no module yet, and would not see a mistake
  * before the job is larger.  Thread safe.
@@ -445,6 +457,7 @@ typedef struct mca_btl_ep_component_t {
     mca_btl_ep_check_fn_t ep_check;           /**< may be NULL */
     mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
     mca_btl_ep_room_fn_t ep_room;             /**< NULL: there is always room */
+    mca_btl_ep_network_fn_t ep_network;       /**< NULL: none */
 } mca_btl_ep_component_t;
 
 END_C_DECLS

@@ -270,12 +270,15 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, i
 /** Predefined keyvals: the highest thread level that there is, and the endpoint's own (pointers to int); its
  * number in the process (likewise); the cores that the process may use, as a list like "0-3,8"
  * (pointer to char); the NUMA node, by the system's number, that has all of these (pointer to int;
- * no value if there are several).  They do not change. */
+ * no value if there are several); libfabric's provider and the interface by which others reach it
+ * (pointers to char; no value as long as nobody has to).  They do not change. */
 #define MPIX_MAX_THREAD_LEVEL 0x4560
 #define MPIX_CURRENT_THREAD_LEVEL 0x4561
 #define MPIX_ENDPOINT_INDEX 0x4562
 #define MPIX_ENDPOINT_CORES 0x4563
 #define MPIX_ENDPOINT_NUMA_NODE 0x4564
+#define MPIX_ENDPOINT_PROVIDER 0x4565
+#define MPIX_ENDPOINT_INTERFACE 0x4566
 
 /**
  * How many members of a communicator are in this process, and which of them the caller is.  Local.

@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 6
+#define MPIX_ENDPOINTS_LINK_ABI 7
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -174,6 +174,15 @@ typedef struct mpix_endpoints_pml_t {
      * @param[out] text  of size bytes; always terminated
      */
     void (*report)(char *text, size_t size);
+
+    /**
+     * Which network others reach endpoints of this process by.  Any thread.
+     *
+     * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each (btl_ep.h); empty: it has no name
+     *
+     * @return OMPI_SUCCESS, or an error: none has to be reached by one
+     */
+    int (*network)(char *provider, char *interface);
 
     /** What components of ours may ask for: mpix_endpoints_door gives it to them. */
     const mpix_endpoints_door_t *door;

@@ -148,5 +148,6 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
         .ep_report = mca_btl_epofi_report,
         .ep_check = check,
         .ep_room = mca_btl_epofi_room,
+        .ep_network = mca_btl_epofi_network,
     },
 };

@@ -165,3 +165,24 @@ void mca_btl_epofi_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *conte
     }
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
+
+static void keep_name(char *kept, const char *name)
+{
+    (void) snprintf(kept, MCA_BTL_EP_NAME_BYTES, "%s", NULL != name ? name : "");
+}
+
+int mca_btl_epofi_network(char *provider, char *interface)
+{
+    const mca_btl_epofi_fabric_t *fabric;
+    int rc;
+
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    rc = mca_btl_epofi_fabric_acquire(&fabric);
+    if (OPAL_SUCCESS == rc) {
+        keep_name(provider, fabric->info->fabric_attr->prov_name);
+        keep_name(interface, fabric->info->domain_attr->name);
+        mca_btl_epofi_fabric_release();
+    }
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+    return rc;
+}

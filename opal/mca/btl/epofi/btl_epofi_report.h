@@ -26,6 +26,9 @@ BEGIN_C_DECLS
 /** See mca_btl_ep_report_fn_t. */
 void mca_btl_epofi_report(uint32_t flags, mca_btl_ep_tell_fn_t tell, void *context);
 
+/** See mca_btl_ep_network_fn_t. */
+int mca_btl_epofi_network(char *provider, char *interface);
+
 END_C_DECLS
 
 #endif /* MCA_BTL_EPOFI_REPORT_H */

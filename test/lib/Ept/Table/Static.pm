@@ -78,6 +78,8 @@ our @ENTRIES = (
       quick => [], plain => 0, args => '--net 1' },
     { program => 'static_attributes', configs => [qw(1x0 2x0)], args => '--counts 3', quick => ['1x0'],
       plain => 0 },
+    { program => 'static_attributes', variant => 'net', configs => ['2x0'], quick => [], plain => 0,
+      args => '--counts 2 --net tcp', mca => 'btl_epshm_processes 0 btl_epofi_provider tcp' },
     { program => 'static_attributes', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
       long => 1, args => '--counts 4 --level 3', plain => 0, timeout => 240 },
     # What the launcher was told, by its options and by the environment; nothing, and nonsense.

@@ -63,22 +63,33 @@ static void look_for_net(mca_pml_epml_ep_t *ep, void *context)
     *has_net = *has_net || NULL != ep->ways.module[EPML_WAY_NET];
 }
 
+static bool has_net(void)
+{
+    bool found;
+
+    (void) mca_pml_epml_ep_visit_all(none_has, look_for_net, &found);
+    return found;
+}
+
 static void report_ways(report_t *report)
 {
-    bool has_net;
-
-    (void) mca_pml_epml_ep_visit_all(none_has, look_for_net, &has_net);
     mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, false, add_line, report);
     if (0 < opal_process_info.num_local_peers) {
         mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NODE, false, add_line, report);
     } else {
         add_line(report, "on the node", "not needed: the job has no other process on this node");
     }
-    if (has_net) {
+    if (has_net()) {
         mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, add_line, report);
     } else {
         add_line(report, "network", "not needed: no endpoint has to be reached by it");
     }
+}
+
+int mca_pml_epml_network(char *provider, char *interface)
+{
+    return has_net() ? mca_pml_epml_transports_network(provider, interface)
+                     : OMPI_ERR_NOT_AVAILABLE;
 }
 
 static void report_limits(report_t *report)

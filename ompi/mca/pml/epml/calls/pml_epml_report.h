@@ -31,6 +31,16 @@ BEGIN_C_DECLS
  */
 void mca_pml_epml_report(char *text, size_t size);
 
+/**
+ * The network by which others reach endpoints of this process.  Any thread that has not the lock of an
+ * endpoint.
+ *
+ * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each; empty: it has no name
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_NOT_AVAILABLE: none has to be reached by one
+ */
+int mca_pml_epml_network(char *provider, char *interface);
+
 /** Endpoints have been created: tell the user that, if pml_epml_verbose asks for it, once. */
 void mca_pml_epml_report_once(void);
 

@@ -201,5 +201,6 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .intercomm_create = mca_pml_epml_intercomm_create,
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,
+    .network = mca_pml_epml_network,
     .door = &mca_pml_epml_door,
 };

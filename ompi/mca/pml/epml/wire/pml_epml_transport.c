@@ -190,6 +190,18 @@ void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn
     }
 }
 
+int mca_pml_epml_transports_network(char *provider, char *interface)
+{
+    const mca_btl_ep_component_t *component;
+
+    opal_mutex_lock(&transports.lock);
+    component = transports.net.component;
+    opal_mutex_unlock(&transports.lock);
+    return NULL != component && NULL != component->ep_network
+               ? component->ep_network(provider, interface)
+               : OMPI_ERR_NOT_AVAILABLE;
+}
+
 /** A module of a transport, told how most of our messages begin. */
 static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
                          mca_btl_ep_module_t **module_p)

@@ -49,6 +49,12 @@ void mca_pml_epml_transports_close(void);
 void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn_t tell,
                                     void *context);
 
+/** Which network others reach endpoints by; see mca_btl_ep_network_fn_t.  The caller is as that of
+ * the function before.
+ *
+ * @return OMPI_SUCCESS, or an error: there is none */
+int mca_pml_epml_transports_network(char *provider, char *interface);
+
 /** A module of a way, new or, of the network, left by an endpoint that is gone.
  * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the way cannot be used */
 int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,

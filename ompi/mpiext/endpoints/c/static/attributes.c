@@ -188,6 +188,12 @@ static bool get_predefined(mpix_endpoint_t *endpoint, int number, const void **v
     case MPIX_ENDPOINT_NUMA_NODE:
         *value = mpix_endpoints_place_node();
         return true;
+    case MPIX_ENDPOINT_PROVIDER:
+        *value = mpix_endpoints_place_provider();
+        return true;
+    case MPIX_ENDPOINT_INTERFACE:
+        *value = mpix_endpoints_place_interface();
+        return true;
     default:
         return false;
     }

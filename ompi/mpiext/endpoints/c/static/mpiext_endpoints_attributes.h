@@ -60,6 +60,11 @@ void mpix_endpoints_attributes_end(mpix_endpoint_t endpoints[], int count);
 const char *mpix_endpoints_place_cores(void);
 const int *mpix_endpoints_place_node(void);
 
+/** By which network others reach endpoints of the process: libfabric's provider, and the interface.
+ * @return NULL: nobody has to, yet; or it has no name */
+const char *mpix_endpoints_place_provider(void);
+const char *mpix_endpoints_place_interface(void);
+
 END_C_DECLS
 
 #endif /* MPIEXT_ENDPOINTS_ATTRIBUTES_H */

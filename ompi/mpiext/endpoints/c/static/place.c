@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Where this process may run: its cores, and the NUMA node that they are of.  An endpoint may be served by any
- * of its threads, so it is where the process is.
+ * Where this process may run: its cores, and the NUMA node that they are of; and by which network others
+ * reach its endpoints.  An endpoint may be served by any of its threads, so it is where the process is.
  *
  * The masks of all threads together: the one that has begun MPI may have been bound to one core by
  * OpenMP, while the process has more.
@@ -25,6 +25,11 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_attributes.h"
+
+#include "../base/base.h"
+
+#include "ompi/constants.h"
+#include "opal/mca/btl/btl_ep.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -167,4 +172,37 @@ const int *mpix_endpoints_place_node(void)
 {
     (void) pthread_once(&place.once, find_place);
     return 0 <= place.node ? &place.node : NULL;
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+/** Written once, under the lock, when it is asked for and there is one. */
+static struct {
+    pthread_mutex_t lock;
+    bool is_known;
+    char provider[MCA_BTL_EP_NAME_BYTES], interface[MCA_BTL_EP_NAME_BYTES];
+} network = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *name_of_network(const char *name)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+    bool is_known;
+
+    pthread_mutex_lock(&network.lock);
+    if (!network.is_known && NULL != table) {
+        network.is_known = OMPI_SUCCESS == table->network(network.provider, network.interface);
+    }
+    is_known = network.is_known;
+    pthread_mutex_unlock(&network.lock);
+    return is_known && '\0' != name[0] ? name : NULL;
+}
+
+const char *mpix_endpoints_place_provider(void)
+{
+    return name_of_network(network.provider);
+}
+
+const char *mpix_endpoints_place_interface(void)
+{
+    return name_of_network(network.interface);
 }
