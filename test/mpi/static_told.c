@@ -12,23 +12,24 @@
  * @file
  *
  * What the launcher was told: the number of endpoints and the thread level, before MPI has begun, while it
- * runs, and behind its end; and how many ranks share the process, in MPI_INFO_ENV.
+ * runs, and behind its end; as an attribute; and how many ranks share the process, in MPI_INFO_ENV.
  *
  *   --number N, --told-level L  what is to come out
  *   --how i                     begin by MPI_Init, not with as many endpoints as were told
  *
- * Guards: query_told.c, init_endpoint.c
+ * Guards: query_told.c, endpoints_keyval.c, init_endpoint.c
  */
 
 #include "static.h"
 
 #if defined(HAVE_EP)
 
-static int number_before = -2, level_before = -2;
+static int number_before = -2, level_before = -2, keyval_before;
 
 int test_process_init(int *argc, char ***argv)
 {
     (void) MPIX_Query_endpoints_told(&number_before, &level_before);
+    keyval_before = MPIX_ENDPOINTS;
     if ('i' == *ept_option("how", "s")) {
         static_code = MPI_Init(argc, argv);
     } else {
@@ -85,9 +86,35 @@ static void case_asp(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, atoi(asp), size);
 }
 
+/* The same number as an attribute of MPI_COMM_WORLD's; nobody said one: as many as there may be. */
+static void case_attribute(MPI_Comm comm, struct ept *t)
+{
+    int expected = (int) ept_option_long("number", 0), optimal, keyval = MPIX_ENDPOINTS, flag = 0;
+    const int *value = NULL;
+
+    (void) comm;
+    if (0 == expected) {
+        EPT_OK(t, MPIX_Query_endpoints_number(MPI_COMM_WORLD, &optimal, &expected));
+    }
+    EPT_CHECK(t, MPI_KEYVAL_INVALID != keyval, "no keyval");
+    EPT_EQ(t, keyval, PMPIX_Endpoints_keyval());
+    EPT_OK(t, MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag));
+    EPT_EQ(t, 1, flag);
+    EPT_EQ(t, expected, 1 == flag ? *value : -1);
+    EPT_OK(t, MPI_Comm_get_attr(MPI_COMM_SELF, keyval, &value, &flag));
+    EPT_EQ(t, 0, flag);
+    /* It is there for good. */
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    EPT_CHECK(t, MPI_SUCCESS != MPI_Comm_delete_attr(MPI_COMM_WORLD, keyval), "it was deleted");
+    EPT_OK(t, MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag));
+    EPT_EQ(t, 1, flag);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
+    EPT_EQ(t, MPI_KEYVAL_INVALID, keyval_before);
     (void) comm;
+    EPT_CASE(t, case_attribute);
     EPT_CASE(t, case_told);
     EPT_CASE(t, case_asp);
     return 0;

@@ -37,6 +37,15 @@ static const mca_base_var_enum_value_t yield_values[] = {{EPML_YIELD_AUTO, "auto
 #define SETTABLE .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_LOCAL
 #define FIXED .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
+/** For ompi_info: MPIX_Query_endpoints_number asks the network, too. */
+static const char *find_cores(void)
+{
+    static char text[16];
+
+    (void) snprintf(text, sizeof(text), "%d", mca_pml_epml_crowd_cores());
+    return text;
+}
+
 /* clang-format off */
 static const ep_parameter_t parameters[] = {
     {.name = "base", STORAGE(base_name), FIXED, .level = OPAL_INFO_LVL_3,
@@ -46,6 +55,11 @@ static const ep_parameter_t parameters[] = {
     {.name = "max_endpoints", STORAGE(max_endpoints), .preset = 4096,
      .high = EPML_MAX_ENDPOINTS, .unit = "endpoints", SETTABLE, .level = OPAL_INFO_LVL_3,
      .help = "Number of endpoints that may live in one process at a time"},
+    {.name = "cores", STORAGE(cores), .find_preset = find_cores,
+     .flags = MCA_BASE_VAR_FLAG_DEFAULT_ONLY, .scope = MCA_BASE_VAR_SCOPE_CONSTANT,
+     .level = OPAL_INFO_LVL_3,
+     .help = "Shows how many endpoints suit this process: as many as the cores that it may use "
+             "(MPIX_Query_endpoints_number asks the network as well)"},
     {.name = "progress_others", STORAGE(progress_others), .preset = true, SETTABLE,
      .level = OPAL_INFO_LVL_4,
      .help = "Should a thread that is in MPI progress the endpoints of its process that no thread "

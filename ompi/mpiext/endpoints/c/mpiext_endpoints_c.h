@@ -336,6 +336,21 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Query_endpoints_told(int *number, int *thread_level);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_told(int *number, int *thread_level);
 
+/**
+ * The keyval of an attribute of MPI_COMM_WORLD (pointer to int, as of all predefined ones): how many endpoints
+ * this process may have.  It is what the launcher was told, or else as many as
+ * MPIX_Query_endpoints_number has as the maximum at the first question; 1 where there can be none.
+ * Other communicators do not have it.  Any thread; MPI_KEYVAL_INVALID: MPI has not begun, or has
+ * ended, or there is no memory.
+ *
+ * Source: the slides of the MPI Forum's hybrid working group, "MPI3 Hybrid": attribute MPI_ENDPOINTS.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoints_keyval(void);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_keyval(void);
+
+/** Not a constant. */
+#define MPIX_ENDPOINTS (MPIX_Endpoints_keyval())
+
 /* ---- constants ------------------------------------------------------------------------------- */
 
 /**

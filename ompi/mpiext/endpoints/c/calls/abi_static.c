@@ -279,6 +279,11 @@ EXPORT int PMPIX_Query_endpoints_told(int *number, int *thread_level)
     return error_to_abi(code);
 }
 
+EXPORT int PMPIX_Endpoints_keyval(void)
+{
+    return ompi_convert_attr_key_ompi_to_standard(mpix_endpoints_call_keyval());
+}
+
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Init_endpoint);
@@ -301,3 +306,4 @@ EXPORT WEAK(MPIX_Endpoint_delete_attr);
 EXPORT WEAK(MPIX_Comm_num_endpoints);
 EXPORT WEAK(MPIX_Query_endpoints_number);
 EXPORT WEAK(MPIX_Query_endpoints_told);
+EXPORT WEAK(MPIX_Endpoints_keyval);

@@ -135,6 +135,9 @@ MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_level(int keyval);
 /** MPIX_Query_endpoints_told; the level is Open MPI's, or -1. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_told(int *number, int *thread_level);
 
+/** MPIX_Endpoints_keyval. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_keyval(void);
+
 END_C_DECLS
 
 #endif /* MPIEXT_ENDPOINTS_CALLS_H */
