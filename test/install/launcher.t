@@ -43,6 +43,8 @@ sub fails
     like(shown($options), qr/^256 epmpirun: $why/, $options);
 }
 
+# Cores, not what OpenMP is told.
+delete @ENV{qw(OMP_NUM_THREADS OMP_THREAD_LIMIT)};
 chomp(my $cores = qx(nproc));
 my $many = $cores + 1;
 
@@ -50,26 +52,42 @@ my $many = $cores + 1;
 is_shown('-n 2 ./app', '-n 2 ./app');
 is_shown('./app', './app');
 is_shown('--version', '--version');
-is_shown('--oversubscribe -np 3 ./app', '--oversubscribe -n 3 ./app');
+is_shown('--oversubscribe -np 3 ./app', '-n 3 --oversubscribe ./app');
 is_shown('-n 1 ./app -asp 3 -endpoints x', '-n 1 ./app -asp 3 -endpoints x');
 is_shown('--unknown ./app -asp 4', '--unknown ./app -asp 4');
 is_shown('-x A --mca btl_x -asp -H n1 ./app', '-x A --mca btl_x -asp -H n1 ./app');
+is_shown('-n 2 -bind-to none ./app', '-n 2 -bind-to none ./app');
+is_shown('-n 1 -report-uri F ./app', '-n 1 -report-uri F ./app');
+is_shown('-n 1 --gpu-support 0 ./app', '-n 1 --gpu-support 0 ./app');
+is_shown('-n 1 --unheard-of value ./app', '-n 1 --unheard-of value ./app');
+is_shown('-n 08 ./app', '-n 8 ./app');
+is_shown('-n x ./app', '-n x ./app');
+is_shown(q(-x 'A=b c\\n' ./app "it's"), q(-x 'A=b c\\n' ./app 'it'\\''s'));
 
 # As many cores for each process as it has endpoints, if there are that many, unless the user has said so.
 is_shown("-endpoints $many -n 1 ./app", "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./app");
 is_shown("-endpoints $many ./app", "--bind-to none -x MPIX_ENDPOINTS=$many ./app");
+is_shown("-endpoints 64 -n 1 $_ ./app", "-n 1 -x MPIX_ENDPOINTS=64 $_ ./app")
+    for '-bind-to none', '--map-by=slot', '--prtemca hwloc_default_binding_policy none';
+is_shown('--hostfile=F -endpoints 64 -n 1 ./app',
+         '--map-by slot:PE=64 -n 1 -x MPIX_ENDPOINTS=64 --hostfile=F ./app');
 is_shown("--bind-to core -endpoints $many -n 1 ./app",
-         "--bind-to core -n 1 -x MPIX_ENDPOINTS=$many ./app");
+         "-n 1 -x MPIX_ENDPOINTS=$many --bind-to core ./app");
 is_shown('-endpoints 1 -n 1 ./app', '-n 1 -x MPIX_ENDPOINTS=1 ./app');
 is_shown('--host n1:2 --endpoints 64 -n 2 ./app',
-         '--map-by slot:PE=64 --host n1:2 -n 2 -x MPIX_ENDPOINTS=64 ./app');
+         '--map-by slot:PE=64 -n 2 -x MPIX_ENDPOINTS=64 --host n1:2 ./app');
 SKIP: {
-    skip 'one core', 1 if 2 > $cores;
+    skip 'one core', 4 if 2 > $cores;
+    for my $threads (1, 64) {
+        local $ENV{OMP_NUM_THREADS} = $threads;
+        is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
+    }
+    is_shown('-endpoints 2 ./app', '--map-by slot:PE=2 -x MPIX_ENDPOINTS=2 ./app');
     is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
 }
 
 # Ranks in address spaces.
-is_shown('--bind-to none -asp 4 -n 12 ./app', '--bind-to none -n 3 -x MPIX_ENDPOINTS=4 ./app');
+is_shown('--bind-to none -asp 4 -n 12 ./app', '-n 3 -x MPIX_ENDPOINTS=4 --bind-to none ./app');
 fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
 fails('-asp 5 ./app', '-asp 5 wants -n');
 fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
@@ -81,8 +99,12 @@ fails('-threadlevel 4 ./app', '-threadlevel wants 0 to 3');
 
 # Each program its own.
 is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
-         '--bind-to none -n 1 -x MPIX_ENDPOINTS=2 ./a -endpoints : -n 2 -x MPIX_ENDPOINTS=2 '
+         '-n 1 -x MPIX_ENDPOINTS=2 --bind-to none ./a -endpoints : -n 2 -x MPIX_ENDPOINTS=2 '
              . '-x MPIX_THREAD_LEVEL=2 ./b');
+# Open MPI 6 hands -x on to the programs behind.
+is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
+         '-n 1 -x MPIX_ENDPOINTS=2 --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= ./b : '
+             . '-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 ./c');
 
 fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
 fails('-endpoints', '-endpoints wants a value');

@@ -106,6 +106,31 @@ static int cores_in(const char *list, cpu_set_t *set)
     return CPU_COUNT(set);
 }
 
+/* The NUMA node that has all these cores, as the system lists them; -1: none. */
+static int node_of(const cpu_set_t *set)
+{
+    for (int node = 0; node < 1024; ++node) {
+        char path[64], list[4096] = "";
+        cpu_set_t all;
+        FILE *in;
+
+        (void) snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+        in = fopen(path, "r");
+        if (NULL == in) {
+            continue;
+        }
+        if (NULL != fgets(list, sizeof(list), in) && 0 < cores_in(list, &all)) {
+            CPU_AND(&all, &all, set);
+            if (CPU_EQUAL(&all, set)) {
+                (void) fclose(in);
+                return node;
+            }
+        }
+        (void) fclose(in);
+    }
+    return -1;
+}
+
 static void case_predefined(MPI_Comm comm, struct ept *t)
 {
     const int count = static_count(t->proc);
@@ -127,10 +152,12 @@ static void case_predefined(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 0, sched_getaffinity(0, sizeof(own), &own));
     EPT_CHECK(t, NULL == cores || 0 < cores_in(cores, &listed), "cores \"%s\"", cores);
     if (NULL != cores) {
-        CPU_AND(&own, &own, &listed);
-        EPT_CHECK(t, 0 < CPU_COUNT(&own), "this thread's cores are not in \"%s\"", cores);
+        cpu_set_t both;
+
+        CPU_AND(&both, &own, &listed);
+        EPT_CHECK(t, CPU_EQUAL(&both, &own), "this thread's cores are not in \"%s\"", cores);
+        EPT_EQ(t, node_of(&listed), NULL != node ? *node : -1);
     }
-    EPT_CHECK(t, NULL == node || 0 <= *node, "NUMA node %d", *node);
 }
 
 /* By which network: the provider that --net names, and an interface that this machine has; none without. */

@@ -17,7 +17,7 @@
  *   --limit N  pml_epml_max_endpoints of this run
  *   --net 1    processes are on several nodes
  *
- * Guards: query_number.c, pml_epml_number.c, btl_epofi_room.c
+ * Guards: query_number.c, pml_epml_number.c, pml_epml_crowd.c, btl_epofi_room.c
  */
 
 #define _GNU_SOURCE
@@ -29,6 +29,9 @@
 #    include <dirent.h>
 #    include <sched.h>
 #    include <sys/resource.h>
+
+/* What epinfo asks. */
+int mpix_endpoints_report(char *text, size_t size);
 
 static int optimal, maximum;
 
@@ -68,6 +71,31 @@ static void bind_all(struct ept *t, const cpu_set_t *to)
     if (NULL != folder) {
         (void) closedir(folder);
     }
+}
+
+/* Before any endpoint: what was asked before the threads were bound does not decide who is in a crowd. */
+static void case_bound_later(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm comms[2];
+    cpu_set_t before, one;
+    char text[8192];
+    int cpu = 0;
+
+    (void) comm;
+    ask(t, MPI_COMM_SELF);
+    EPT_EQ(t, 0, sched_getaffinity(0, sizeof(before), &before));
+    while (!CPU_ISSET(cpu, &before)) {
+        ++cpu;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    bind_all(t, &one);
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, 2, MPI_INFO_NULL, comms));
+    EPT_EQ(t, MPI_SUCCESS, mpix_endpoints_report(text, sizeof(text)));
+    EPT_CHECK(t, NULL != strstr(text, " 1 for this process"), "not one core: %s", text);
+    EPT_OK(t, MPI_Comm_free(&comms[0]));
+    EPT_OK(t, MPI_Comm_free(&comms[1]));
+    bind_all(t, &before);
 }
 
 static void case_cores(MPI_Comm comm, struct ept *t)
@@ -158,6 +186,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
 #if defined(HAVE_EP)
+    EPT_CASE(t, case_bound_later);
     EPT_CASE(t, case_cores);
     EPT_CASE(t, case_limit);
     EPT_CASE(t, case_net);

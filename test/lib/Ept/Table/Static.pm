@@ -91,7 +91,7 @@ our @ENTRIES = (
         [plain => '--endpoints 4', '--number 4 --how i'], [nothing => '', ''],
         [nonsense => '-x MPIX_ENDPOINTS=0x4 -x MPIX_THREAD_LEVEL=4', '']),
     { program => 'static_told', variant => 'abi', abi => 1, configs => ['2x0'], quick => [], plain => 0,
-      launcher => '-endpoints 2', args => '--number 2' },
+      launcher => '-endpoints 2 -threadlevel multiple', args => '--number 2 --told-level 3' },
     (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
               args => '--counts 3', plain => 0 } }
         qw(static_world static_attach static_attributes)),

@@ -18,7 +18,7 @@
  * process than there are cores have been waiting for a while (several threads may share an
  * endpoint, or a core).
  *
- * Tests: oversubscribe, lend (crowd)
+ * Tests: oversubscribe, lend (crowd), static_number
  */
 
 #include "ompi_config.h"
@@ -60,15 +60,22 @@ static void decide(void)
                           memory_order_relaxed);
 }
 
-static void look_at_cores(void)
+/** @param[out] node  cores of the node  @return those of this process */
+static int find_cores(int *node)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const int granted = epml_cores_granted(""), allowed = epml_cores_allowed();
-    int node = 0 < online && online < INT_MAX ? (int) online : 1;
-    int process;
 
-    node = granted < node ? granted : node;
-    process = 0 < allowed && allowed < node ? allowed : node;
+    *node = 0 < online && online < INT_MAX ? (int) online : 1;
+    *node = granted < *node ? granted : *node;
+    return 0 < allowed && allowed < *node ? allowed : *node;
+}
+
+static void look_at_cores(void)
+{
+    int node;
+    const int process = find_cores(&node);
+
     atomic_store_explicit(&process_cores, process, memory_order_relaxed);
     atomic_store_explicit(&node_cores, node, memory_order_relaxed);
 }
@@ -132,8 +139,9 @@ void mca_pml_epml_crowd_describe(char *text, size_t size)
 
 int mca_pml_epml_crowd_cores(void)
 {
-    look_at_cores(); /* threads may have been bound since */
-    return atomic_load_explicit(&process_cores, memory_order_relaxed);
+    int node;
+
+    return find_cores(&node);
 }
 
 void mca_pml_epml_crowd_waits(int change)

@@ -68,7 +68,7 @@ static int number_of_endpoints(void)
     return 0 < told && 0 != has_them ? told : maximum;
 }
 
-/** The keyval, and the value at MPI_COMM_WORLD, with which the keyval goes. */
+/** The keyval, and the value at MPI_COMM_WORLD, for good: libmpi deletes no attributes of that. */
 static bool make_keyval(void)
 {
     const ompi_attribute_fn_ptr_union_t copy
