@@ -15,13 +15,14 @@
  * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
  * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
- * Endpoints from a communicator of endpoints, and groups that meet, are: whose collectives on the
- * parent have failed leaves it, so the parent is a new one each time.  If that was the last of
+ * Endpoints from a communicator of endpoints, groups that meet, and merges are: whose collectives on
+ * the parent have failed leaves it, so the parent is a new one each time.  If that was the last of
  * them, others may have the communicator, in which the first collective fails.
  *
  * EPT-LIBS: -ldl
  *
- * Guards: coll_epcoll_component.c, pml_epml_agree.c, pml_epml_round_endpoints.c,
+ * Guards: coll_epcoll_component.c, pml_epml_agree.c, pml_epml_explore.c, pml_epml_merge.c,
+ * pml_epml_tour.c, pml_epml_web.c, pml_epml_round_endpoints.c,
  * pml_epml_round_handles.c, pml_epml_round_room.c, activate.c, activate_nb.c, cid.c, cid_nb.c
  */
 
@@ -131,6 +132,24 @@ static int make_intercomm(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return MPI_Intercomm_create(comm, 0, t->comm, 1 - t->rank % 2, 11, made);
 }
 
+/** Low ranks, high ranks, and the one in the middle, which is among both. */
+static _Thread_local MPI_Comm halves[2];
+
+static void make_halves(MPI_Comm comm, struct ept *t)
+{
+    const int middle = t->size / 2;
+
+    EPT_OK(t, MPI_Comm_split(comm, t->rank <= middle ? 0 : MPI_UNDEFINED, 0, &halves[0]));
+    EPT_OK(t, MPI_Comm_split(comm, t->rank >= middle ? 0 : MPI_UNDEFINED, 0, &halves[1]));
+}
+
+static int make_merge(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    (void) comm;
+    (void) t;
+    return MPIX_Comm_merge(halves[0], halves[1], made);
+}
+
 /** The parent of one round, where that may be lost.  @return comm, if it may not */
 static MPI_Comm parent_of(MPI_Comm comm, struct ept *t, make_fn_t make)
 {
@@ -140,6 +159,9 @@ static MPI_Comm parent_of(MPI_Comm comm, struct ept *t, make_fn_t make)
         EPT_OK(t, MPI_Comm_dup(comm, &parent));
     } else if (make_intercomm == make) {
         EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, t->rank, &parent));
+    } else if (make_merge == make) {
+        make_halves(comm, t);
+        parent = MPI_COMM_NULL;
     }
     return parent;
 }
@@ -179,7 +201,12 @@ static bool round_of(MPI_Comm comm, struct ept *t, make_fn_t make, int victim, l
     if (MPI_SUCCESS == rc && MPI_COMM_NULL != made) {
         EPT_OK(t, MPI_Comm_free(&made));
     }
-    if (parent != comm) {
+    for (int i = 0; MPI_COMM_NULL == parent && i < 2; ++i) {
+        if (MPI_COMM_NULL != halves[i]) {
+            EPT_OK(t, MPI_Comm_free(&halves[i]));
+        }
+    }
+    if (parent != comm && MPI_COMM_NULL != parent) {
         EPT_OK(t, MPI_Comm_free(&parent));
     }
     return 0 != all[1];
@@ -213,6 +240,13 @@ CASE(cart)
 CASE(more)
 CASE(intercomm)
 
+static void case_merge(MPI_Comm comm, struct ept *t)
+{
+    const int victims[] = {t->size / 2, 0, t->size - 1};
+
+    all_rounds(comm, t, make_merge, victims, t->size < 3 ? t->size : 3);
+}
+
 static void case_endpoints(MPI_Comm comm, struct ept *t)
 {
     const int victims[] = {0, (t->nprocs - 1) * t->nlocal};
@@ -236,5 +270,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_endpoints);
     EPT_CASE(t, case_more);
     EPT_CASE(t, case_intercomm);
+    EPT_CASE(t, case_merge);
     return 0;
 }

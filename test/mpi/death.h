@@ -60,6 +60,9 @@ int way_stuck(survivor_t *s);
 int way_unmatched(survivor_t *s);
 int way_part(survivor_t *s);
 
+/* death_merge.c */
+int way_merge(survivor_t *s);
+
 /* death_after.c */
 const char *class_name(int rc);
 void try_again(survivor_t *s);

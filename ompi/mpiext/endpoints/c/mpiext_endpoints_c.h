@@ -87,6 +87,45 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
                                                         MPI_Info info, MPI_Comm ep_comms[]);
 
 /**
+ * Merge communicators that hang together.
+ *
+ * Whoever passes two communicators joins their members; the new one has all members that can be
+ * reached from the caller by communicators and members that have joined two, as with processes of
+ * which each merges the communicator of all with that of its endpoints.  So the call is collective
+ * over all of them: each member of each communicator calls it once, with one or two of its
+ * communicators.  In which order two are passed does not matter.
+ *
+ * A caller is one endpoint, or process: two different communicators are of the same one.  The first
+ * endpoint of a process is the process.  The new communicator is one of endpoints, also where only
+ * processes have called (a process then has an endpoint made for it).  Ranks: processes in the order
+ * of the communicator with the most processes, then of those behind it; the members that are in one
+ * process follow each other.  Nothing cached is passed on; the error handler is that of comm1, or of
+ * comm2.
+ *
+ * Thread safety: as any collective call, one at a time on a given handle; merges of communicators
+ * that do not hang together may run at the same time.
+ *
+ * @param[in]  comm1    an intracommunicator of the caller, or MPI_COMM_NULL
+ * @param[in]  comm2    likewise, of the same endpoint; not both null
+ * @param[out] newcomm  the caller's, to be freed; untouched on failure
+ *
+ * @retval MPI_SUCCESS   on every member
+ * @retval MPI_ERR_COMM  both are null; one is invalid, or an intercommunicator; they are not of the
+ *                       same endpoint; or an endpoint has called twice
+ * @retval MPI_ERR_ARG   newcomm is NULL
+ * @retval MPI_ERR_UNSUPPORTED_OPERATION  there are members of more than one job
+ * @retval MPI_ERR_PROC_FAILED  a member is lost
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Comm_create_endpoints
+ *
+ * Errors are raised through comm1's error handler, or comm2's.  A mistake of one member is an error
+ * on every member that hangs together with it by valid communicators; no member is left waiting.
+ *
+ * Source: Hybrid Programming Working Group, August 2011, section 0.3.2 (MPI_COMM_MERGE).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_merge(MPI_Comm comm1, MPI_Comm comm2, MPI_Comm *newcomm);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_merge(MPI_Comm comm1, MPI_Comm comm2, MPI_Comm *newcomm);
+
+/**
  * Can this run create endpoints?
  *
  * Says yes if the endpoint PML is selected (mpirun --mca pml epml), this library stands where it

@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 7
+#define MPIX_ENDPOINTS_LINK_ABI 8
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -47,7 +47,10 @@ typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_ERR_RESOURCE,        /**< the fabric or the memory allows no more */
     MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
     MPIX_ENDPOINTS_ERR_PROMISE, /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
-    MPIX_ENDPOINTS_ERR_INTERN   /**< something below failed: MPI_ERR_INTERN */
+    MPIX_ENDPOINTS_ERR_INTERN,  /**< something below failed: MPI_ERR_INTERN */
+    MPIX_ENDPOINTS_ERR_COMM,    /**< MPI_ERR_COMM: somebody's communicators do not do */
+    MPIX_ENDPOINTS_ERR_JOB,     /**< MPI_ERR_UNSUPPORTED_OPERATION: members of more than one job */
+    MPIX_ENDPOINTS_ERR_LOST     /**< MPI_ERR_PROC_FAILED: a member is lost */
 } mpix_endpoints_error_t;
 
 typedef struct mpix_endpoints_pml_t {
@@ -159,6 +162,25 @@ typedef struct mpix_endpoints_pml_t {
                             ompi_communicator_t *bridge, int remote_leader, int tag,
                             ompi_communicator_t **newcomm, bool *served,
                             mpix_endpoints_error_t *error);
+
+    /**
+     * MPIX_Comm_merge; collective over all members who hang together by the communicators they pass.
+     *
+     * Who has found a mistake in its own arguments takes part on those communicators that are valid
+     * all the same.
+     *
+     * @param[in]  comms        valid intracommunicators, different ones
+     * @param[in]  count        1 or 2
+     * @param[in]  local_error  MPIX_ENDPOINTS_OK, or what is wrong with this member's arguments
+     * @param[out] newcomm      set on success only
+     * @param[out] error        which error it was, the same with everybody unless several have
+     *                          different ones
+     *
+     * @return OMPI_SUCCESS, or an OMPI error code (then there is nothing new anywhere)
+     */
+    int (*comm_merge)(ompi_communicator_t *const comms[], int count,
+                      mpix_endpoints_error_t local_error, ompi_communicator_t **newcomm,
+                      mpix_endpoints_error_t *error);
 
     /**
      * How many endpoints could this process bring into a creation on parent?  Local; makes nothing.

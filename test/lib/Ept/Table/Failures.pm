@@ -70,13 +70,13 @@ our @ENTRIES = (
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
-                           /^(?:recv|stream|stuck|barrier|later|ring|meet|door)$/ ? '3x2/node' : ()],
+                           /^(?:recv|stream|stuck|barrier|later|ring|meet|merge|door)$/ ? '3x2/node' : ()],
               long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast)$/),
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast later ring alltoallw inter meet door)),
+           bcast later ring alltoallw inter meet merge door)),
     # In collectives of all kinds and forms, one process after the other: four in a run, six of 18
     # endpoints.
     { program => 'death_coll', configs => [qw(5x2/node 5x2/tcp)], longer => ['7x2/node'],

@@ -27,10 +27,14 @@
 #include "pml_epml_card.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
+#include "pml_epml_explore.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_meeting.h"
+#include "pml_epml_merge.h"
 #include "pml_epml_number.h"
 #include "pml_epml_rounds.h"
 #include "pml_epml_side.h"
+#include "pml_epml_tour.h"
+#include "pml_epml_web.h"
 
 #endif /* MCA_PML_EPML_CREATE_LAYER_H */

@@ -28,7 +28,6 @@
 #include "pml_epml_handle.h"
 
 #include "ompi/constants.h"
-#include "opal/util/info.h"
 
 /** Members are the endpoints of these handles.  @return one reference, or NULL */
 static mca_pml_epml_peers_t *members_of(ompi_communicator_t *const handles[], int count)
@@ -44,21 +43,6 @@ static mca_pml_epml_peers_t *members_of(ompi_communicator_t *const handles[], in
     return peers;
 }
 
-/** What the endpoint has been promised, and the environment, as its first communicator says. */
-static int dress(ompi_communicator_t *comm, const ompi_communicator_t *handle)
-{
-    static const char key[] = "mpix_thread_level";
-    opal_cstring_t *level = NULL;
-    int flag = 0, rc = mca_pml_epml_handle_attributes(comm);
-
-    if (OMPI_SUCCESS == rc
-        && OPAL_SUCCESS == opal_info_get(handle->super.s_info, key, &level, &flag) && 0 != flag) {
-        rc = opal_info_set(comm->super.s_info, key, level->string);
-        OBJ_RELEASE(level);
-    }
-    return rc;
-}
-
 int mca_pml_epml_comm_among(ompi_communicator_t *const handles[], int count,
                             ompi_communicator_t **comms)
 {
@@ -70,7 +54,7 @@ int mca_pml_epml_comm_among(ompi_communicator_t *const handles[], int count,
         rc = mca_pml_epml_handle_intra(handles[made], mca_pml_epml_comm(handles[made])->ep, context,
                                        peers, made, &comms[made]);
         if (OMPI_SUCCESS == rc) {
-            rc = dress(comms[made], handles[made]);
+            rc = mca_pml_epml_handle_descend(comms[made], handles[made]);
             ++made; /* also if this fails: it is freed below */
         }
     }

@@ -35,6 +35,7 @@
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"
+#include "pml_epml_merge.h"
 #include "pml_epml_number.h"
 
 #include "ompi/constants.h"
@@ -88,6 +89,8 @@ static void read_parent(mca_pml_epml_creation_t *creation)
 {
     ompi_communicator_t *parent = creation->parent;
 
+    creation->rank = ompi_comm_rank(parent);
+    creation->name = ompi_group_get_proc_name(parent->c_local_group, creation->rank);
     creation->meeting.comm = parent;
     creation->local.group = parent->c_local_group;
     creation->local.members = parent->c_local_group->grp_proc_count;
@@ -199,6 +202,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_leave = mca_pml_epml_comm_leave,
     .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,
+    .comm_merge = mca_pml_epml_comm_merge,
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,
     .network = mca_pml_epml_network,

@@ -16,10 +16,10 @@
  * Should some members of a node be unable to share memory, which may turn out in the first round or
  * in the last one, all is taken again, with the network in its place.
  *
- * Called by pml_epml_create.c, pml_epml_intercomm.c.
+ * Called by pml_epml_create.c, pml_epml_intercomm.c, pml_epml_merge.c.
  *
  * Tests: create, create_errors, create_fatal, create_info, create_many, create_omp, comm_bridge,
- * death (told_meet)
+ * merge, death (told_meet)
  */
 
 #include "ompi_config.h"

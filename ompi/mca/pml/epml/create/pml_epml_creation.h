@@ -15,8 +15,9 @@
  * of endpoints together.  docs/creation.md has what is said in which round, and how it ends when
  * something goes wrong.
  *
- * Two things are made so: endpoints from a communicator (pml_epml_create.c), and intercommunicators
- * between groups that meet (pml_epml_intercomm.c).
+ * Three things are made so: endpoints from a communicator (pml_epml_create.c), intercommunicators
+ * between groups that meet (pml_epml_intercomm.c), and what communicators that hang together are
+ * merged into (pml_epml_merge.c).
  */
 
 #ifndef MCA_PML_EPML_CREATION_H
@@ -47,7 +48,7 @@ typedef struct mca_pml_epml_agreement_t {
 
 struct mca_pml_epml_creation_t;
 
-/** What the two kinds of creation do differently, alone.  NULL: nothing. */
+/** What the kinds of creation do differently, alone.  NULL: nothing. */
 typedef struct mca_pml_epml_creation_ops_t {
     /** An endpoint could not be made, after some others: tell the user. */
     void (*short_of)(const struct mca_pml_epml_creation_t *creation, int made, int rc);
@@ -64,7 +65,9 @@ typedef struct mca_pml_epml_creation_ops_t {
 typedef struct mca_pml_epml_creation_t {
     /* Set by who creates. */
     const mca_pml_epml_creation_ops_t *ops;
-    ompi_communicator_t *parent; /**< whose rank is this member's number on its side */
+    ompi_communicator_t *parent; /**< for instance, error handler and name */
+    int rank;                    /**< this member's number on its side */
+    opal_process_name_t name;    /**< of its first endpoint */
     mca_pml_epml_meeting_t meeting;
     epml_side_t local;             /**< group and number of members */
     epml_side_t remote;            /**< of none, if the meeting is one-sided */

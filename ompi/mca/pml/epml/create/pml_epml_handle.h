@@ -48,6 +48,9 @@ int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
  * one as its world may ask. */
 int mca_pml_epml_handle_attributes(ompi_communicator_t *comm);
 
+/** Likewise, and what the endpoint has been promised, as another handle of it says. */
+int mca_pml_epml_handle_descend(ompi_communicator_t *comm, const ompi_communicator_t *handle);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_HANDLE_H */

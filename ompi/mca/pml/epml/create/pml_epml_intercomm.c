@@ -193,19 +193,21 @@ static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2]
 {
     ompi_communicator_t *comm = meeting->comm;
     mca_pml_epml_ep_t *ep = NULL;
-    mca_pml_epml_creation_t creation = {.ops = &intercomm_ops,
-                                        .parent = comm,
-                                        .meeting = *meeting,
-                                        .local = {.members = hellos[0].size,
-                                                  .group = comm->c_local_group},
-                                        .remote = {.members = hellos[1].size},
-                                        .num_ep = 1,
-                                        .eps = &ep,
-                                        .handles = handle,
-                                        .has_eps = hellos[0].endpoints,
-                                        .promise = true,
-                                        .level = EPML_LEVEL_MULTIPLE,
-                                        .ways = ways_needed(&hellos[0], &hellos[1])};
+    mca_pml_epml_creation_t creation = {
+        .ops = &intercomm_ops,
+        .parent = comm,
+        .rank = ompi_comm_rank(comm),
+        .name = ompi_group_get_proc_name(comm->c_local_group, ompi_comm_rank(comm)),
+        .meeting = *meeting,
+        .local = {.members = hellos[0].size, .group = comm->c_local_group},
+        .remote = {.members = hellos[1].size},
+        .num_ep = 1,
+        .eps = &ep,
+        .handles = handle,
+        .has_eps = hellos[0].endpoints,
+        .promise = true,
+        .level = EPML_LEVEL_MULTIPLE,
+        .ways = ways_needed(&hellos[0], &hellos[1])};
     int rc;
 
     if (creation.has_eps) {

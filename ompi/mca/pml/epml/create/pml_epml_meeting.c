@@ -15,7 +15,7 @@
  *
  * Called by pml_epml_creation.c and pml_epml_intercomm.c.
  *
- * Tests: create, comm_bridge, death (told_meet)
+ * Tests: create, comm_bridge, merge, death (told_meet)
  */
 
 #include "ompi_config.h"
@@ -23,6 +23,7 @@
 #include "../object/object.h"
 #include "pml_epml_agree.h"
 #include "pml_epml_meeting.h"
+#include "pml_epml_tour.h"
 
 #include "ompi/constants.h"
 #include "ompi/op/op.h"
@@ -148,7 +149,9 @@ int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, i
     int64_t theirs[count];
     int rc = OMPI_SUCCESS;
 
-    if (1 < ompi_comm_size(comm)) {
+    if (NULL != meeting->tour) {
+        rc = mca_pml_epml_tour_max(meeting->tour, values, count, &meeting->owes);
+    } else if (1 < ompi_comm_size(comm)) {
         rc = mca_pml_epml_meeting_within(
             meeting, comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX,
                                                   comm, comm->c_coll->coll_allreduce_module));

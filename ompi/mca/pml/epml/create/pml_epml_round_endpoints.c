@@ -17,7 +17,7 @@
  *
  * Called by pml_epml_creation.c.
  *
- * Tests: create, create_errors, comm_nomem
+ * Tests: create, create_errors, comm_nomem, merge
  */
 
 #include "ompi_config.h"
@@ -112,7 +112,7 @@ static int tell_endpoints(void *work, int rc)
         agreed->lacking_node |= uses_node && !has_node;
         agreed->having_node |= uses_node && has_node;
     }
-    if (0 == ompi_comm_rank(creation->parent)) {
+    if (0 == creation->rank) {
         agreed->context = (int64_t) mca_pml_epml_context_ids(2);
     }
     rc = mca_pml_epml_meeting_max(&creation->meeting, (int64_t *) agreed,

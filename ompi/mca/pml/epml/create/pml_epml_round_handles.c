@@ -16,7 +16,7 @@
  *
  * Called by pml_epml_creation.c.
  *
- * Tests: create, comm_bridge, comm_nomem
+ * Tests: create, comm_bridge, comm_nomem, merge
  */
 
 #include "ompi_config.h"
@@ -28,6 +28,7 @@
 #include "pml_epml_card.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"
+#include "pml_epml_tour.h"
 
 #include "ompi/constants.h"
 
@@ -39,6 +40,10 @@ static int gather_cards(creation_t *creation)
     ompi_communicator_t *comm = creation->meeting.comm;
     epml_side_t *local = &creation->local;
 
+    if (NULL != creation->meeting.tour) {
+        return mca_pml_epml_tour_gather(creation->meeting.tour, local->cards,
+                                        (int) ((size_t) local->total * local->card_size));
+    }
     if (1 == local->members) {
         return OMPI_SUCCESS;
     }
@@ -57,8 +62,11 @@ static int hear_cards(void *work, int rc)
 {
     creation_t *creation = work;
     epml_side_t *local = &creation->local, *remote = &creation->remote;
-    const int gathered = mca_pml_epml_meeting_within(&creation->meeting, gather_cards(creation));
+    int gathered = gather_cards(creation);
 
+    if (NULL == creation->meeting.tour) {
+        gathered = mca_pml_epml_meeting_within(&creation->meeting, gathered);
+    }
     rc = OMPI_SUCCESS != rc ? rc : gathered;
     return !creation->meeting.two_sided
                ? rc

@@ -56,17 +56,15 @@ static int make_room(void *work)
 {
     creation_t *creation = work;
     epml_side_t *local = &creation->local;
-    const int rank = ompi_comm_rank(creation->parent);
     const size_t card_size = (size_t) creation->agreed.card_size;
-    opal_process_name_t own = ompi_group_get_proc_name(local->group, rank);
 
     if (!epml_side_make_room(local, card_size)
         || !epml_side_make_room(&creation->remote, card_size)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    creation->first = epml_side_first(local, rank);
+    creation->first = epml_side_first(local, creation->rank);
     for (int i = 0; i < creation->num_ep; ++i) {
-        opal_process_name_t name = 0 == i ? own : mca_pml_epml_name_new();
+        opal_process_name_t name = 0 == i ? creation->name : mca_pml_epml_name_new();
 
         mca_pml_epml_card_write(epml_side_card(local, creation->first + i), creation->eps[i],
                                 mca_pml_epml_creation_uses_node(creation), &name);

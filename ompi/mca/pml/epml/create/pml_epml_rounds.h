@@ -25,7 +25,7 @@
  *
  * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
  *
- * Tests: unit/test_epml_rounds
+ * Tests: unit/test_epml_rounds, unit/test_epml_tour
  */
 
 #ifndef MCA_PML_EPML_ROUNDS_H

@@ -65,6 +65,20 @@ EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_inf
     return MPI_SUCCESS;
 }
 
+EXPORT int PMPIX_Comm_merge(abi_comm_t comm1, abi_comm_t comm2, abi_comm_t *newcomm)
+{
+    MPI_Comm own1 = ompi_convert_abi_comm_intern_comm(comm1), own = MPI_COMM_NULL,
+             own2 = ompi_convert_abi_comm_intern_comm(comm2);
+    const int rc = mpix_endpoints_call_merge(own1, own2, NULL != newcomm ? &own : NULL);
+
+    if (MPI_SUCCESS != rc) {
+        (void) mpix_endpoints_call_merge_raise(own1, own2, rc); /* likewise */
+        return error_to_abi(rc);
+    }
+    *newcomm = ompi_convert_comm_ompi_to_standard(own);
+    return MPI_SUCCESS;
+}
+
 EXPORT int PMPIX_Query_endpoints_support(int *flag)
 {
     return error_to_abi(mpix_endpoints_call_query(flag));
@@ -161,6 +175,7 @@ EXPORT int PMPI_Comm_split_type(abi_comm_t comm, int split_type, int key, abi_in
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Comm_create_endpoints);
+EXPORT WEAK(MPIX_Comm_merge);
 EXPORT WEAK(MPIX_Query_endpoints_support);
 EXPORT WEAK(MPIX_Endpoints_error_class);
 EXPORT WEAK(MPI_Comm_disconnect);

@@ -44,6 +44,11 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_create(MPI_Comm parent, int my_num_e
 /** What it returned goes to the error handler, of whichever ABI.  @return what that leaves of it */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_create_raise(MPI_Comm parent, int code);
 
+/** MPIX_Comm_merge, and what it returned, likewise. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_merge(MPI_Comm comm1, MPI_Comm comm2,
+                                                  MPI_Comm *newcomm);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_merge_raise(MPI_Comm comm1, MPI_Comm comm2, int code);
+
 /** MPIX_Query_endpoints_support, MPIX_Endpoints_error_class. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_query(int *flag);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_error_class(void);

@@ -1,0 +1,74 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Exploring: a member of one communicator or of two finds out who hangs together with it: all that
+ * can be reached from communicator to communicator by members that have passed two
+ * (pml_epml_web.h).
+ */
+
+#ifndef MCA_PML_EPML_EXPLORE_H
+#define MCA_PML_EPML_EXPLORE_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "pml_epml_web.h"
+
+#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+
+BEGIN_C_DECLS
+
+/** How it stands with a communicator; the same with all its members. */
+typedef enum mca_pml_epml_trail_state_t {
+    EPML_TRAIL_OPEN,
+    EPML_TRAIL_WHOLE, /**< its members know everybody */
+    EPML_TRAIL_BROKEN /**< they know that it has failed */
+} mca_pml_epml_trail_state_t;
+
+/** A communicator of this member's, and what is exchanged there. */
+typedef struct mca_pml_epml_trail_t {
+    ompi_communicator_t *comm;
+    mca_pml_epml_trail_state_t state;
+    int64_t words[2]; /**< the worst error; rank 0's number for the communicator */
+    int news;         /**< callers to be told */
+    int *counts, *bytes, *places; /**< by member: what each tells */
+    int heard_count;
+    epml_web_caller_t *said, *heard;
+} mca_pml_epml_trail_t;
+
+typedef struct mca_pml_epml_explore_t {
+    int trails; /**< 1 or 2 */
+    mca_pml_epml_trail_t trail[EPML_WEB_EDGES];
+    epml_web_t web;
+    epml_web_caller_t self;
+    mpix_endpoints_error_t error; /**< what has failed, here or elsewhere */
+} mca_pml_epml_explore_t;
+
+/**
+ * Explore.  Collective over all that hang together; blocks.  Nobody waits for anybody but members of
+ * own communicators who have not called.
+ *
+ * @param[in,out] explore  trails, their communicators and error are set, all else is zero;
+ *                         afterwards each trail is whole or broken, and if one is broken there is
+ *                         an error.  To be ended in any case
+ */
+void mca_pml_epml_explore(mca_pml_epml_explore_t *explore);
+
+/** Does this member know everybody? */
+bool mca_pml_epml_explore_knows(const mca_pml_epml_explore_t *explore);
+
+void mca_pml_epml_explore_end(mca_pml_epml_explore_t *explore);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_EXPLORE_H */

@@ -1,0 +1,198 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The collective behind MPIX_Comm_merge: one communicator of all members of communicators that hang
+ * together, by members that have passed two of them.
+ *
+ * First they find out who they are (pml_epml_explore.c).  The rest is a creation
+ * (pml_epml_creation.h) to which each member brings one endpoint: that of a handle it has passed, or,
+ * if it has passed communicators of processes only, one that is made for it, as for
+ * MPI_Intercomm_create; it is the same member for libmpi, by its name.  What they exchange goes from
+ * communicator to communicator (pml_epml_tour.c): there is none that all of them are in.
+ *
+ * Called through the link table.
+ *
+ * Tests: merge, merge_errors, comm_nomem
+ */
+
+#include "ompi_config.h"
+
+#include "../engine/engine.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_card.h"
+#include "pml_epml_creation.h"
+#include "pml_epml_explore.h"
+#include "pml_epml_handle.h"
+#include "pml_epml_merge.h"
+#include "pml_epml_tour.h"
+
+#include "ompi/constants.h"
+
+typedef struct merge_t {
+    mca_pml_epml_creation_t creation; /**< first: what its operations get is a merge */
+    mca_pml_epml_explore_t explore;
+    mca_pml_epml_tour_t tour;
+    ompi_communicator_t *handle; /**< of the endpoint that is brought, or NULL */
+} merge_t;
+
+static opal_process_name_t name_of(ompi_communicator_t *comm)
+{
+    return ompi_group_get_proc_name(comm->c_local_group, ompi_comm_rank(comm));
+}
+
+/** What the members of a communicator all see, or this one alone.  @return an error, or OK */
+static mpix_endpoints_error_t check(ompi_communicator_t *const comms[], int count)
+{
+    const opal_process_name_t first = name_of(comms[0]), last = name_of(comms[count - 1]);
+
+    for (int i = 0; i < count; ++i) {
+        if (!mca_pml_epml_group_is_of_this_job(comms[i]->c_local_group)) {
+            return MPIX_ENDPOINTS_ERR_JOB;
+        }
+    }
+    /* Two endpoints are two callers. */
+    return first.vpid == last.vpid ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_COMM;
+}
+
+/** By which ways all members are reached.  @return false: no memory */
+static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
+{
+    *ways = 0;
+    for (int i = 0; i < members; ++i) {
+        const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid,
+                                          .vpid = epml_web_name(&merge->explore.web, i)};
+
+        if (!mca_pml_epml_name_is_here(&name)) {
+            ompi_proc_t *proc = mca_pml_epml_proc_get(&name);
+
+            if (NULL == proc) {
+                return false;
+            }
+            *ways |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
+                                                                     : EPML_WITH_NET;
+            mca_pml_epml_proc_put(proc);
+        }
+    }
+    return true;
+}
+
+/* ---- what is its own ------------------------------------------------------------------------- */
+
+/** Is each card that of the member who was found? */
+static int fit(const mca_pml_epml_creation_t *creation)
+{
+    const merge_t *merge = (const merge_t *) creation;
+
+    for (int i = 0; i < creation->local.total; ++i) {
+        const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
+
+        if (epml_web_name(&merge->explore.web, i) != card->name.vpid) {
+            return OMPI_ERR_BAD_PARAM;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+{
+    const ompi_communicator_t *own = ((const merge_t *) creation)->handle;
+
+    snprintf(handle->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s MERGED FROM %s",
+             ompi_comm_print_cid(handle), ompi_comm_print_cid(creation->parent));
+    return NULL != own ? mca_pml_epml_handle_descend(handle, own)
+                       : mca_pml_epml_handle_attributes(handle);
+}
+
+static const mca_pml_epml_creation_ops_t merge_ops = {.fit = fit, .dress = dress};
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/** Which communicators this member goes to, in the order of all; where exploring has failed nobody
+ * comes. */
+static void plan_tour(merge_t *merge, const epml_web_view_t *view)
+{
+    mca_pml_epml_tour_t *tour = &merge->tour;
+
+    tour->stops = view->stops;
+    for (int i = 0; i < tour->stops; ++i) {
+        const mca_pml_epml_trail_t *trail = &merge->explore.trail[view->stop[i]];
+
+        tour->stop[i] = (mca_pml_epml_stop_t){.comm = trail->comm,
+                                              .root = view->parent[i],
+                                              .is_over = EPML_TRAIL_BROKEN == trail->state};
+    }
+}
+
+/** All members are known; those of a communicator that are not are not waited for. */
+static int create(merge_t *merge, ompi_communicator_t *const comms[],
+                  ompi_communicator_t **newcomm)
+{
+    mca_pml_epml_creation_t *creation = &merge->creation;
+    const mpix_endpoints_error_t failed = merge->explore.error;
+    mca_pml_epml_ep_t *ep = NULL;
+    epml_web_view_t view;
+
+    epml_web_lay_out(&merge->explore.web, &merge->explore.self, &view);
+    plan_tour(merge, &view);
+    *creation = (mca_pml_epml_creation_t){.ops = &merge_ops,
+                                          .parent = comms[0],
+                                          .rank = view.rank,
+                                          .name = name_of(comms[0]),
+                                          .meeting = {.comm = comms[0], .tour = &merge->tour},
+                                          .local = {.members = view.size},
+                                          .num_ep = 1,
+                                          .eps = &ep,
+                                          .handles = newcomm,
+                                          .has_eps = NULL != merge->handle,
+                                          .promise = true,
+                                          .level = EPML_LEVEL_MULTIPLE,
+                                          .error = failed};
+    if (MPIX_ENDPOINTS_OK == failed && !find_ways(merge, view.size, &creation->ways)) {
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
+    if (NULL != merge->handle) {
+        ep = mca_pml_epml_comm(merge->handle)->ep;
+        mca_pml_epml_ep_retain(ep);
+    }
+    return mca_pml_epml_creation_run(creation,
+                                     MPIX_ENDPOINTS_OK == failed ? OMPI_SUCCESS : OMPI_ERROR);
+}
+
+int mca_pml_epml_comm_merge(ompi_communicator_t *const comms[], int count,
+                            mpix_endpoints_error_t local_error, ompi_communicator_t **newcomm,
+                            mpix_endpoints_error_t *error)
+{
+    merge_t merge = {.explore = {.trails = count, .error = local_error}};
+    ompi_communicator_t *handle = NULL;
+    int rc = OMPI_ERROR;
+
+    if (MPIX_ENDPOINTS_OK == local_error) {
+        merge.explore.error = check(comms, count);
+    }
+    for (int i = count - 1; 0 <= i; --i) {
+        merge.explore.trail[i].comm = comms[i];
+        merge.handle = mca_pml_epml_is_endpoint_comm(comms[i]) ? comms[i] : merge.handle;
+    }
+    mca_pml_epml_explore(&merge.explore);
+    *error = merge.explore.error;
+    if (mca_pml_epml_explore_knows(&merge.explore)) {
+        rc = create(&merge, comms, &handle);
+        *error = MPIX_ENDPOINTS_OK != *error ? *error : merge.creation.error;
+    }
+    mca_pml_epml_explore_end(&merge.explore);
+    if (OMPI_SUCCESS == rc) {
+        *newcomm = handle;
+    }
+    return rc;
+}

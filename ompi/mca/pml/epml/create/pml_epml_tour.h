@@ -1,0 +1,70 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Tours: how members that hang together by communicators (pml_epml_web.h), and have none that all of
+ * them are in, exchange something.
+ *
+ * The communicators are a tree: each was found through a member, its root here, which is in the
+ * one above as well.  Values go up by a reduction in each communicator, the deepest ones first, and
+ * what came of it down by broadcasts, in the opposite order.  All come to their communicators in the
+ * same order, so nobody waits in a circle.
+ *
+ * All functions are collective over all members and block.
+ *
+ * Tests: unit/test_epml_tour, merge
+ */
+
+#ifndef MCA_PML_EPML_TOUR_H
+#define MCA_PML_EPML_TOUR_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+#include "pml_epml_web.h"
+
+BEGIN_C_DECLS
+
+/** A communicator of this member's. */
+typedef struct mca_pml_epml_stop_t {
+    ompi_communicator_t *comm;
+    int root;
+    bool is_over; /**< an exchange has failed: nothing is said here any more */
+} mca_pml_epml_stop_t;
+
+typedef struct mca_pml_epml_tour_t {
+    int stops; /**< 1 or 2 */
+    mca_pml_epml_stop_t stop[EPML_WEB_EDGES];
+} mca_pml_epml_tour_t;
+
+/**
+ * The maximum of each value over all members.
+ *
+ * @param[in,out] values  complete after success, and where owes is set
+ * @param[out]    owes    after an error: with those of one communicator all has gone well.  They go
+ *                        on, and wait for this member in the next exchange
+ *
+ * @return OMPI_SUCCESS, or an error; others may have the other
+ */
+int mca_pml_epml_tour_max(mca_pml_epml_tour_t *tour, int64_t *values, int count, bool *owes);
+
+/**
+ * Each byte is of one member, and 0 with all others; afterwards all have all.
+ *
+ * @return OMPI_SUCCESS, or an error: then data may be anything here, and elsewhere after success,
+ *         so a maximum has to follow that says so
+ */
+int mca_pml_epml_tour_gather(mca_pml_epml_tour_t *tour, void *data, int size);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_TOUR_H */
