@@ -86,6 +86,8 @@ our @ENTRIES = (
       args => '4', plain => 0 },
     { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
       quick => [], args => '1 5 2', plain => 0 },
+    { program => 'library_models', kind => 'example', configs => [qw(1x4 2x4/node)],
+      longer => ['3x4/tcp'], quick => [], args => '4', plain => 0 },
     (map { +{ program => 'static_openmp', variant => $_, kind => 'example',
               configs => [qw(1x4 2x3/node)], quick => [], args => $_, plain => 0 } }
         qw(team dynamic loop)),
