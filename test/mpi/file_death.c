@@ -16,7 +16,7 @@
  * those that are left make a communicator and a file of their own before each.
  *
  * Who survives has success, or MPI_ERR_PROC_FAILED, within the time; then the next call fails as well,
- * and the file can be closed.  In the file is what POSIX makes of the writes: the bytes of all calls
+ * and the file can be closed, of which nothing is left then.  In the file is what POSIX makes of the writes: the bytes of all calls
  * that were successful anywhere, and of the one that failed here and there the old or the new ones.
  *
  *   --ep N     endpoints of each process
@@ -61,6 +61,8 @@ static int processes, process;
 static atomic_int begun; /**< rounds of this process's members */
 static atomic_int failures;
 static char name[256]; /**< of the round's file; of process 0 */
+static int key;        /**< of an attribute that an open file's own communicator has a copy of */
+static atomic_int copies;
 static int was_size;   /**< and its members' number; of process 0's first endpoint */
 
 static int way_of(int round)
@@ -148,6 +150,27 @@ static int call(member_t *m, int way, int n)
     }
 }
 
+static int copy_attribute(MPI_Comm comm, int which, void *extra, void *from, void *to, int *flag)
+{
+    (void) comm;
+    (void) which;
+    (void) extra;
+    atomic_fetch_add(&copies, 1);
+    *(void **) to = from;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int which, void *value, void *extra)
+{
+    (void) comm;
+    (void) which;
+    (void) value;
+    (void) extra;
+    atomic_fetch_sub(&copies, 1);
+    return MPI_SUCCESS;
+}
+
 static bool is_all(const unsigned char *bytes, size_t length, int one, int other)
 {
     bool is = true;
@@ -233,6 +256,7 @@ static void *endpoint(void *argument)
             }
         }
         if (round < processes - 1) {
+            MPI_Comm_set_attr(m.comm, key, &m);
             MPI_Barrier(m.comm);
             open_file(&m, way_of(round));
             if (MPI_SUCCESS != call(&m, ORDERED == way_of(round) ? ORDERED : WRITES, 1)) {
@@ -305,6 +329,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL);
 #if defined(HAVE_EP)
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
 #endif
@@ -319,6 +344,11 @@ int main(int argc, char **argv)
     }
     if (0 != files_open()) {
         printf("not ok - files that are still open: %d\n", files_open());
+    }
+    /* Each member's own is deleted with its communicator, and was no copy. */
+    if (-(processes - 1) * endpoints != atomic_load(&copies)) {
+        printf("not ok - communicators of files that are left: %d\n",
+               atomic_load(&copies) + (processes - 1) * endpoints);
     }
     printf("1..%d\n", processes - 1);
     fflush(stdout);

@@ -34,6 +34,9 @@ our @ENTRIES = (
     # ompio of 5.0 says itself that it cannot write, in atomic mode.
     { program => 'file_errors', configs => [qw(1x1 1x4 2x2/tcp 2x2/node)], plain => 0,
       quick => ['1x4'], says => 'No space left on device|\A\z' },
+    # Each allocation of the library's fails once.
+    { program => 'file_nomem', configs => [qw(2x1/node 2x2/node)], plain => 0, quick => [],
+      preload => 'fail_alloc', timeout => 60, says => 'file_select\(\) failed' },
     # On three nodes.
     { program => 'file_basic', variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
       quick => [], plain => 0 },

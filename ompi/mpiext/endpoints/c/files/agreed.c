@@ -21,7 +21,7 @@
  *
  * Whether names mean one file the inode tells; the device's number may differ between nodes.
  *
- * Tests: file_errors, file_random
+ * Tests: file_errors, file_nomem, file_random
  */
 
 #include "ompi_config.h"
@@ -129,15 +129,27 @@ static void change(void *copy)
     ((mca_fs_base_module_t *) copy)->fs_file_close = file_close;
 }
 
-int mpix_endpoints_files_agree(ompio_file_t *file)
+void mpix_endpoints_files_agree(ompio_file_t *file, int rc)
 {
-    mca_fs_base_module_t *copy = mpix_endpoints_copy(file->f_fs, sizeof(*file->f_fs), change);
+    mca_fs_base_module_t *copy = NULL;
 
-    if (NULL == copy) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    file->fd = -1; /* ompio's first value is a file of the program's, which closing would close */
+    if (OMPI_SUCCESS == rc) {
+        copy = mpix_endpoints_copy(file->f_fs, sizeof(*file->f_fs), change);
+        file->f_fs = NULL == copy ? file->f_fs : copy;
     }
-    file->f_fs = copy;
-    return OMPI_SUCCESS;
+}
+
+int mpix_endpoints_files_chosen(ompio_file_t *file, int rc)
+{
+    if (OMPI_SUCCESS == rc && (NULL == file->f_fs || file_open != file->f_fs->fs_file_open)) {
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = mpix_endpoints_crew_make(file, rc);
+    if (OMPI_SUCCESS != rc) {
+        file->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE; /* of what has not been opened */
+    }
+    return rc;
 }
 
 #else

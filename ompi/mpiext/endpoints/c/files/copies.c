@@ -17,7 +17,7 @@
  * others keep theirs.  There are as many copies as components, and they stay: a file may be closed
  * after the last endpoint has gone.
  *
- * Tests: file_basic, file_random
+ * Tests: file_basic, file_nomem, file_random
  */
 
 #include "ompi_config.h"

@@ -18,7 +18,7 @@
  * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
  * cores.
  *
- * Tests: file_blocks (also tsan), file_death
+ * Tests: file_blocks (also tsan), file_death, file_nomem
  */
 
 #include "ompi_config.h"
@@ -104,12 +104,13 @@ static void look(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int
 /** What a member says who could not do its part; otherwise an address, or 0. */
 #    define FAILED (-1)
 
-static int share(const ompio_file_t *file, entry_t *entry)
+/** @param[in] rc  an error of this member's, or OMPI_SUCCESS  @return of all members */
+static int share(const ompio_file_t *file, entry_t *entry, int rc)
 {
     ompi_communicator_t *comm = file->f_comm;
     int64_t mine = NULL == entry ? FAILED : 0;
     int64_t *said = malloc((size_t) file->f_size * sizeof(*said));
-    int first = 0, rc;
+    int first = 0;
 
     if (NULL != entry) {
         look(file, &entry->view, &first);
@@ -118,8 +119,10 @@ static int share(const ompio_file_t *file, entry_t *entry)
             mine = NULL == entry->view.crew ? FAILED : (int64_t) (intptr_t) entry->view.crew;
         }
     }
-    rc = mpix_endpoints_files_error(comm, NULL == said || FAILED == mine ? OMPI_ERR_OUT_OF_RESOURCE
-                                                                         : OMPI_SUCCESS);
+    if (OMPI_SUCCESS == rc && (NULL == said || FAILED == mine)) {
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = mpix_endpoints_files_error(comm, rc);
     if (OMPI_SUCCESS == rc) {
         rc = comm->c_coll->coll_allgather(&mine, 1, &ompi_mpi_int64_t.dt, said, 1,
                                           &ompi_mpi_int64_t.dt, comm,
@@ -147,17 +150,16 @@ static entry_t **find(const ompio_file_t *file)
     return link;
 }
 
-int mpix_endpoints_crew_make(const ompio_file_t *file, bool well)
+int mpix_endpoints_crew_make(const ompio_file_t *file, int rc)
 {
     mpix_endpoints_crew_view_t view;
     entry_t *entry;
-    int rc;
 
     if (mpix_endpoints_crew_of(file, &view)) {
-        return well ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE; /* as all of its members have */
+        return mpix_endpoints_files_error(file->f_comm, rc); /* all of its members have one */
     }
-    entry = well ? calloc(1, sizeof(*entry)) : NULL;
-    rc = share(file, entry);
+    entry = OMPI_SUCCESS == rc ? calloc(1, sizeof(*entry)) : NULL;
+    rc = share(file, entry, rc);
     if (OMPI_SUCCESS != rc) {
         free(entry);
         return rc;

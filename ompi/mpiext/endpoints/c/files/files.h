@@ -28,6 +28,7 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_members.h"

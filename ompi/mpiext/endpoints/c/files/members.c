@@ -21,13 +21,14 @@
  * find what was there before.  And that rank forgets that it could not write them.  (With processes,
  * too.)  Here they wait for each other, and learn what has happened.
  *
- * Tests: file_basic, file_death, file_errors, file_random
+ * Tests: file_basic, file_death, file_errors, file_nomem, file_random
  */
 
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"
@@ -43,9 +44,6 @@
 #    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
-
-/** ompio's functions: of all files the same.  Written before a file has ours, always alike. */
-static mpix_endpoints_io_module_t ompio;
 
 static ompio_file_t *file_of(ompi_file_t *handle)
 {
@@ -86,7 +84,8 @@ static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
     return OMPI_SUCCESS != rc
                ? rc
                : mpix_endpoints_files_error(file->f_comm,
-                                            ompio.io_module_file_set_size(handle, size));
+                                            mpix_endpoints_ompio.io_module_file_set_size(handle,
+                                                                                         size));
 }
 
 /** ompio's way is to read all that there is and to write it again, behind it, while others look how
@@ -117,8 +116,8 @@ static int set_atomicity(ompi_file_t *handle, int flag)
 
     return OMPI_SUCCESS != rc
                ? rc
-               : mpix_endpoints_files_error(file->f_comm,
-                                            ompio.io_module_file_set_atomicity(handle, flag));
+               : mpix_endpoints_files_error(
+                   file->f_comm, mpix_endpoints_ompio.io_module_file_set_atomicity(handle, flag));
 }
 
 /** ompio goes home if any request of the process is under way, which may be another rank's.  Writes
@@ -140,7 +139,7 @@ static int sync_file(ompi_file_t *handle)
 static int seek_shared(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, int whence)
 {
     return mpix_endpoints_shared_is_there(file_of(handle))
-               ? ompio.io_module_file_seek_shared(handle, offset, whence)
+               ? mpix_endpoints_ompio.io_module_file_seek_shared(handle, offset, whence)
                : MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
@@ -180,25 +179,30 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
         rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
     }
     return OMPI_SUCCESS == rc
-               ? ompio.io_module_file_set_view(handle, disp, etype, filetype, datarep, info)
+               ? mpix_endpoints_ompio.io_module_file_set_view(handle, disp, etype, filetype,
+                                                              datarep, info)
                : rc;
 }
 
-/** Where a member has died ompio goes no further than to its barrier. */
+/** In the place of a barrier that some do not come to. */
+static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    (void) comm;
+    (void) module;
+    return OMPI_SUCCESS;
+}
+
+/** Where a member has died ompio goes no further than to its barrier, and leaves all that it has of
+ * the file.  It frees the communicator behind it: nobody else calls that barrier. */
 static int close_file(ompi_file_t *handle)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL : file_of(handle);
 
-    if (NULL != file->f_fs
+    if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)
         && OMPI_SUCCESS != mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS)) {
-        if (NULL != file->f_sharedfp) {
-            (void) file->f_sharedfp->sharedfp_file_close(file);
-            file->f_sharedfp = NULL;
-        }
-        (void) file->f_fs->fs_file_close(file);
-        file->f_fs = NULL;
+        file->f_comm->c_coll->coll_barrier = nobody_waits;
     }
-    return ompio.io_module_file_close(handle);
+    return mpix_endpoints_ompio.io_module_file_close(handle);
 }
 
 /** ompio says that all has been read, whatever was there. */
@@ -213,16 +217,8 @@ static int read_all_of_view(ompi_file_t *handle, void *buffer, mpix_endpoints_io
     return rc;
 }
 
-void mpix_endpoints_members_handle(ompi_file_t *file)
+void mpix_endpoints_members_take(mpix_endpoints_io_module_t *module)
 {
-    mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
-    static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&filling);
-    if (NULL == ompio.io_module_file_set_view) {
-        ompio = *module;
-    }
-    pthread_mutex_unlock(&filling);
     module->io_module_file_close = close_file;
     module->io_module_file_set_size = set_size;
     module->io_module_file_preallocate = preallocate;
@@ -359,14 +355,22 @@ int mpix_endpoints_members_collective(ompio_file_t *file)
 {
     mca_fcoll_base_module_t *copy = mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
                                                         change);
-    const int rc = mpix_endpoints_crew_make(file, NULL != copy); /* which all are waiting in */
+    const int rc = mpix_endpoints_crew_make(file,
+                                            NULL == copy ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
 
-    /* ompio's own for all, and opening goes on, if one has no memory: this all learn alike, but not a
-     * loss, with which ompio's cannot cope. */
+    /* ompio's own for all if one has no memory: this all learn alike, but not a loss, with which
+     * ompio's cannot cope. */
     if (NULL != copy && ompi_errcode_get_mpi_code(OMPI_ERR_OUT_OF_RESOURCE) != rc) {
         file->f_fcoll = copy;
     }
     return rc;
+}
+
+bool mpix_endpoints_members_is_collective(ompi_file_t *handle)
+{
+    const mca_fcoll_base_module_t *module = file_of(handle)->f_fcoll;
+
+    return NULL != module && write_all == module->fcoll_file_write_all;
 }
 
 #endif

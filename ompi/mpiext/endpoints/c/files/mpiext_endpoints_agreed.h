@@ -48,9 +48,18 @@ int mpix_endpoints_files_greatest(ompi_communicator_t *comm, int64_t *values, in
  * @param[in] error  this member's, of Open MPI's codes or MPI's classes; or OMPI_SUCCESS */
 int mpix_endpoints_files_error(ompi_communicator_t *comm, int error);
 
-/** ompio has chosen who opens, closes and deletes a file of endpoints: what they open is agreed on
- * from now on.  @return OMPI_SUCCESS or an error */
-int mpix_endpoints_files_agree(ompio_file_t *file);
+/** ompio has chosen, or has failed to, who opens, closes and deletes a file of endpoints: what they
+ * open is agreed on from now on, if there is memory for it.  Local.
+ * @param[in] rc  ompio's */
+void mpix_endpoints_files_agree(ompio_file_t *file, int rc);
+
+/**
+ * And who reads and writes it: can all members go on?  Collective.
+ *
+ * @param[in] rc  for this member
+ * @return OMPI_SUCCESS or an error, of all alike; then the file is as good as never opened
+ */
+int mpix_endpoints_files_chosen(ompio_file_t *file, int rc);
 
 #endif
 

@@ -59,11 +59,11 @@ typedef struct mpix_endpoints_crew_view_t {
     uint64_t *number_p; /**< of its last call, its own alone */
 } mpix_endpoints_crew_view_t;
 
-/** Find the crew of a file that is being opened; nothing to do if it has one.  Collective.
+/** Find the crew of a file that is being opened, if it has none.  Collective.
  *
- * @param[in] well  false: this member has no memory for what it needs, so all fail
+ * @param[in] rc  an error of this member, so all fail; or OMPI_SUCCESS
  * @return OMPI_SUCCESS, or an error, of all members alike */
-int mpix_endpoints_crew_make(const ompio_file_t *file, bool well);
+int mpix_endpoints_crew_make(const ompio_file_t *file, int rc);
 
 /** The file goes, or another one has its address: it has no crew, if it had one.  Any thread. */
 void mpix_endpoints_crew_end(const ompio_file_t *file);

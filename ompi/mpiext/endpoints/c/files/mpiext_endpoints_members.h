@@ -23,16 +23,17 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-#    include "ompi/file/file.h"
-
 BEGIN_C_DECLS
 
-/** ompio has opened a file of endpoints: its handle gets our functions for what all members say. */
-void mpix_endpoints_members_handle(ompi_file_t *file);
+/** The table of a handle of endpoints gets our functions for what all members say. */
+void mpix_endpoints_members_take(mpix_endpoints_io_module_t *module);
 
 /** ompio has chosen who does collective reads and writes: their errors are agreed on from now on.
  * @return OMPI_SUCCESS or an error */
 int mpix_endpoints_members_collective(ompio_file_t *file);
+
+/** Has that been done?  ompio opens a file even if it could not be.  The same at all members. */
+bool mpix_endpoints_members_is_collective(ompi_file_t *handle);
 
 /** A read or a write of a file has failed here: if it is a part of a collective one, that one has
  * failed, too.  Any thread.  @param[in] error  an MPI class */

@@ -23,12 +23,10 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-#    include "ompi/file/file.h"
-
 BEGIN_C_DECLS
 
-/** ompio has opened a file of endpoints: datatypes of size 0 are nothing from now on. */
-void mpix_endpoints_nothing_handle(ompi_file_t *file);
+/** The table of a handle of endpoints gets ours: datatypes of size 0 are nothing. */
+void mpix_endpoints_nothing_take(mpix_endpoints_io_module_t *module);
 
 END_C_DECLS
 

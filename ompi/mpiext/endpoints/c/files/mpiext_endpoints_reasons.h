@@ -25,12 +25,10 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-#    include "ompi/file/file.h"
-
 BEGIN_C_DECLS
 
-/** ompio has opened a file of endpoints: its blocking calls of one member say why they fail. */
-void mpix_endpoints_reasons_handle(ompi_file_t *file);
+/** The table of a handle of endpoints gets ours: blocking calls of one member say why they fail. */
+void mpix_endpoints_reasons_take(mpix_endpoints_io_module_t *module);
 
 /** What the system says of a read or a write, as an MPI class; MPI_ERR_IO for what has none.
  * @param[in] error  an errno */

@@ -20,14 +20,10 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_nothing.h"
 
 #if MPIX_ENDPOINTS_FILES
-
-#    include <pthread.h>
-
-/** ompio's functions: of all files the same. */
-static mpix_endpoints_io_module_t ompio;
 
 static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
                                       const ompi_datatype_t *datatype)
@@ -40,36 +36,38 @@ static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
 
 /* All calls that begin something, by what they are given besides: a request, an offset. */
 
-#    define BEGINS(name, buffer_t)                                                            \
-        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,  \
-                        ompi_datatype_t *datatype, ompi_request_t **request)                  \
-        {                                                                                     \
-            return ompio.io_module_file_##name(file, buffer, some(count, datatype), datatype, \
-                                               request);                                      \
+#    define BEGINS(name, buffer_t)                                                                 \
+        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,       \
+                        ompi_datatype_t *datatype, ompi_request_t **request)                       \
+        {                                                                                          \
+            return mpix_endpoints_ompio.io_module_file_##name(file, buffer, some(count, datatype), \
+                                                              datatype, request);                  \
         }
 
-#    define BEGINS_AT(name, buffer_t)                                                       \
-        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,    \
-                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,         \
-                        ompi_request_t **request)                                           \
-        {                                                                                   \
-            return ompio.io_module_file_##name(file, offset, buffer, some(count, datatype), \
-                                               datatype, request);                          \
-        }
-
-#    define SPLIT(name, buffer_t)                                                              \
-        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,   \
-                        ompi_datatype_t *datatype)                                             \
+#    define BEGINS_AT(name, buffer_t)                                                          \
+        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,       \
+                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,            \
+                        ompi_request_t **request)                                              \
         {                                                                                      \
-            return ompio.io_module_file_##name(file, buffer, some(count, datatype), datatype); \
+            return mpix_endpoints_ompio.io_module_file_##name(file, offset, buffer,            \
+                                                              some(count, datatype), datatype, \
+                                                              request);                        \
         }
 
-#    define SPLIT_AT(name, buffer_t)                                                        \
-        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,    \
-                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)         \
-        {                                                                                   \
-            return ompio.io_module_file_##name(file, offset, buffer, some(count, datatype), \
-                                               datatype);                                   \
+#    define SPLIT(name, buffer_t)                                                                  \
+        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,       \
+                        ompi_datatype_t *datatype)                                                 \
+        {                                                                                          \
+            return mpix_endpoints_ompio.io_module_file_##name(file, buffer, some(count, datatype), \
+                                                              datatype);                           \
+        }
+
+#    define SPLIT_AT(name, buffer_t)                                                            \
+        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,        \
+                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)             \
+        {                                                                                       \
+            return mpix_endpoints_ompio.io_module_file_##name(file, offset, buffer,             \
+                                                              some(count, datatype), datatype); \
         }
 
 #    define ALL(begins, begins_at, split, split_at)                                                \
@@ -85,16 +83,8 @@ static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
 
 ALL(BEGINS, BEGINS_AT, SPLIT, SPLIT_AT)
 
-void mpix_endpoints_nothing_handle(ompi_file_t *file)
+void mpix_endpoints_nothing_take(mpix_endpoints_io_module_t *module)
 {
-    mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
-    static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&filling);
-    if (NULL == ompio.io_module_file_iread) {
-        ompio = *module;
-    }
-    pthread_mutex_unlock(&filling);
 #    define TAKE(name, buffer_t) module->io_module_file_##name = name;
     ALL(TAKE, TAKE, TAKE, TAKE)
 }

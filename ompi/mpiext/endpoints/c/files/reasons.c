@@ -23,6 +23,7 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_posix.h"
 #include "mpiext_endpoints_reasons.h"
@@ -30,7 +31,6 @@
 #if MPIX_ENDPOINTS_FILES
 
 #    include <errno.h>
-#    include <pthread.h>
 #    include <unistd.h>
 
 static _Thread_local int
@@ -109,9 +109,6 @@ ssize_t mpix_endpoints_reasons_written(const ompio_file_t *file, ssize_t written
 
 /* ---- blocking calls of a member -------------------------------------------------------------- */
 
-/** ompio's functions: of all files the same. */
-static mpix_endpoints_io_module_t ompio;
-
 /** @param[in] rc  ompio's  @return the error with its reason, if that is known */
 static int with_reason(int rc)
 {
@@ -122,7 +119,8 @@ static int read_here(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t 
                      ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_read(file, buffer, count, datatype, status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_read(file, buffer, count, datatype,
+                                                                status));
 }
 
 static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
@@ -130,21 +128,24 @@ static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
                    ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_read_at(file, offset, buffer, count, datatype, status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count,
+                                                                   datatype, status));
 }
 
 static int read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                        ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_read_shared(file, buffer, count, datatype, status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count,
+                                                                       datatype, status));
 }
 
 static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                       ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_write(file, buffer, count, datatype, status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_write(file, buffer, count, datatype,
+                                                                 status));
 }
 
 static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
@@ -152,27 +153,20 @@ static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *
                     ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_write_at(file, offset, buffer, count, datatype,
-                                                     status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_write_at(file, offset, buffer, count,
+                                                                    datatype, status));
 }
 
 static int write_shared(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                         ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     reason = MPI_SUCCESS;
-    return with_reason(ompio.io_module_file_write_shared(file, buffer, count, datatype, status));
+    return with_reason(mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count,
+                                                                        datatype, status));
 }
 
-void mpix_endpoints_reasons_handle(ompi_file_t *file)
+void mpix_endpoints_reasons_take(mpix_endpoints_io_module_t *module)
 {
-    mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
-    static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&filling);
-    if (NULL == ompio.io_module_file_read) {
-        ompio = *module;
-    }
-    pthread_mutex_unlock(&filling);
     module->io_module_file_read = read_here;
     module->io_module_file_read_at = read_at;
     module->io_module_file_read_shared = read_shared;

@@ -130,12 +130,12 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
-    if (OMPI_SUCCESS == rc) {
-        mpix_endpoints_members_handle(file);
-        mpix_endpoints_nothing_handle(file);
-        mpix_endpoints_reasons_handle(file);
+    if (NULL != file->f_io_selected_data) {
+        mpix_endpoints_handle(file); /* also if opening has failed: it is closed by libmpi now */
     }
-    return rc;
+    return OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
+               ? OMPI_ERR_OUT_OF_RESOURCE
+               : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_io_base_file_select);
 
@@ -145,18 +145,26 @@ int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
     const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fs_base_file_select)(file, preferred);
 
     if (is_served()) {
-        mpix_endpoints_crew_end(file); /* of one that has been here, and whose closing has failed */
+        mpix_endpoints_crew_end(file); /* of one that has been here, and has not been closed */
     }
-    return OMPI_SUCCESS == rc && is_of_endpoints(file) ? mpix_endpoints_files_agree(file) : rc;
+    if (!is_of_endpoints(file)) {
+        return rc;
+    }
+    /* Who went home now would leave the others waiting: all hear of it when the next part is chosen. */
+    mpix_endpoints_files_agree(file, rc);
+    return OMPI_SUCCESS;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fs_base_file_select);
 
 int MPIX_ENDPOINTS_SEAM(mca_fbtl_base_file_select)(ompio_file_t *file,
                                                    mca_base_component_t *preferred)
 {
-    const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_base_file_select)(file, preferred);
+    int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_base_file_select)(file, preferred);
 
-    return OMPI_SUCCESS == rc && is_served() ? mpix_endpoints_io_take(file) : rc;
+    if (OMPI_SUCCESS == rc && is_served()) {
+        rc = mpix_endpoints_io_take(file);
+    }
+    return is_of_endpoints(file) ? mpix_endpoints_files_chosen(file, rc) : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_base_file_select);
 

@@ -1,0 +1,173 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/* EPT-PARTS: file_tools.c */
+/**
+ * @file
+ *
+ * One member has no memory for what it needs to open a file, or to read or write collectively: each
+ * allocation of the library's in turn fails once (test/lib/fail_alloc.c), at the first and at the last
+ * rank.  A call succeeds at all or fails at all, nobody hangs, and no file of the program's is closed;
+ * what has been read is right, and the next call as well.
+ *
+ * EPT-LIBS: -ldl
+ *
+ * Guards: agreed.c, copies.c, crew.c, handle.c, members.c
+ */
+
+#define _GNU_SOURCE
+
+#include "file_tools.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+
+enum { MOST = 100, BLOCK = 1000, BLOCKS = 300, BYTES = BLOCK * BLOCKS };
+
+static void (*fail_alloc)(long n);
+static int (*fail_alloc_done)(void);
+static void (*fail_alloc_of)(const char *name);
+
+void test_process_begin(void)
+{
+    *(void **) &fail_alloc = dlsym(RTLD_DEFAULT, "ept_fail_alloc");
+    *(void **) &fail_alloc_done = dlsym(RTLD_DEFAULT, "ept_fail_alloc_done");
+    *(void **) &fail_alloc_of = dlsym(RTLD_DEFAULT, "ept_fail_alloc_of");
+    if (NULL != fail_alloc_of) {
+        fail_alloc_of("libmpix_endpoints");
+    }
+}
+
+/** Have all failed, or none?  @return whether none has */
+static bool none_failed(MPI_Comm comm, struct ept *t, int rc, const char *what, int n)
+{
+    int says[2] = {MPI_SUCCESS != rc, MPI_SUCCESS == rc}, all[2];
+
+    MPI_Allreduce(says, all, 2, MPI_INT, MPI_SUM, comm);
+    EPT_CHECK(t, 0 == all[0] || 0 == all[1], "%s: allocation %d: fails at %d of %d", what, n,
+              all[0], t->size);
+    return 0 == all[0];
+}
+
+/** A call of all, in which an allocation of one fails. @return rc */
+#define SHORT_OF_MEMORY(victim, n, call, rc, done) \
+    do {                                           \
+        if (victim) {                              \
+            fail_alloc(n);                         \
+        }                                          \
+        rc = call;                                 \
+        done = victim ? fail_alloc_done() : 0;     \
+        if (victim) {                              \
+            fail_alloc(0);                         \
+        }                                          \
+    } while (0)
+
+static void set_view(struct ept *t, MPI_File file)
+{
+    MPI_Datatype block, mine;
+
+    MPI_Type_contiguous(BLOCK, MPI_BYTE, &block);
+    MPI_Type_create_resized(block, 0, (MPI_Aint) t->size * BLOCK, &mine);
+    MPI_Type_commit(&mine);
+    EPT_OK(t, MPI_File_set_view(file, (MPI_Offset) t->rank * BLOCK, MPI_BYTE, mine, "native",
+                                MPI_INFO_NULL));
+    MPI_Type_free(&mine);
+    MPI_Type_free(&block);
+}
+
+/** @return whether an allocation has failed, at anybody */
+static int anybody(MPI_Comm comm, int done)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MAX, comm);
+    return done;
+}
+
+static void opens(MPI_Comm comm, struct ept *t, int victim)
+{
+    char name[FILE_NAME_MAX];
+    int done = 1;
+
+    file_name(comm, t, "nomem", name);
+    for (int n = 1; n < MOST && done; ++n) {
+        MPI_File file = MPI_FILE_NULL;
+        int rc;
+
+        SHORT_OF_MEMORY(t->rank == victim, n,
+                        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
+                                      &file),
+                        rc, done);
+        if (none_failed(comm, t, rc, "open", n)) {
+            EPT_OK(t, MPI_File_close(&file));
+        }
+        EPT_CHECK(t, 0 <= fcntl(0, F_GETFD), "the program's own file has been closed");
+        done = anybody(comm, done);
+    }
+    EPT_EQ(t, 0, done);
+    file_remove(comm, name);
+}
+
+static void moves(MPI_Comm comm, struct ept *t, int victim)
+{
+    unsigned char *data = malloc(BYTES);
+    MPI_File file;
+    char name[FILE_NAME_MAX];
+    int done = 1;
+
+    file_name(comm, t, "nomem", name);
+    file = file_create(comm, t, name, 0);
+    set_view(t, file);
+    for (int n = 1; n < MOST && done; ++n) {
+        int rc, again;
+
+        ept_fill(data, 0, BYTES, (uint64_t) (n * 100 + t->rank));
+        SHORT_OF_MEMORY(t->rank == victim, n,
+                        MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE),
+                        rc, done);
+        if (!none_failed(comm, t, rc, "write", n)) {
+            EPT_OK(t, MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+        memset(data, 0, BYTES);
+        SHORT_OF_MEMORY(t->rank == victim, n,
+                        MPI_File_read_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE), rc,
+                        again);
+        if (!none_failed(comm, t, rc, "read", n)) {
+            EPT_OK(t, MPI_File_read_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+        EPT_FILL(t, data, BYTES, (uint64_t) (n * 100 + t->rank));
+        done = anybody(comm, done || again);
+    }
+    EPT_EQ(t, 0, done);
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+    free(data);
+}
+
+static void case_first(MPI_Comm comm, struct ept *t)
+{
+    opens(comm, t, 0);
+    moves(comm, t, 0);
+}
+
+static void case_last(MPI_Comm comm, struct ept *t)
+{
+    opens(comm, t, t->size - 1);
+    moves(comm, t, t->size - 1);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CHECK(t, NULL != fail_alloc, "fail_alloc is not there");
+    if (NULL != fail_alloc) {
+        EPT_CASE(t, case_first);
+        EPT_CASE(t, case_last);
+    }
+    return 0;
+}
