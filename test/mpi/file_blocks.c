@@ -18,7 +18,7 @@
  *
  * Options: --large 1: the last, and nothing else
  *
- * Guards: crew.c, runs.c, together.c
+ * Guards: crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
  */
 
 #include "file_tools.h"
@@ -26,7 +26,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { GAP = 3 };
+enum { GAP = 3, UNTOUCHED = 0x5a };
 
 /** What a rank has: blocks of a file, every stride bytes from start on. */
 struct part {
@@ -94,7 +94,7 @@ static void write_part(struct ept *t, MPI_File file, const struct part *part)
 /** Read what rank has written. @param[in] there  bytes of it that are to be there */
 static void read_part(struct ept *t, MPI_File file, const struct part *part, int rank, int there)
 {
-    unsigned char *memory = calloc(1, memory_size(part));
+    unsigned char *memory = memset(malloc(memory_size(part)), UNTOUCHED, memory_size(part));
     MPI_Datatype type = memory_type(part);
     MPI_Status status;
     int count;
@@ -110,8 +110,11 @@ static void read_part(struct ept *t, MPI_File file, const struct part *part, int
             EPT_FILL(t, at(part, memory, i), (size_t) (left < part->block ? left : part->block),
                      key(rank, i));
         }
+        if (left < part->block) {
+            EPT_EQ(t, UNTOUCHED, at(part, memory, i)[part->block - 1]);
+        }
         if (part->gaps) {
-            EPT_EQ(t, 0, at(part, memory, i)[part->block + 1]);
+            EPT_EQ(t, UNTOUCHED, at(part, memory, i)[part->block + 1]);
         }
     }
     MPI_Type_free(&type);
@@ -202,6 +205,23 @@ static void case_uneven(MPI_Comm comm, struct ept *t)
     write_part(t, file, &mine);
     look(t, name, &theirs, next);
     read_part(t, file, &theirs, next, theirs.block * theirs.count);
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+}
+
+/* Many blocks, together more than goes into one message or stays in memory at once. */
+static void case_many(MPI_Comm comm, struct ept *t)
+{
+    const struct part mine = woven(t, t->rank, 7777, (32 << 20) / 7777 / t->size, false),
+                      theirs = woven(t, (t->rank + 1) % t->size, 7777, mine.count, true);
+    char name[FILE_NAME_MAX];
+    MPI_File file;
+
+    file_name(comm, t, "many", name);
+    file = file_create(comm, t, name, 0);
+    write_part(t, file, &mine);
+    look(t, name, &theirs, (t->rank + 1) % t->size);
+    read_part(t, file, &theirs, (t->rank + 1) % t->size, theirs.block * theirs.count);
     EPT_OK(t, MPI_File_close(&file));
     file_remove(comm, name);
 }
@@ -306,6 +326,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_woven);
     EPT_CASE(t, case_uneven);
+    EPT_CASE(t, case_many);
     EPT_CASE(t, case_same);
     EPT_CASE(t, case_end);
     return 0;

@@ -19,7 +19,7 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: agreed.c, copies.c, crew.c, handle.c, members.c
+ * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, members.c, streams.c
  */
 
 #define _GNU_SOURCE

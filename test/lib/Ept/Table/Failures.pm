@@ -87,6 +87,13 @@ our @ENTRIES = (
     # While members write and read a file together.
     { program => 'file_death', configs => ['4x2/node'], plain => 0, quick => [],
       launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
+    # Likewise, by messages.
+    { program => 'file_death', variant => 'locked', configs => ['4x2/node'], plain => 0,
+      quick => [], launcher => $NOTIFY, says => '', timeout => 60,
+      mca => "$PATIENT fs_ufs_lock_algorithm 2" },
+    (map { +{ program => 'file_death', variant => "locked$_", configs => [qw(4x2/node 4x2/tcp)],
+              long => 1, plain => 0, launcher => $NOTIFY, says => '', timeout => 60,
+              mca => "$PATIENT fs_ufs_lock_algorithm 2", args => "--first $_" } } 1 .. 6),
     (map { +{ program => 'file_death', variant => "from$_", configs => [qw(4x2/node 4x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } 1 .. 6),

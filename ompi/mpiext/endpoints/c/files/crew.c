@@ -67,16 +67,22 @@ static mpix_endpoints_crew_t *new_crew(int count)
     return crew;
 }
 
+static void free_crew(mpix_endpoints_crew_t *crew)
+{
+    if (NULL != crew) {
+        pthread_cond_destroy(&crew->all_there);
+        pthread_mutex_destroy(&crew->lock);
+        free(crew);
+    }
+}
+
 static void leave(mpix_endpoints_crew_t *crew)
 {
     /* Acquire and release: all that others have done with it before it is freed; partner: the same
      * here, by the others. */
-    if (NULL == crew || 1 < atomic_fetch_sub_explicit(&crew->users, 1, memory_order_acq_rel)) {
-        return;
+    if (1 == atomic_fetch_sub_explicit(&crew->users, 1, memory_order_acq_rel)) {
+        free_crew(crew);
     }
-    pthread_cond_destroy(&crew->all_there);
-    pthread_mutex_destroy(&crew->lock);
-    free(crew);
 }
 
 /** Who is in this process?  @param[out] first  rank of the first one */
@@ -101,41 +107,98 @@ static void look(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int
     }
 }
 
-/** What a member says who could not do its part; otherwise an address, or 0. */
+/** What each member tells all others. */
+enum {
+    SAYS_CREW,  /**< the address of its crew, if it is the first one; or FAILED */
+    SAYS_FIRST, /**< the rank of the first one: by which processes are told from each other */
+    SAYS_COUNT
+};
+
 #    define FAILED (-1)
+
+/**
+ * Which processes there are, and who of each is in this member's channel.
+ *
+ * @param[in]  said   of all ranks; written to
+ * @param[out] ranks  of the own channel, by processes; twice as many as there are members
+ */
+static void find_channel(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int64_t *said,
+                         int *ranks)
+{
+    int *const members = ranks + file->f_size;
+    const int first = (int) said[file->f_rank * SAYS_COUNT + SAYS_FIRST];
+
+    for (int rank = 0; rank < file->f_size; ++rank) {
+        int64_t *says = &said[rank * SAYS_COUNT];
+        int process;
+
+        if (rank == says[SAYS_FIRST]) {
+            says[SAYS_CREW] = view->processes; /* its number, from now on */
+            members[view->processes++] = 0;
+        }
+        process = (int) said[says[SAYS_FIRST] * SAYS_COUNT + SAYS_CREW];
+        if (view->index == members[process]++) {
+            ranks[process] = rank;
+        }
+    }
+    view->process = (int) said[first * SAYS_COUNT + SAYS_CREW];
+    view->channels = MPIX_ENDPOINTS_CREW_CHANNELS;
+    for (int process = 0; process < view->processes; ++process) {
+        view->channels = members[process] < view->channels ? members[process] : view->channels;
+    }
+}
+
+/** The first member of a crew makes it.  @param[out] says  to all members */
+static void offer(const ompio_file_t *file, entry_t *entry, int64_t says[SAYS_COUNT])
+{
+    int first = file->f_rank;
+
+    says[SAYS_CREW] = NULL == entry ? FAILED : 0;
+    if (NULL != entry) {
+        look(file, &entry->view, &first);
+        if (first == file->f_rank) {
+            entry->view.crew = new_crew(entry->view.count);
+            says[SAYS_CREW] = NULL == entry->view.crew ? FAILED
+                                                       : (int64_t) (intptr_t) entry->view.crew;
+        }
+    }
+    says[SAYS_FIRST] = first;
+}
 
 /** @param[in] rc  an error of this member's, or OMPI_SUCCESS  @return of all members */
 static int share(const ompio_file_t *file, entry_t *entry, int rc)
 {
     ompi_communicator_t *comm = file->f_comm;
-    int64_t mine = NULL == entry ? FAILED : 0;
-    int64_t *said = malloc((size_t) file->f_size * sizeof(*said));
-    int first = 0;
+    const size_t members = (size_t) file->f_size;
+    int64_t mine[SAYS_COUNT], *said = malloc(members * sizeof(mine));
+    int *ranks = malloc(2 * members * sizeof(*ranks));
 
-    if (NULL != entry) {
-        look(file, &entry->view, &first);
-        if (first == file->f_rank) {
-            entry->view.crew = new_crew(entry->view.count);
-            mine = NULL == entry->view.crew ? FAILED : (int64_t) (intptr_t) entry->view.crew;
-        }
-    }
-    if (OMPI_SUCCESS == rc && (NULL == said || FAILED == mine)) {
+    offer(file, entry, mine);
+    if (OMPI_SUCCESS == rc && (NULL == said || NULL == ranks || FAILED == mine[SAYS_CREW])) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
     rc = mpix_endpoints_files_error(comm, rc);
+    if (OMPI_SUCCESS != rc && NULL != entry) {
+        free_crew(entry->view.crew); /* which nobody has heard of */
+    }
     if (OMPI_SUCCESS == rc) {
-        rc = comm->c_coll->coll_allgather(&mine, 1, &ompi_mpi_int64_t.dt, said, 1,
+        rc = comm->c_coll->coll_allgather(mine, SAYS_COUNT, &ompi_mpi_int64_t.dt, said, SAYS_COUNT,
                                           &ompi_mpi_int64_t.dt, comm,
                                           comm->c_coll->coll_allgather_module);
     }
     if (OMPI_SUCCESS == rc) {
-        entry->view.crew = (mpix_endpoints_crew_t *) (intptr_t) said[first];
+        entry->view.crew
+            = (mpix_endpoints_crew_t *) (intptr_t) said[mine[SAYS_FIRST] * SAYS_COUNT + SAYS_CREW];
         entry->view.members = entry->view.crew->members;
         entry->view.members[entry->view.index].rank = file->f_rank;
-    } else if (NULL != entry && 0 < mine) {
-        /* The others do not know it, or go without it: there may be some who have it. */
-        entry->view.crew = NULL;
+        find_channel(file, &entry->view, said, ranks);
+        entry->view.ranks = realloc(ranks, (size_t) entry->view.processes * sizeof(*ranks));
+        if (NULL == entry->view.ranks) {
+            entry->view.ranks = ranks;
+        }
+        ranks = NULL;
     }
+    free(ranks);
     free(said);
     return rc;
 }
@@ -186,6 +249,7 @@ void mpix_endpoints_crew_end(const ompio_file_t *file)
     pthread_mutex_unlock(&lock);
     if (NULL != entry) {
         leave(entry->view.crew);
+        free(entry->view.ranks);
         free(entry);
     }
 }

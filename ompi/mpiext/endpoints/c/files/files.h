@@ -28,14 +28,18 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
+#include "mpiext_endpoints_exchange.h"
 #include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_merge.h"
+#include "mpiext_endpoints_messages.h"
 #include "mpiext_endpoints_nothing.h"
 #include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
+#include "mpiext_endpoints_streams.h"
 #include "mpiext_endpoints_together.h"
 
 #endif /* MPIEXT_ENDPOINTS_FILES_LAYER_H */

@@ -300,33 +300,44 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
     return end(&collective, rc);
 }
 
+/** All meet again.  @param[in] rc  this member's  @return that of all */
+static int end_together(mpix_endpoints_together_t *together, int rc, int64_t file_end,
+                        ompi_status_public_t *status)
+{
+    int64_t says[] = {OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc), -file_end};
+    const int met = mpix_endpoints_files_greatest(together->file->f_comm, says, 2);
+
+    mpix_endpoints_together_status(together, -says[1], status);
+    return OMPI_SUCCESS == met ? (int) says[0] : met;
+}
+
 /** All meet first, and no member that has died is waited for afterwards (but by ompio's component,
  * which crashes where a message of its own fails). */
 static int move_all(ompio_file_t *file, bool writes, void *buffer, mpix_endpoints_io_count_t count,
                     ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     mpix_endpoints_together_t together;
-    int64_t says[2]; /* an error, or MPI_SUCCESS; it is for ompio */
-    int rc;
+    int64_t file_end;
+    int rc, moved;
 
     if (0 != file->f_atomicity) {
         rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
         return OMPI_SUCCESS == rc ? move_by_ompio(file, writes, buffer, count, datatype, status)
                                   : rc;
     }
-    rc = mpix_endpoints_together_begin(&together, file, writes, buffer, count, datatype);
-    says[0] = OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc);
-    says[1] = together.is_ompios;
-    rc = mpix_endpoints_files_greatest(file->f_comm, says, 2);
-    rc = OMPI_SUCCESS == rc ? (int) says[0] : rc;
-    if (OMPI_SUCCESS == rc && 0 != says[1]) {
+    mpix_endpoints_together_begin(&together, file, writes, buffer, count, datatype);
+    rc = mpix_endpoints_files_greatest(file->f_comm, together.says, MPIX_ENDPOINTS_SAYS_COUNT);
+    rc = OMPI_SUCCESS == rc ? (int) together.says[MPIX_ENDPOINTS_SAYS_ERROR] : rc;
+    if (OMPI_SUCCESS == rc && 0 != together.says[MPIX_ENDPOINTS_SAYS_OMPIOS]) {
         mpix_endpoints_together_undo(&together);
         return move_by_ompio(file, writes, buffer, count, datatype, status);
     }
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_files_error(file->f_comm,
-                                            mpix_endpoints_together_end(&together, rc, status))
-               : mpix_endpoints_together_end(&together, rc, status);
+    moved = mpix_endpoints_together_end(&together, rc, &file_end);
+    if (OMPI_SUCCESS == rc) {
+        return end_together(&together, moved, file_end, status);
+    }
+    mpix_endpoints_together_status(&together, INT64_MAX, MPI_STATUS_IGNORE);
+    return moved;
 }
 
 static int read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,

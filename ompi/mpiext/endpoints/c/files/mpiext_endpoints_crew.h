@@ -28,6 +28,10 @@
 
 BEGIN_C_DECLS
 
+/** Most channels.  Who writes holds the file's lock in the system: one more finds and sends what comes
+ * next meanwhile. */
+#    define MPIX_ENDPOINTS_CREW_CHANNELS 2
+
 /** What a member shows the others of its process while a collective call lasts. */
 typedef struct mpix_endpoints_crewman_t {
     /** The number of its call, twice, and one more if its meeting has gone well. */
@@ -57,6 +61,12 @@ typedef struct mpix_endpoints_crew_view_t {
     int index;          /**< its own */
     bool is_on_node;    /**< all members of the file are on this node */
     uint64_t *number_p; /**< of its last call, its own alone */
+
+    /* The n-th members of all crews are the n-th channel, if all crews have so many. */
+    int processes; /**< of the file */
+    int process;   /**< its own, among them */
+    int channels;  /**< the same at all members */
+    int *ranks;    /**< of its channel, by processes; of none, if index is not less than channels */
 } mpix_endpoints_crew_view_t;
 
 /** Find the crew of a file that is being opened, if it has none.  Collective.

@@ -59,6 +59,9 @@ void mpix_endpoints_run_begin(mpix_endpoints_run_t *run, ompio_file_t *file, boo
 /** A piece more.  They come in ascending order in the file where there are to be few calls. */
 void mpix_endpoints_run_add(mpix_endpoints_run_t *run, int64_t offset, char *memory, size_t bytes);
 
+/** All pieces until now: their memory is not used any more. */
+void mpix_endpoints_run_flush(mpix_endpoints_run_t *run);
+
 /** No more pieces.  @return an MPI class, or OMPI_SUCCESS */
 int mpix_endpoints_run_end(mpix_endpoints_run_t *run);
 

@@ -57,6 +57,9 @@ void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared);
 /** Tell pml/epml of what members on several nodes need.  When it registers. */
 void mpix_endpoints_shared_enrol(const mpix_endpoints_pml_t *table);
 
+/** The number of files as a guest of the door's, or -1: it is none. */
+int mpix_endpoints_shared_guest(void);
+
 /** What a handle has for members on several nodes, or NULL: they are not, or it could not be made. */
 mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm);
 

@@ -190,11 +190,16 @@ void mpix_endpoints_run_add(mpix_endpoints_run_t *run, int64_t offset, char *mem
     }
 }
 
-int mpix_endpoints_run_end(mpix_endpoints_run_t *run)
+void mpix_endpoints_run_flush(mpix_endpoints_run_t *run)
 {
     if (MPI_SUCCESS == run->error) {
         move_and_clear(run);
     }
+}
+
+int mpix_endpoints_run_end(mpix_endpoints_run_t *run)
+{
+    mpix_endpoints_run_flush(run);
     free(run->gap);
     return run->error;
 }

@@ -168,7 +168,7 @@ void mpix_endpoints_shared_enrol(const mpix_endpoints_pml_t *table)
 
 /* ---- rank 0 ---------------------------------------------------------------------------------- */
 
-static int guest_number(void)
+int mpix_endpoints_shared_guest(void)
 {
     return atomic_load_explicit(&number, memory_order_relaxed); /* as above */
 }
@@ -188,7 +188,8 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         const far_message_t message = {ANSWER, next->answer};
 
         if (MPI_ERR_NO_MEM
-            == door()->post(far->comm, guest_number(), next->rank, &message, sizeof(message))) {
+            == door()->post(far->comm, mpix_endpoints_shared_guest(), next->rank, &message,
+                            sizeof(message))) {
             break;
         }
         /* Release: the place has been read; partner: asked. */
@@ -226,7 +227,8 @@ void mpix_endpoints_shared_far_end(mpix_endpoints_shared_far_t *far)
 
 mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm)
 {
-    return 0 > guest_number() ? NULL : door()->object(comm, guest_number());
+    return 0 > mpix_endpoints_shared_guest() ? NULL
+                                             : door()->object(comm, mpix_endpoints_shared_guest());
 }
 
 static bool has_answer(void *context)
@@ -246,7 +248,8 @@ int mpix_endpoints_shared_far_add(mpix_endpoints_shared_far_t *far, int64_t byte
     /* Relaxed: rank 0 answers what is sent behind it. */
     atomic_store_explicit(&far->waits, true, memory_order_relaxed);
     while (MPI_ERR_NO_MEM
-           == (rc = door()->post(far->comm, guest_number(), 0, &message, sizeof(message)))) {
+           == (rc = door()->post(far->comm, mpix_endpoints_shared_guest(), 0, &message,
+                                 sizeof(message)))) {
         (void) door()->turn(far->comm);
     }
     if (MPI_SUCCESS == rc) {

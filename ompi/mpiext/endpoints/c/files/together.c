@@ -20,26 +20,31 @@
  * by the system, and nothing sent.  Processes do it each for itself: on a node, where pieces are in
  * the system's memory for files, a call of the system costs less than to send what it moves.
  *
- * With members on several nodes, or on NFS, where a call takes locks, small pieces are ompio's.
+ * With members on several nodes, or on NFS, where a call takes locks, small pieces are sent to few
+ * (exchange.c).
  *
  * Tests: file_blocks (also tsan), file_random
  */
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_exchange.h"
+#include "mpiext_endpoints_merge.h"
 #include "mpiext_endpoints_runs.h"
+#include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"
 
 #if MPIX_ENDPOINTS_FILES
 
 #    include <stdlib.h>
 
+#    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 
 /** Pieces that are larger each member moves for itself: so they would be moved by one call anyway. */
 #    define LARGE ((size_t) 256 << 10)
 
-/** On average, far from the file: smaller ones are ompio's. */
+/** On average, far from the file: smaller ones are exchanged. */
 #    define LARGE_AFAR ((size_t) 1 << 20)
 
 /** Who writes holds the file's lock in the system: more members would only wait for it.  One finds
@@ -55,8 +60,7 @@ static bool locks(const mpix_endpoints_together_t *together)
 }
 
 /** Can nobody but ompio's component do it? */
-static bool is_for_ompio(const mpix_endpoints_together_t *together, const void *buffer,
-                         size_t bytes)
+static bool is_for_ompio(const mpix_endpoints_together_t *together, const void *buffer)
 {
     int is_device, is_managed;
 
@@ -64,8 +68,7 @@ static bool is_for_ompio(const mpix_endpoints_together_t *together, const void *
         return true;
     }
     mca_common_ompio_check_gpu_buf(together->file, buffer, &is_device, &is_managed);
-    return (is_device && !is_managed)
-           || (locks(together) && bytes < (size_t) together->count * LARGE_AFAR);
+    return is_device && !is_managed;
 }
 
 static void show(mpix_endpoints_together_t *together, size_t bytes)
@@ -131,27 +134,41 @@ static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
     return rc;
 }
 
-int mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_file_t *file,
-                                  bool writes, const void *buffer, mpix_endpoints_io_count_t count,
-                                  ompi_datatype_t *datatype)
+/** What all members are to know of this one's. */
+static void say(mpix_endpoints_together_t *together, const void *buffer, size_t bytes)
 {
-    size_t bytes;
-    int rc;
+    const mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
+    int64_t *says = together->says;
+
+    says[MPIX_ENDPOINTS_SAYS_OMPIOS] = is_for_ompio(together, buffer);
+    says[MPIX_ENDPOINTS_SAYS_SMALL] = locks(together)
+                                      && bytes < (size_t) together->count * LARGE_AFAR;
+    says[MPIX_ENDPOINTS_SAYS_ALONE] = !mine->is_in_order || 0 > mpix_endpoints_shared_guest();
+    says[MPIX_ENDPOINTS_SAYS_START] = 0 < mine->count ? -mine->start : INT64_MIN;
+    says[MPIX_ENDPOINTS_SAYS_END] = 0 < mine->count ? mine->end : INT64_MIN;
+}
+
+void mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_file_t *file,
+                                   bool writes, const void *buffer, mpix_endpoints_io_count_t count,
+                                   ompi_datatype_t *datatype)
+{
+    size_t bytes = 0;
+    int rc = OMPI_ERROR; /* no crew: none has been opened without */
 
     *together = (mpix_endpoints_together_t){.file = file, .writes = writes};
     together->pointer.offset = MPIX_ENDPOINTS_VIEW(file)->f_offset;
     together->pointer.total = MPIX_ENDPOINTS_VIEW(file)->f_total_bytes;
     together->pointer.position = MPIX_ENDPOINTS_VIEW(file)->f_position_in_file_view;
     together->pointer.index = MPIX_ENDPOINTS_VIEW(file)->f_index_in_file_view;
-    if (!mpix_endpoints_crew_of(file, &together->view)) {
-        return OMPI_ERROR; /* none has been opened without */
+    if (mpix_endpoints_crew_of(file, &together->view)) {
+        rc = find_pieces(together, buffer, count, datatype, &bytes);
     }
-    rc = find_pieces(together, buffer, count, datatype, &bytes);
     if (OMPI_SUCCESS == rc) {
-        together->is_ompios = is_for_ompio(together, buffer, bytes);
         show(together, bytes);
+        say(together, buffer, bytes);
     }
-    return rc;
+    together->says[MPIX_ENDPOINTS_SAYS_ERROR] = OMPI_SUCCESS == rc ? MPI_SUCCESS
+                                                                   : ompi_errcode_get_mpi_code(rc);
 }
 
 /** Nothing has been moved after all. */
@@ -230,171 +247,83 @@ static bool find_part(const mpix_endpoints_together_t *together, int64_t *start,
     return *start < *end;
 }
 
-/** Where in the pieces of a member we are. */
-typedef struct cursor_t {
-    const mca_common_ompio_io_array_t *piece, *end;
-    int64_t offset; /**< of what is left of the piece */
-    size_t skip;    /**< of the piece, which is not */
-} cursor_t;
-
-static bool set_cursor(cursor_t *cursor, int64_t end)
-{
-    if (cursor->piece == cursor->end) {
-        return false;
-    }
-    cursor->offset = (int64_t) (intptr_t) cursor->piece->offset;
-    cursor->skip = 0;
-    return cursor->offset < end;
-}
-
-/** The first piece that reaches beyond start.  @return false: none before end */
-static bool find_cursor(cursor_t *cursor, const mpix_endpoints_crewman_t *member, int64_t start,
-                        int64_t end)
-{
-    int low = 0, high = member->count;
-
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        const mca_common_ompio_io_array_t *piece = &member->pieces[middle];
-
-        if ((int64_t) (intptr_t) piece->offset + (int64_t) piece->length > start) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    cursor->piece = member->pieces + low;
-    cursor->end = member->pieces + member->count;
-    if (!set_cursor(cursor, end)) {
-        return false;
-    }
-    if (cursor->offset < start) {
-        cursor->skip = (size_t) (start - cursor->offset);
-        cursor->offset = start;
-    }
-    return true;
-}
-
-/** Put the first of a heap where it belongs: least offset first. */
-static void sink(cursor_t *heap, int count)
-{
-    const cursor_t moving = heap[0];
-    int at = 0, next;
-
-    while ((next = 2 * at + 1) < count) {
-        next += next + 1 < count && heap[next + 1].offset < heap[next].offset;
-        if (moving.offset <= heap[next].offset) {
-            break;
-        }
-        heap[at] = heap[next];
-        at = next;
-    }
-    heap[at] = moving;
-}
-
-/** And a new last one. */
-static void rise(cursor_t *heap, int at)
-{
-    const cursor_t moving = heap[at];
-
-    while (0 < at && moving.offset < heap[(at - 1) / 2].offset) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = moving;
-}
-
-static void move_part(mpix_endpoints_run_t *run, cursor_t *heap, int count, int64_t end)
-{
-    while (0 < count && MPI_SUCCESS == run->error) {
-        cursor_t *first = &heap[0];
-        size_t bytes = first->piece->length - first->skip;
-
-        bytes = first->offset + (int64_t) bytes > end ? (size_t) (end - first->offset) : bytes;
-        mpix_endpoints_run_add(run, first->offset,
-                               (char *) first->piece->memory_address + first->skip, bytes);
-        ++first->piece;
-        if (!set_cursor(first, end)) {
-            *first = heap[--count];
-        }
-        sink(heap, count);
-    }
-}
-
 /** What falls into this member's part of the file. */
 static int move_dealt_out(const mpix_endpoints_together_t *together, mpix_endpoints_run_t *run)
 {
     const mpix_endpoints_crew_view_t *view = &together->view;
-    cursor_t *heap;
+    mpix_endpoints_merge_t merge;
+    mpix_endpoints_part_t part;
     int64_t start, end;
-    int count = 0;
 
     if (!find_part(together, &start, &end)) {
         return OMPI_SUCCESS;
     }
-    heap = malloc((size_t) view->count * sizeof(*heap));
-    if (NULL == heap) {
+    if (!mpix_endpoints_merge_begin(&merge, view->count, start, end)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (int i = 0; i < view->count; ++i) {
-        if (find_cursor(&heap[count], &view->members[i], start, end)) {
-            rise(heap, count++);
-        }
+        mpix_endpoints_merge_add(&merge, view->members[i].pieces, view->members[i].count, i);
     }
-    move_part(run, heap, count, end);
-    free(heap);
+    while (MPI_SUCCESS == run->error && mpix_endpoints_merge_next(&merge, &part)) {
+        mpix_endpoints_run_add(run, part.offset, part.memory, part.bytes);
+    }
+    mpix_endpoints_merge_end(&merge);
     return OMPI_SUCCESS;
+}
+
+static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_run_t *run)
+{
+    for (int i = 0; i < together->count; ++i) {
+        mpix_endpoints_run_add(run, (int64_t) (intptr_t) together->pieces[i].offset,
+                               together->pieces[i].memory_address, together->pieces[i].length);
+    }
 }
 
 static int move(const mpix_endpoints_together_t *together)
 {
+    const int64_t *says = together->says;
     mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
     mpix_endpoints_run_t run;
     int rc = OMPI_SUCCESS, moved;
 
     mpix_endpoints_run_begin(&run, together->file, together->writes, locks(together));
-    if (is_dealt_out(&together->view)) {
+    if (0 != says[MPIX_ENDPOINTS_SAYS_SMALL] && 0 == says[MPIX_ENDPOINTS_SAYS_ALONE]) {
+        rc = mpix_endpoints_exchange(together->file, &together->view, &run,
+                                     -says[MPIX_ENDPOINTS_SAYS_START],
+                                     says[MPIX_ENDPOINTS_SAYS_END]);
+    } else if (is_dealt_out(&together->view)) {
         rc = move_dealt_out(together, &run);
     } else {
-        for (int i = 0; i < together->count; ++i) {
-            mpix_endpoints_run_add(&run, (int64_t) (intptr_t) together->pieces[i].offset,
-                                   together->pieces[i].memory_address, together->pieces[i].length);
-        }
+        move_own(together, &run);
     }
     moved = mpix_endpoints_run_end(&run);
     mine->file_end = run.file_end;
     return OMPI_SUCCESS == rc ? moved : rc;
 }
 
-/** Bytes before the file's end. */
-static size_t count_moved(const mpix_endpoints_together_t *together)
+int mpix_endpoints_together_end(mpix_endpoints_together_t *together, int rc, int64_t *file_end_p)
 {
-    const mpix_endpoints_crew_view_t *view = &together->view;
-    int64_t file_end = INT64_MAX;
-
-    for (int i = 0; i < view->count; ++i) {
-        file_end = view->members[i].file_end < file_end ? view->members[i].file_end : file_end;
-    }
-    return mpix_endpoints_run_count(together->pieces, together->count, file_end);
-}
-
-int mpix_endpoints_together_end(mpix_endpoints_together_t *together, int rc,
-                                ompi_status_public_t *status)
-{
+    *file_end_p = INT64_MAX;
     if (NULL != together->view.crew
         && mpix_endpoints_crew_met(together->file, &together->view, OMPI_SUCCESS == rc)) {
         rc = move(together);
+        *file_end_p = together->view.members[together->view.index].file_end;
         mpix_endpoints_crew_wait(&together->view);
-        if (MPI_STATUS_IGNORE != status) {
-            status->_ucount = count_moved(together);
-        }
     } else {
         put_pointer_back(together);
         /* A loss is the only thing that not all learn of alike. */
         rc = OMPI_SUCCESS == rc ? MPI_ERR_PROC_FAILED : rc;
     }
-    free(together->pieces);
     return rc;
+}
+
+void mpix_endpoints_together_status(mpix_endpoints_together_t *together, int64_t file_end,
+                                    ompi_status_public_t *status)
+{
+    if (MPI_STATUS_IGNORE != status) {
+        status->_ucount = mpix_endpoints_run_count(together->pieces, together->count, file_end);
+    }
+    free(together->pieces);
 }
 
 #endif

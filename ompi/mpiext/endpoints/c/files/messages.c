@@ -1,0 +1,94 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Messages between members of a file: the door's, which no receive of the user's matches.
+ *
+ * Tests: file_blocks, file_death
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_messages.h"
+#include "mpiext_endpoints_shared.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+#    include "ompi/errhandler/errcode-internal.h"
+
+static const mpix_endpoints_door_t *door(void)
+{
+    return mpix_endpoints_table()->door;
+}
+
+/** @param[in,out] rc_p  of the last try */
+static bool is_tried_again(ompi_communicator_t *comm, int *rc_p)
+{
+    if (MPI_ERR_NO_MEM != *rc_p) {
+        return false;
+    }
+    if (door()->is_lost(comm, MPIX_ENDPOINTS_ANYBODY)) {
+        *rc_p = MPI_ERR_PROC_FAILED;
+        return false;
+    }
+    (void) door()->turn(comm);
+    return true;
+}
+
+int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, const void *bytes,
+                                size_t size, ompi_request_t **request_p)
+{
+    const int number = mpix_endpoints_shared_guest();
+    int rc;
+
+    do {
+        rc = door()->isend(comm, number, bytes, size, &ompi_mpi_byte.dt, rank, tag, request_p);
+    } while (is_tried_again(comm, &rc));
+    if (MPI_SUCCESS != rc) {
+        *request_p = NULL;
+    }
+    return rc;
+}
+
+int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag, void *bytes,
+                                   size_t size, ompi_request_t **request_p)
+{
+    const int number = mpix_endpoints_shared_guest();
+    int rc;
+
+    do {
+        rc = door()->irecv(comm, number, bytes, size, &ompi_mpi_byte.dt, rank, tag, request_p);
+    } while (is_tried_again(comm, &rc));
+    if (MPI_SUCCESS != rc) {
+        *request_p = NULL;
+    }
+    return rc;
+}
+
+bool mpix_endpoints_message_is_over(ompi_request_t *request)
+{
+    /* Acquire: the data; partner: whoever completes it, in the engine. */
+    return REQUEST_COMPLETED == __atomic_load_n(&request->req_complete, __ATOMIC_ACQUIRE);
+}
+
+int mpix_endpoints_message_end(ompi_request_t **request_p)
+{
+    const int rc = ompi_request_wait(request_p, MPI_STATUS_IGNORE);
+
+    if (MPI_REQUEST_NULL != *request_p) {
+        (void) ompi_request_free(request_p); /* which libmpi leaves, of one that has failed */
+    }
+    *request_p = NULL;
+    return 0 > rc ? ompi_errcode_get_mpi_code(rc) : rc;
+}
+
+#endif
