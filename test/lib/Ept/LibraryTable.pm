@@ -21,6 +21,7 @@
 #     args        arguments (default: those of the library); SOURCE is where its source is
 #     after       programs that leave a file for it, in front
 #     layouts     default: those of the library; long: those only with --longer
+#     timeout     seconds, if it takes long
 #     skip        why it does not run
 
 package Ept::LibraryTable;
@@ -46,8 +47,8 @@ my %HDF5 = (
     t_filters_parallel => { layouts => [], long => [qw(1x4 2x2)] },
     t_pmulti_dset => { layouts => [], long => [qw(1x4 2x2)] },
     t_cache => { layouts => [], long => [qw(1x4 2x2)] },
-    t_cache_image => { skip => 'takes minutes, most of them to make its files' },
-    t_bigio => { skip => 'writes and keeps gigabytes' },
+    t_cache_image => { layouts => [], long => ['2x2'], timeout => 1200 },
+    t_bigio => { layouts => [], long => [qw(1x4 2x2)], timeout => 600 },
     t_2Gio => { skip => 'writes and keeps gigabytes' },
     t_pflush1 => { skip => 'dies without MPI_Finalize, which a rank that is a thread cannot' },
     t_pflush2 => { skip => 'reads what t_pflush1 leaves' },
