@@ -8,7 +8,7 @@
 #
 # $HEADER$
 #
-# launcher.t: what epmpirun makes of its options, and of nonsense.  It starts nothing.
+# launcher.t: what epmpirun makes of its options, and of nonsense; and several programs as one job.
 #
 # Guards: ompi/mpiext/endpoints/tools/epmpirun.in
 
@@ -109,5 +109,10 @@ is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
 fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
 fails('-endpoints', '-endpoints wants a value');
 
+# They are started, too: PMIx's own files of parameters would have crashed the launcher.
+delete $ENV{PMIX_MCA_mca_base_param_files};
+my @programs = map { "-n 1 -endpoints $_ sh -c 'echo told \$MPIX_ENDPOINTS'" } 2, 3;
+my $out = qx(timeout 30 epmpirun --oversubscribe --bind-to none $programs[0] : $programs[1] 2>&1);
+is(join('', sort split /^/, $out), "told 2\ntold 3\n", 'two programs of one job');
 
 done_testing();
