@@ -16,7 +16,8 @@
  * gets an error of the class that docs/limits.md names, again and again, and the communicator works
  * on.  What is said, and that it is said once, the table knows (says).
  *
- * Guards: seam_file.c, seam_help.c, seam_refuse.c, show_help.c, btl_ep_help.c
+ * Guards: abi.c, comm_spawn.c, seam_file.c, seam_help.c, seam_refuse.c, show_help.c,
+ * btl_ep_help.c
  */
 
 #include "ept.h"
@@ -76,6 +77,26 @@ static void case_connections(MPI_Comm comm, struct ept *t)
     check_usable(comm, t);
 }
 
+/* There is no such command, and nobody looks for it. */
+static void case_spawn(MPI_Comm comm, struct ept *t)
+{
+    char command[] = "/no/such/command", *commands[] = {command};
+    MPI_Comm children = MPI_COMM_WORLD;
+    MPI_Info info = MPI_INFO_NULL;
+    int maxprocs = 1;
+
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              MPI_Comm_spawn(command, MPI_ARGV_NULL, 1, info, 0, comm, &children,
+                             MPI_ERRCODES_IGNORE));
+    EPT_CHECK(t, MPI_COMM_NULL == children, "a communicator came of it");
+    children = MPI_COMM_WORLD;
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
+              MPI_Comm_spawn_multiple(1, commands, MPI_ARGVS_NULL, &maxprocs, &info, t->size - 1,
+                                      comm, &children, MPI_ERRCODES_IGNORE));
+    EPT_CHECK(t, MPI_COMM_NULL == children, "a communicator came of it");
+    check_usable(comm, t);
+}
+
 /* Endpoints of index 0 are their processes, for which Open MPI's own function serves. */
 static void case_from_group(MPI_Comm comm, struct ept *t)
 {
@@ -108,6 +129,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_files);
     }
     EPT_CASE(t, case_connections);
+    EPT_CASE(t, case_spawn);
     EPT_CASE(t, case_from_group);
     return 0;
 }

@@ -20,7 +20,7 @@
  * not found there, as these are found first.  MPI_Comm_compare and MPI_Group_compare need nothing:
  * libmpi_abi leaves results alone that it does not know, such as MPIX_ALIASED.
  *
- * Tests: newer (abi), comm_bridge (abi), handles (abi)
+ * Tests: newer (abi), comm_bridge (abi), handles (abi), comm_refused (abi)
  */
 
 /* The names of MPI's functions mean the MPI ABI's here. */
@@ -172,6 +172,50 @@ EXPORT int PMPI_Comm_split_type(abi_comm_t comm, int split_type, int key, abi_in
     return error_to_abi(rc);
 }
 
+static int refuse_spawn(MPI_Comm comm, abi_comm_t *intercomm, const char *name)
+{
+    if (NULL != intercomm) {
+        *intercomm = MPI_COMM_NULL_ABI_INTERNAL;
+    }
+    return error_to_abi(mpix_endpoints_call_refuse_spawn(comm, name));
+}
+
+EXPORT int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, abi_info_t info,
+                           int root, abi_comm_t comm, abi_comm_t *intercomm, int errcodes[])
+{
+    typedef int (*spawn_fn_t)(const char *, char *[], int, abi_info_t, int, abi_comm_t,
+                              abi_comm_t *, int[]);
+    static _Atomic(void *) found;
+    spawn_fn_t original = (spawn_fn_t) mpix_endpoints_next_function("PMPI_Comm_spawn", &found);
+    MPI_Comm own = ompi_convert_abi_comm_intern_comm(comm);
+
+    if (mpix_endpoints_call_refuses_spawn(own)) {
+        return refuse_spawn(own, intercomm, "MPI_Comm_spawn");
+    }
+    return NULL != original
+               ? original(command, argv, maxprocs, info, root, comm, intercomm, errcodes)
+               : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
+EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
+                                    const int maxprocs[], const abi_info_t infos[], int root,
+                                    abi_comm_t comm, abi_comm_t *intercomm, int errcodes[])
+{
+    typedef int (*spawn_multiple_fn_t)(int, char *[], char **[], const int[], const abi_info_t[],
+                                       int, abi_comm_t, abi_comm_t *, int[]);
+    static _Atomic(void *) found;
+    spawn_multiple_fn_t original
+        = (spawn_multiple_fn_t) mpix_endpoints_next_function("PMPI_Comm_spawn_multiple", &found);
+    MPI_Comm own = ompi_convert_abi_comm_intern_comm(comm);
+
+    if (mpix_endpoints_call_refuses_spawn(own)) {
+        return refuse_spawn(own, intercomm, "MPI_Comm_spawn_multiple");
+    }
+    return NULL != original
+               ? original(count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes)
+               : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Comm_create_endpoints);
@@ -179,5 +223,7 @@ EXPORT WEAK(MPIX_Comm_merge);
 EXPORT WEAK(MPIX_Query_endpoints_support);
 EXPORT WEAK(MPIX_Endpoints_error_class);
 EXPORT WEAK(MPI_Comm_disconnect);
+EXPORT WEAK(MPI_Comm_spawn);
+EXPORT WEAK(MPI_Comm_spawn_multiple);
 EXPORT WEAK(MPI_Request_get_status);
 EXPORT WEAK(MPI_Comm_split_type);

@@ -59,6 +59,11 @@ MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_disconnects(MPI_Comm comm);
 /** MPI_Comm_disconnect of such a handle. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_disconnect(MPI_Comm *comm);
 
+/** Are MPI_Comm_spawn and MPI_Comm_spawn_multiple on this handle, which may be none or an invalid one,
+ * refused?  Then it is an error, raised by mpix_endpoints_call_refuse_spawn. */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_spawn(MPI_Comm comm);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_spawn(MPI_Comm comm, const char *name);
+
 /** MPI_Request_get_status up to where libmpi's takes over: is the request, which may be NULL, not
  * seen to be complete, after one turn of progress?  Then the flag is 0, and that is all. */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_pending(MPI_Request request);
