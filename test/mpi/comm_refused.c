@@ -16,7 +16,7 @@
  * gets an error of the class that docs/limits.md names, again and again, and the communicator works
  * on.  What is said, and that it is said once, the table knows (says).
  *
- * Guards: abi.c, comm_spawn.c, seam_file.c, seam_help.c, seam_refuse.c, show_help.c,
+ * Guards: abi.c, comm_spawn.c, seam_file.c, seam_help.c, seam_refuse.c, seam_spawn.c, show_help.c,
  * btl_ep_help.c
  */
 

@@ -361,8 +361,9 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
 /**
  * With how many endpoints was this process started, and with which thread level?  epmpirun -endpoints (or
  * -asp) and -threadlevel say so, or the user, by the variables MPIX_ENDPOINTS and MPIX_THREAD_LEVEL (0 to
- * 3).  Nobody is bound by it: a program may hand it to MPIX_Init_endpoint or
- * MPIX_Comm_create_endpoints.  Local; any thread, also before MPI has begun and behind its end.
+ * 3); and who has spawned it, by the info keys num_endpoints and asp.  Nobody is bound by it: a
+ * program may hand it to MPIX_Init_endpoint or MPIX_Comm_create_endpoints.  Local; any thread, also
+ * before MPI has begun and behind its end.
  *
  * @param[out] number        1 or more; 0: nothing was said, or no number
  * @param[out] thread_level  MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE; -1: likewise
@@ -370,7 +371,7 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_ARG  an argument is NULL; no error handler is called
  *
- * Source: as MPIX_Init_endpoint, section 0.2.2 (arguments of mpiexec).
+ * Source: as MPIX_Init_endpoint, sections 0.2.2 (arguments of mpiexec) and 0.2.4 (spawning).
  */
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Query_endpoints_told(int *number, int *thread_level);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_told(int *number, int *thread_level);

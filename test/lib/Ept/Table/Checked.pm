@@ -95,6 +95,8 @@ our @ENTRIES = (
       args => '3', plain => 0 },
     { program => 'tbb_collect', kind => 'example', configs => [qw(1x4 2x3/tcp)], quick => [],
       args => '3', plain => 0, tbb => 1 },
+    { program => 'static_workers', kind => 'example', configs => ['1x1'], quick => [], plain => 0,
+      args => '2 3' },
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.

@@ -21,6 +21,9 @@ my $RETURN = 'mpi_initial_errhandler mpi_errors_return';
 # The launcher takes these for its own if they are among its options.
 my $ASYNC = 'OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0';
 
+# Debian's PMIx cannot start several programs as one job otherwise (docs/static.md).
+my $SPAWN = 'PMIX_MCA_mca_base_param_files=none';
+
 our @ENTRIES = (
     # Who is there, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t MPI_Init_thread.
     (map { my ($variant, $configs, $args) = @$_;
@@ -92,6 +95,16 @@ our @ENTRIES = (
         [nonsense => '-x MPIX_ENDPOINTS=0x4 -x MPIX_THREAD_LEVEL=4', '']),
     { program => 'static_told', variant => 'abi', abi => 1, configs => ['2x0'], quick => [], plain => 0,
       launcher => '-endpoints 2 -threadlevel multiple', args => '--number 2 --told-level 3' },
+    # Children, which the launcher starts, and their endpoints.
+    (map { my ($variant, %more) = @$_;
+           +{ program => 'static_spawn', variant => $variant, configs => ['2x0'], quick => [],
+              plain => 0, mca => 'pml_epml_max_endpoints 8', timeout => 60, env => $SPAWN, %more } }
+        ['', quick => ['2x0']],
+        ['inherit', args => '--inherit 1', env => "$SPAWN MPIX_ENDPOINTS=5", long => 1],
+        ['direct', direct => 1, long => 1], ['abi', abi => 1],
+        ['unselected', args => '--unselected 1', mca => 'pml ob1'],
+        ['death', kind => 'fatal', args => '--die 1', env => undef,
+         says => 'exited with non-zero status']),
     (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
               args => '--counts 3', plain => 0 } }
         qw(static_world static_attach static_attributes)),

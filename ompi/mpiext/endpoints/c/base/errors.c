@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * The error class MPIX_ERR_ENDPOINTS and its error codes.
+ * The error class MPIX_ERR_ENDPOINTS and its error codes, and codes of ours in MPI_ERR_SPAWN.
  *
  * They are added to Open MPI's table when they are first asked for.  Open MPI empties that table
  * when MPI is finalized and may be initialized again after that (sessions), so each use looks
  * whether the entries are still ours.
  *
- * Tests: create_errors, static_errors
+ * Tests: create_errors, static_errors, static_spawn (errors)
  */
 
 #include "ompi_config.h"
@@ -38,7 +38,7 @@
 
 static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be created, or used so";
 
-/** What each code's string says; the limit's is completed by limit_string. */
+/** What each code's string says; the limits' are completed by code_add. */
 static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_LIMIT]
     = "MPIX_ERR_ENDPOINTS: more endpoints in one process than pml_epml_max_endpoints allows",
@@ -80,6 +80,18 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_ATTRIBUTE]
     = "MPIX_ERR_ENDPOINTS: an attribute of what is no endpoint that this process has had since it "
       "began MPI",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN] = "MPI_ERR_SPAWN: no memory to start processes with endpoints",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER]
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, is no number from 1 on, "
+      "or they differ",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT]
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, is more than "
+      "pml_epml_max_endpoints allows in one process",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES]
+    = "MPI_ERR_SPAWN: nothing was started: the info key asp does not divide maxprocs",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED]
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, in a run that has no "
+      "endpoints; start it with epmpirun, or add \"--mca pml epml\" to mpirun",
 };
 
 static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -132,32 +144,33 @@ static int class_get(void)
     return errors_class;
 }
 
-/** The limit's string with the limit in this process, which pml/epml has as a parameter. */
-static void limit_string(char *string, size_t size)
+int mpix_endpoints_limit(void)
 {
     const int *limit = NULL;
     int index = mca_base_var_find("ompi", "pml", "epml", "max_endpoints");
 
-    if (0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &limit, NULL, NULL)
-        || NULL == limit) {
-        snprintf(string, size, "%s", cause_strings[MPIX_ENDPOINTS_CAUSE_LIMIT]);
-    } else {
-        snprintf(string, size, "%s (here %d)", cause_strings[MPIX_ENDPOINTS_CAUSE_LIMIT], *limit);
-    }
+    return 0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &limit, NULL, NULL)
+                   || NULL == limit
+               ? 0
+               : *limit;
 }
 
-/** Add a code with its string.  Under errors_lock, the class is there.  @return the code, or 0 */
+/** Add a code with its string, and the limit in this process if it is about that.  Under errors_lock,
+ * the class is there.  @return the code, or 0 */
 static int code_add(int errclass, mpix_endpoints_cause_t cause)
 {
+    const bool is_limit = MPIX_ENDPOINTS_CAUSE_LIMIT == cause
+                          || MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT == cause;
+    const int limit = is_limit ? mpix_endpoints_limit() : 0;
     char string[MPI_MAX_ERROR_STRING];
     int code;
 
-    if (MPIX_ENDPOINTS_CAUSE_LIMIT == cause) {
-        limit_string(string, sizeof(string));
+    if (0 < limit) {
+        snprintf(string, sizeof(string), "%s (here %d)", cause_strings[cause], limit);
     } else {
         snprintf(string, sizeof(string), "%s", cause_strings[cause]);
     }
-    code = ompi_mpi_errcode_add(errclass);
+    code = ompi_mpi_errcode_add(MPIX_ENDPOINTS_CAUSE_SPAWN <= cause ? MPI_ERR_SPAWN : errclass);
     if (0 >= code || !note_added(code)
         || OMPI_SUCCESS != ompi_mpi_errnum_add_string(code, string, (int) strlen(string) + 1)) {
         return 0;

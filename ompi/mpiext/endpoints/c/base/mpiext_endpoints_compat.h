@@ -58,8 +58,8 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles, the
  * tables of handles and the progress of collectives under many threads, the end of the job,
- * topologies that may renumber, the allreduce of two, files, and the clear messages at the entrances
- * to what endpoints do not offer yet. */
+ * topologies that may renumber, the allreduce of two, files, processes that are spawned with
+ * endpoints, and the clear messages at the entrances to what endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
     X(ompi_group_compare)                  \
@@ -75,6 +75,7 @@
     X(ompi_win_create_dynamic)             \
     X(ompi_file_open)                      \
     X(ompi_dpm_connect_accept)             \
+    X(ompi_dpm_spawn)                      \
     MPIX_ENDPOINTS_SEAMS_FILES(X)          \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
 

@@ -23,7 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** The causes of error class MPIX_ERR_ENDPOINTS; each has an error code of its own. */
+/** The causes of error class MPIX_ERR_ENDPOINTS, and those of MPI_ERR_SPAWN that are ours; each has an
+ * error code of its own. */
 typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_LIMIT,           /**< more than pml_epml_max_endpoints */
     MPIX_ENDPOINTS_CAUSE_RESOURCE,        /**< the fabric or the memory allows no more */
@@ -37,9 +38,14 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_ABSENT,          /**< likewise: a process takes no part */
     MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT,     /**< attaching: none of this process */
     MPIX_ENDPOINTS_CAUSE_ATTACHED,        /**< attaching: the thread is attached */
-    MPIX_ENDPOINTS_CAUSE_TAKEN,     /**< attaching: another one is, and the level is for one */
-    MPIX_ENDPOINTS_CAUSE_DETACHED,  /**< detaching: the thread is not attached */
-    MPIX_ENDPOINTS_CAUSE_ATTRIBUTE, /**< attributes: no endpoint of this process */
+    MPIX_ENDPOINTS_CAUSE_TAKEN,         /**< attaching: another one is, and the level is for one */
+    MPIX_ENDPOINTS_CAUSE_DETACHED,      /**< detaching: the thread is not attached */
+    MPIX_ENDPOINTS_CAUSE_ATTRIBUTE,     /**< attributes: no endpoint of this process */
+    MPIX_ENDPOINTS_CAUSE_SPAWN,         /**< from here on class MPI_ERR_SPAWN: no memory to do so */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER,  /**< num_endpoints, asp: no number, or two */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT,   /**< likewise: more than pml_epml_max_endpoints */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES, /**< asp: does not divide maxprocs */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED, /**< num_endpoints, asp: no pml/epml in this run */
     MPIX_ENDPOINTS_CAUSE_COUNT
 } mpix_endpoints_cause_t;
 
@@ -54,10 +60,13 @@ int mpix_endpoints_error_class(void);
  * The MPI error code for a cause; made when it is first asked for.  Between MPI_Init and
  * MPI_Finalize, any thread.
  *
- * @return a code of class MPIX_ERR_ENDPOINTS with an error string; MPI_ERR_INTERN if there is no
- *         memory for one
+ * @return a code of the cause's class with an error string; MPI_ERR_INTERN if there is no memory
+ *         for one
  */
 int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
+
+/** What pml_epml_max_endpoints is in this process; 0 without pml/epml.  As mpix_endpoints_error_code. */
+int mpix_endpoints_limit(void);
 
 /** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI
  * error code.  As mpix_endpoints_error_code. */

@@ -13,7 +13,8 @@
  *
  * MPI_Comm_spawn and MPI_Comm_spawn_multiple on a handle of endpoints: an error, before anything is
  * started.  libmpi starts the processes first and meets them then, which endpoints cannot; the root
- * does so without a word of the communicator.  All other calls are passed on.
+ * does so without a word of the communicator.  All other calls are passed on; the info keys about
+ * children's endpoints are seen to below libmpi (seam_spawn.c).
  *
  * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, the error comes when the
  * processes have been started (ompi_dpm_connect_accept).

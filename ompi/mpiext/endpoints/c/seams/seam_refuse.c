@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What endpoint communicators do not offer yet: windows, connections to other jobs.
+ * What endpoint communicators do not offer yet: windows.  (Connections to other jobs: seam_spawn.c.)
  *
  * libmpi would go ahead and crash or hang, having components at work that look for processes where
  * endpoints are.  Here it is told at the door; every member gets the error without communication.
@@ -25,7 +25,6 @@
 #include "seams.h"
 
 #include "ompi/communicator/communicator.h"
-#include "ompi/dpm/dpm.h"
 #include "ompi/win/win.h"
 
 /**
@@ -42,10 +41,9 @@ static bool refuse(const ompi_communicator_t *comm, const char *topic, bool *sai
     return true;
 }
 
-static bool said_window, said_connect;
+static bool said_window;
 
 static const char windows[] = "no windows";
-static const char connections[] = "no connections";
 
 int MPIX_ENDPOINTS_SEAM(ompi_win_create)(void *base, size_t size,
                                          mpix_endpoints_disp_unit_t disp_unit,
@@ -91,15 +89,3 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_create_dynamic)(opal_info_t *info, ompi_communi
     return MPIX_ENDPOINTS_ORIGINAL(ompi_win_create_dynamic)(info, comm, newwin);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_create_dynamic);
-
-int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int root,
-                                                 const char *port, bool send_first,
-                                                 ompi_communicator_t **newcomm)
-{
-    if (refuse(comm, connections, &said_connect)) {
-        *newcomm = MPI_COMM_NULL;
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    return MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(comm, root, port, send_first, newcomm);
-}
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_connect_accept);

@@ -1,0 +1,336 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Other jobs: processes that are spawned with endpoints, and connections, which communicators of
+ * endpoints do not offer.
+ *
+ * The info keys num_endpoints (the text of 2011, 0.2.4) and asp (the same in ranks) come to
+ * ompi_dpm_spawn, which the root of a spawn alone calls.  A child cannot be made to have endpoints; it
+ * is told how many by the variable of its environment that MPIX_Query_endpoints_told reads.  What is
+ * wrong with a key goes to the other members on libmpi's own way for errors of the root: a number in
+ * the name of the port, which ompi_dpm_connect_accept broadcasts in place of its first message.  So
+ * nobody sends or waits more than without the keys, and members whose process stands aside, because
+ * libmpi was loaded first there, see an error as well.
+ *
+ * Tests: static_spawn, comm_refused
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "seams.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/constants.h"
+#include "ompi/dpm/dpm.h"
+#include "ompi/info/info.h"
+
+#define NUMBER_VARIABLE "MPIX_ENDPOINTS"
+#define ENVIRONMENT_KEY "PMIX_ENVAR" /**< NAME=VALUE, one per line */
+
+/** What the others are told in the place of an error code of libmpi's: -(FIRST_TOLD + cause).
+ * Libmpi's own are far above. */
+enum { FIRST_TOLD = 0x50000 };
+
+/* ---- what the keys say ----------------------------------------------------------------------- */
+
+/** Of one command. */
+typedef struct child_t {
+    int endpoints; /**< of each process; 0: none of the keys is there */
+    int processes;
+} child_t;
+
+static bool is_set(ompi_info_t *info, const char *key)
+{
+    opal_cstring_t *value;
+    int flag = 0;
+
+    (void) ompi_info_get(info, key, &value, &flag);
+    if (0 != flag) {
+        OBJ_RELEASE(value);
+    }
+    return 0 != flag;
+}
+
+/** @param[out] number  0: the key is not there
+ * @return OMPI_SUCCESS, or a cause */
+static int read_key(ompi_info_t *info, const char *key, int *number)
+{
+    opal_cstring_t *value;
+    int flag = 0;
+    char *end;
+    long read;
+
+    *number = 0;
+    (void) ompi_info_get(info, key, &value, &flag);
+    if (0 == flag) {
+        return OMPI_SUCCESS;
+    }
+    errno = 0;
+    read = strtol(value->string, &end, 10);
+    flag = 0 == errno && end != value->string && '\0' == *end && 1 <= read && INT_MAX >= read;
+    OBJ_RELEASE(value);
+    *number = (int) read;
+    return 0 != flag ? OMPI_SUCCESS : MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER;
+}
+
+/** @return OMPI_SUCCESS, or a cause */
+static int read_child(ompi_info_t *info, int maxprocs, child_t *child)
+{
+    int rc, asp;
+
+    *child = (child_t){.processes = maxprocs};
+    if (NULL == info || &ompi_mpi_info_null.info == info) {
+        return OMPI_SUCCESS;
+    }
+    rc = read_key(info, "num_endpoints", &child->endpoints);
+    if (OMPI_SUCCESS == rc) {
+        rc = read_key(info, "asp", &asp);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (0 != asp) {
+        if (0 != child->endpoints && asp != child->endpoints) {
+            return MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER;
+        }
+        if (0 != maxprocs % asp) {
+            return MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES;
+        }
+        child->endpoints = asp;
+        child->processes = maxprocs / asp;
+    }
+    if (1 < child->endpoints && NULL == mpix_endpoints_table()) {
+        return MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED;
+    }
+    return 1 < child->endpoints && mpix_endpoints_limit() < child->endpoints
+               ? MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT
+               : OMPI_SUCCESS;
+}
+
+/* ---- what libmpi is given in their place ----------------------------------------------------- */
+
+/** All lines but those about our variable, each with its end.
+ *
+ * @param[out] kept  room for one character more than given has
+ * @return true: there was one about our variable */
+static bool keep_others(const char *given, char *kept)
+{
+    bool had = false;
+
+    while ('\0' != *given) {
+        const size_t length = strcspn(given, "\n");
+
+        if (0 == strncmp(given, NUMBER_VARIABLE "=", strlen(NUMBER_VARIABLE "="))) {
+            had = true;
+        } else {
+            memcpy(kept, given, length);
+            kept[length] = '\n';
+            kept += length + 1;
+        }
+        given += length + ('\n' == given[length] ? 1 : 0);
+    }
+    *kept = '\0';
+    return had;
+}
+
+/** The key is in force, and not what the user says of the variable; without a key it is the other way
+ * round.
+ *
+ * @param[in] endpoints  what the key says, or 0 */
+static int tell(ompi_info_t *info, int endpoints)
+{
+    opal_cstring_t *given = NULL;
+    int flag = 0, rc = OMPI_ERR_OUT_OF_RESOURCE;
+    char *kept, *all = NULL;
+    bool had = false;
+
+    (void) ompi_info_get(info, ENVIRONMENT_KEY, &given, &flag);
+    kept = calloc(1, 0 != flag ? given->length + 2 : 1);
+    if (0 != flag) {
+        had = NULL != kept && keep_others(given->string, kept);
+        OBJ_RELEASE(given);
+    }
+    if (0 == endpoints && had) {
+        rc = OMPI_SUCCESS;
+    } else if (NULL != kept
+               && 0 <= asprintf(&all, "%s%s=%d", kept, NUMBER_VARIABLE,
+                                0 != endpoints ? endpoints : 1)) {
+        rc = opal_info_set(&info->super, ENVIRONMENT_KEY, all);
+        free(all);
+    }
+    free(kept);
+    return rc;
+}
+
+/** Without a word of the user's the launcher binds a process to one core, and with it the threads of
+ * all its endpoints. */
+static int place(ompi_info_t *info)
+{
+    static const char *const keys[] = {"bind_to", "PMIX_BINDTO", "pmix.bindto",
+                                       "map_by",  "PMIX_MAPBY",  "pmix.mapby"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
+        if (is_set(info, keys[i])) {
+            return OMPI_SUCCESS;
+        }
+    }
+    return opal_info_set(&info->super, "bind_to", "none");
+}
+
+/** A copy of the user's info object with what the child is to be told. */
+static ompi_info_t *dress(ompi_info_t *info, const child_t *child)
+{
+    ompi_info_t *copy = OBJ_NEW(ompi_info_t);
+    opal_info_t *to = NULL != copy ? &copy->super : NULL;
+    int rc = NULL == copy                                       ? OMPI_ERR_OUT_OF_RESOURCE
+             : NULL == info || &ompi_mpi_info_null.info == info ? OMPI_SUCCESS
+                                                                : opal_info_dup(&info->super, &to);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = tell(copy, child->endpoints);
+    }
+    if (OMPI_SUCCESS == rc && 1 < child->endpoints) {
+        rc = place(copy);
+    }
+    if (OMPI_SUCCESS != rc && NULL != copy) {
+        OBJ_RELEASE(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+/** What libmpi is called with instead. */
+typedef struct spawn_t {
+    child_t *children;
+    int *maxprocs;
+    MPI_Info *infos;
+} spawn_t;
+
+static int spawn_alloc(spawn_t *spawn, int count)
+{
+    const size_t n = 0 < count ? (size_t) count : 1;
+
+    spawn->children = calloc(n, sizeof(*spawn->children));
+    spawn->maxprocs = calloc(n, sizeof(*spawn->maxprocs));
+    spawn->infos = calloc(n, sizeof(*spawn->infos));
+    return NULL != spawn->children && NULL != spawn->maxprocs && NULL != spawn->infos
+               ? OMPI_SUCCESS
+               : MPIX_ENDPOINTS_CAUSE_SPAWN;
+}
+
+static void spawn_free(spawn_t *spawn, int count)
+{
+    for (int i = 0; NULL != spawn->infos && i < count; ++i) {
+        if (NULL != spawn->infos[i]) {
+            OBJ_RELEASE(spawn->infos[i]);
+        }
+    }
+    free(spawn->infos);
+    free(spawn->maxprocs);
+    free(spawn->children);
+}
+
+/** All commands, if all that is said of endpoints is right.  @return OMPI_SUCCESS, or a cause */
+static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MPI_Info infos[])
+{
+    int rc = spawn_alloc(spawn, count);
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        rc = read_child(NULL != infos ? infos[i] : NULL, maxprocs[i], &spawn->children[i]);
+    }
+    for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
+        spawn->maxprocs[i] = spawn->children[i].processes;
+        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i]);
+        rc = NULL != spawn->infos[i] ? OMPI_SUCCESS : MPIX_ENDPOINTS_CAUSE_SPAWN;
+    }
+    return rc;
+}
+
+/** Does a command say anything of endpoints, or would it be told what this process has been told?
+ * The launcher's own environment, which may have it, comes down to children. */
+static bool is_ours(int count, const MPI_Info infos[])
+{
+    const char *told = getenv(NUMBER_VARIABLE);
+
+    for (int i = 0; NULL != infos && i < count; ++i) {
+        if (NULL != infos[i] && MPI_INFO_NULL != infos[i]
+            && (is_set(infos[i], "num_endpoints") || is_set(infos[i], "asp"))) {
+            return true;
+        }
+    }
+    return NULL != mpix_endpoints_table() && NULL != told && '\0' != *told;
+}
+
+int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char **argvs[],
+                                        const int maxprocs[], const MPI_Info infos[],
+                                        const char *port)
+{
+    spawn_t spawn = {.children = NULL};
+    int rc, cause;
+
+    if (OPAL_LIKELY(!is_ours(count, infos))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, maxprocs, infos,
+                                                       port);
+    }
+    cause = spawn_dress(&spawn, count, maxprocs, infos);
+    if (OMPI_SUCCESS == cause) {
+        rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, spawn.maxprocs,
+                                                     spawn.infos, port);
+    } else if ('\0' == *port) { /* nobody is told: ompi_non_mpi */
+        rc = mpix_endpoints_error_code((mpix_endpoints_cause_t) cause);
+    } else {
+        rc = -(FIRST_TOLD + cause);
+    }
+    spawn_free(&spawn, count);
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_spawn);
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+/** What the root of a spawn has said, as an error of MPI's.  MPI_ERR_SPAWN itself libmpi takes for
+ * one of its own codes once it has been told, and unknown. */
+static int heard(int rc)
+{
+    const int cause = -rc - FIRST_TOLD;
+
+    if (-MPI_ERR_SPAWN == rc && NULL != mpix_endpoints_table()) {
+        return MPI_ERR_SPAWN;
+    }
+    return 0 <= cause && MPIX_ENDPOINTS_CAUSE_COUNT > cause
+               ? mpix_endpoints_error_code((mpix_endpoints_cause_t) cause)
+               : rc;
+}
+
+int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int root,
+                                                 const char *port, bool send_first,
+                                                 ompi_communicator_t **newcomm)
+{
+    static bool said;
+    int rc;
+
+    if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))) {
+        mpix_endpoints_show_help_once("no connections", &said);
+        *newcomm = MPI_COMM_NULL;
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(comm, root, port, send_first, newcomm);
+    return OPAL_LIKELY(OMPI_SUCCESS == rc) ? rc : heard(rc);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_connect_accept);
