@@ -68,7 +68,7 @@ static long transfer(size_t line, long at)
     return arrives;
 }
 
-/** Has this thread looked often enough at what does not change? */
+/** Has this thread looked often enough at what does not change?  Twice at each word. */
 static bool is_in_vain(thread_t *me, size_t line)
 {
     uint32_t i = 0;
@@ -83,7 +83,7 @@ static bool is_in_vain(thread_t *me, size_t line)
     if (me->watched == i) {
         me->watch[me->watched++] = line;
     }
-    return 3 * me->watched + 3 < ++me->hits;
+    return LINES_BYTES / 8 * (me->watched + 1) < ++me->hits;
 }
 
 /** A read of a line that is not here. */

@@ -34,9 +34,9 @@
 enum { MEMBERS_MOST = 40, WORDS = 6, PIECE_MOST = 7 };
 
 /** Ends all if something has gone wrong. */
-static int yield(void *context)
+int mca_coll_epcoll_turn(epcoll_member_t *member)
 {
-    (void) context;
+    (void) member;
     sched_yield();
     return tap_case_failed() ? -99 : 0;
 }
@@ -227,7 +227,6 @@ static void *work_randomly(void *argument)
     epcoll_member_t member;
 
     epcoll_member_init(&member, run.block, run.count, me, run.fan);
-    member.turn = yield;
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint64_t kind = tap_below(&common, 16);
         const uint32_t root = (uint32_t) tap_below(&common, run.count);
@@ -292,7 +291,6 @@ static void *lose_core(void *argument)
     epcoll_member_t member;
 
     epcoll_member_init(&member, run.block, run.count, me, run.fan);
-    member.turn = yield;
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint32_t sleeper = (uint32_t) i % run.count;
 
@@ -303,6 +301,7 @@ static void *lose_core(void *argument)
             /* What epcoll_all does, up to where its thread loses its core. */
             TAP_EQ(0, epcoll_begin(&member));
             epcoll_say(epcoll_slot(&member, me), number, number * 8 + 1, &mine, sizeof(mine));
+            epcoll_turn_up(&member);
             while (!atomic_exchange(&run.wake, false)) {
                 sched_yield();
             }
@@ -342,8 +341,10 @@ static void *differ(void *argument)
         .call = 5, .data = data, .size = 8, .combine = mix, .context = &words};
 
     epcoll_member_init(&member, run.block, run.count, me, run.fan);
-    member.turn = yield;
-    TAP_EQ(0, epcoll_barrier(&member));
+    if (0 != epcoll_barrier(&member)) {
+        run.failed[me] = 1; /* others have been so quick */
+        return NULL;
+    }
     switch (run.rounds) {
     case 0:
         rc = odd ? epcoll_barrier(&member) : epcoll_all(&member, &all, got);
@@ -414,7 +415,6 @@ static void *close_early(void *argument)
     bool broken = false;
 
     epcoll_member_init(&member, run.block, run.count, me, run.fan);
-    member.turn = yield;
     if (0 != epcoll_barrier(&member) || 0 != epcoll_begin(&member)) {
         run.failed[me] = true; /* another one has been so quick */
         return NULL;
@@ -490,22 +490,72 @@ static void case_close(void)
     }
 }
 
-/** Half a KiB a member, for communicators of any size. */
+/** Bytes of a handle: EPCOLL_HANDLE_BYTES, which base/coll_epcoll.h asserts. */
+enum { HANDLE = 136 };
+
+/** Half a KiB a member, with its handle: up to one group, and where groups are full. */
 static void case_size(void)
 {
     tap_case("bytes of a member");
     for (uint32_t count = 2; count <= 5000; ++count) {
-        TAP_CHECK(epcoll_block_size(count, EPCOLL_FAN) <= 512 * (size_t) count,
-                  "a block of %u has %zu bytes", count, epcoll_block_size(count, EPCOLL_FAN));
+        const bool is_full = count <= 8 || (0 == count % 8 && count <= 64)
+                             || (0 == count % 64 && count <= 512);
+        const size_t most = (is_full ? 512 : 560) * (size_t) count;
+        const size_t all = epcoll_block_size(count, EPCOLL_FAN) + HANDLE * (size_t) count;
+
+        TAP_CHECK(all <= most, "%u members have %zu bytes, not %zu", count, all, most);
     }
     tap_case_done();
+}
+
+/**
+ * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before: its
+ * shares are there again.  Not if the block has broken: who has closed it has left it so.
+ */
+static void case_again(void)
+{
+    static const uint64_t later[] = {1, 3};
+
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); ++i) {
+        void *block = new_block(1, EPCOLL_FAN);
+        epcoll_member_t member;
+        uint32_t share;
+
+        tap_case("work %llu times 2^%d operations later", (unsigned long long) later[i],
+                 EPCOLL_WORK_BITS);
+        epcoll_member_init(&member, block, 1, 0, EPCOLL_FAN);
+        member.number = 5;
+        epcoll_work_begin(&member);
+        for (int s = 0; s < PIECE_MOST; ++s) {
+            TAP_CHECK(epcoll_claim(&member, 0, PIECE_MOST, &share) && s == (int) share,
+                      "share %d cannot be claimed", s);
+            epcoll_share_done(&member, 0);
+        }
+        TAP_CHECK(epcoll_is_work_over(&member, 0, PIECE_MOST), "it is not over");
+        member.number += later[i] << EPCOLL_WORK_BITS;
+        epcoll_work_begin(&member);
+        TAP_EQ(0, epcoll_done(&member, 0));
+        TAP_CHECK(epcoll_claim(&member, 0, PIECE_MOST, &share) && 0 == share,
+                  "the first share cannot be claimed again");
+        epcoll_share_done(&member, 0);
+        TAP_EQ(1, epcoll_done(&member, 0));
+        member.number += later[i] << EPCOLL_WORK_BITS;
+        (void) epcoll_break(&member, 7);
+        epcoll_close(&member, 0); /* by somebody who does not wait for us */
+        epcoll_work_begin(&member);
+        TAP_CHECK(!epcoll_claim(&member, 0, PIECE_MOST, &share), "a closed piece has a share %u",
+                  share);
+        tap_case_done();
+        free(block);
+    }
 }
 
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epcoll_block", TAP_SANITIZED ? 240 : 120);
-    TAP_CHECK(384 == sizeof(epcoll_place_t), "a place has %zu bytes", sizeof(epcoll_place_t));
+    TAP_CHECK(320 == sizeof(epcoll_place_t), "a place has %zu bytes", sizeof(epcoll_place_t));
     case_size();
+    case_again();
     case_random();
     case_lost_core();
     case_different();

@@ -40,96 +40,108 @@
 /* ---- handles --------------------------------------------------------------------------------- */
 
 /** The block, and the member's view of it. */
-static int block_get(mca_coll_epcoll_handle_t *handle)
+static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
 {
-    const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) handle->here.count;
+    const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) here->count;
+    mpix_endpoints_memory_t *memory;
     const int rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
                                                               mca_coll_epcoll_component.guest,
                                                               EPCOLL_KEY_BLOCK,
                                                               epcoll_block_size(count, fan),
-                                                              &handle->memory);
+                                                              &memory);
 
     if (MPI_SUCCESS == rc) {
-        epcoll_member_init(&handle->member, handle->memory->base, count,
-                           (uint32_t) handle->here.index, fan);
-        epcoll_set_crowded(&handle->member, mca_coll_epcoll_component.door->is_crowded());
-        handle->member.turn = mca_coll_epcoll_turn;
-        handle->member.context = handle;
+        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fan);
+        handle->member.crowded = mca_coll_epcoll_component.door->is_crowded();
+        /* Relaxed: it is the same for all members, and each has stored it. */
+        atomic_store_explicit(&handle->member.block->memory, memory, memory_order_relaxed);
     }
     return rc;
+}
+
+/** What has been made in calls. */
+static void more_release(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+
+    if (NULL != more) {
+        mca_coll_epcoll_program_put(handle);
+        free(more->room[0].memory);
+        free(more->room[1].memory);
+        free(more);
+    }
 }
 
 /** Put back what it has, as far as its making has come. */
 static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
 
-    mca_coll_epcoll_near_put(handle);
-    mca_coll_epcoll_shelf_put(handle);
-    if (NULL != handle->module) {
+    if (!handle->is_asked && NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }
-    if (NULL != handle->layout_memory) {
-        door->memory_put(handle->layout_memory);
+    if (handle->is_wide) {
+        mca_coll_epcoll_near_put(wide);
+        mca_coll_epcoll_shelf_put(wide);
+        if (NULL != wide->layout) {
+            door->memory_put(wide->layout->memory);
+        }
     }
-    if (NULL != handle->memory) {
-        door->memory_put(handle->memory);
+    if (NULL != handle->member.block) {
+        door->memory_put(atomic_load_explicit(&handle->member.block->memory, memory_order_relaxed));
     }
-    mca_coll_epcoll_program_put(handle);
-    free(handle->room[0].memory);
-    free(handle->room[1].memory);
-    free(handle->others);
+    more_release(handle);
     free(handle);
 }
 
-/** The module, once it is known what is served. */
-static int module_make(mca_coll_epcoll_handle_t *handle)
+/** The layout, and, where some process has two members, the block: in our process there may be one. */
+static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_t *here)
 {
-    handle->begin = mca_coll_epcoll_pending_begin;
-    handle->init = mca_coll_epcoll_pending_init;
-    handle->module = mca_coll_epcoll_module_new(handle);
-    return NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    int rc = mca_coll_epcoll_layout_get(wide->super.comm, EPCOLL_KEY_LAYOUT, &wide->layout);
+
+    if (MPI_SUCCESS == rc && wide->layout->is_shared) {
+        rc = block_get(&wide->super, here);
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_near_find(wide) : rc;
+    }
+    return rc;
 }
 
 /** A handle is being made: the block of its process, the layout, and the module, which may fail at all
  * members or at none.  Where no process has two members we serve nothing. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
+    mpix_endpoints_members_t here;
     mca_coll_epcoll_handle_t *handle;
+    bool is_local;
     int rc;
 
     if (OMPI_COMM_IS_INTER(comm) || !mca_coll_epcoll_some_share(comm)) {
         return MPI_SUCCESS;
     }
-    handle = calloc(1, sizeof(*handle));
+    rc = mca_coll_epcoll_component.door->members(comm, MPIX_ENDPOINTS_PROCESS, &here);
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    is_local = here.count == ompi_comm_size(comm);
+    handle = calloc(1, is_local ? sizeof(*handle) : sizeof(mca_coll_epcoll_wide_t));
     if (NULL == handle) {
         return MPI_ERR_NO_MEM;
     }
     handle->comm = comm;
-    handle->rank = ompi_comm_rank(comm);
-    handle->size = (uint32_t) ompi_comm_size(comm);
-    rc = mca_coll_epcoll_component.door->members(comm, MPIX_ENDPOINTS_PROCESS, &handle->here);
-    handle->is_local = handle->here.count == ompi_comm_size(comm);
-    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
-    if (MPI_SUCCESS == rc && !handle->is_local) {
-        rc = mca_coll_epcoll_layout_get(comm, EPCOLL_KEY_LAYOUT, &handle->layout_memory,
-                                        &handle->layout);
+    handle->is_local = is_local;
+    handle->is_wide = !is_local;
+    rc = is_local ? block_get(handle, &here) : wide_make(mca_coll_epcoll_wide(handle), &here);
+    if (MPI_SUCCESS == rc && NULL != handle->member.block) {
+        handle->module = mca_coll_epcoll_module_new(handle);
+        rc = NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }
-    if (MPI_SUCCESS == rc && (handle->is_local || handle->layout->is_shared)) {
-        rc = block_get(handle);
-    }
-    if (MPI_SUCCESS == rc && NULL != handle->memory && !handle->is_local) {
-        rc = mca_coll_epcoll_near_find(handle);
-    }
-    if (MPI_SUCCESS == rc && NULL != handle->memory) {
-        rc = module_make(handle);
-    }
-    if (MPI_SUCCESS != rc || NULL == handle->memory) {
+    if (MPI_SUCCESS != rc || NULL == handle->member.block) {
         handle_release(handle);
         return rc;
     }
     mca_coll_epcoll_sides_begin(&handle->member);
-    mca_coll_epcoll_variables_add(handle);
+    mca_coll_epcoll_count_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
 }
@@ -142,7 +154,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     /* It calls nothing any more: who waits for its part of something sees that (epcoll_is_gone). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);
-    mca_coll_epcoll_variables_remove(handle);
+    mca_coll_epcoll_count_remove(handle);
     handle_release(handle);
 }
 
@@ -180,6 +192,8 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         return OMPI_ERR_BAD_PARAM;
     }
     mca_coll_epcoll_component.door = door;
+    mca_coll_epcoll_component.begin = mca_coll_epcoll_pending_begin;
+    mca_coll_epcoll_component.init = mca_coll_epcoll_pending_init;
     return MPI_SUCCESS == door->enrol(&guest, &mca_coll_epcoll_component.guest)
                ? OMPI_SUCCESS
                : OMPI_ERR_OUT_OF_RESOURCE;
@@ -196,11 +210,12 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
         return NULL; /* not of endpoints */
     }
     handle = mca_coll_epcoll_component.door->object(comm, mca_coll_epcoll_component.guest);
-    if (NULL == handle) {
+    if (NULL == handle || handle->is_asked) {
         return NULL;
     }
-    module = handle->module;
-    handle->module = NULL; /* it is libmpi's */
+    module = handle->module; /* it is libmpi's */
+    handle->is_asked = true;
+    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
     return module;
 }
 

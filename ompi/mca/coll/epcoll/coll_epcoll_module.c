@@ -163,7 +163,9 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
  * each other all calls have programs. */
 static bool needs_below(const mca_coll_epcoll_handle_t *handle)
 {
-    return OMPI_MAJOR_VERSION >= 6 || (NULL != handle->layout && !handle->layout->is_ordered);
+    return OMPI_MAJOR_VERSION >= 6
+           || (NULL != mca_coll_epcoll_layout(handle)
+               && !mca_coll_epcoll_layout(handle)->is_ordered);
 }
 
 mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *handle)

@@ -27,14 +27,6 @@
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_pvar.h"
-#include "opal/mca/threads/mutex.h"
-
-/** All handles of the process, and what those have counted that are gone. */
-static struct {
-    opal_mutex_t lock;
-    mca_coll_epcoll_handle_t *first;
-    uint64_t past[EPCOLL_KINDS][EPCOLL_WAYS];
-} all = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 #define NAME(name, kind) [kind] = #name,
 static const char *const kinds[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
@@ -70,58 +62,13 @@ static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
     }
 }
 
-void mca_coll_epcoll_variables_add(mca_coll_epcoll_handle_t *handle)
-{
-    opal_mutex_lock(&all.lock);
-    handle->previous = NULL;
-    handle->next = all.first;
-    if (NULL != all.first) {
-        all.first->previous = handle;
-    }
-    all.first = handle;
-    opal_mutex_unlock(&all.lock);
-}
-
-static uint64_t count_of(mca_coll_epcoll_handle_t *handle, int kind, int way)
-{
-    const _Atomic uint64_t *count = mca_coll_epcoll_count_place(handle, kind, way);
-
-    /* Relaxed, as the store in mca_coll_epcoll_count. */
-    return NULL == count ? 0 : atomic_load_explicit(count, memory_order_relaxed);
-}
-
-void mca_coll_epcoll_variables_remove(mca_coll_epcoll_handle_t *handle)
-{
-    opal_mutex_lock(&all.lock);
-    for (int i = 0; i < EPCOLL_KINDS * EPCOLL_WAYS; ++i) {
-        all.past[i / EPCOLL_WAYS][i % EPCOLL_WAYS] += count_of(handle, i / EPCOLL_WAYS,
-                                                               i % EPCOLL_WAYS);
-    }
-    if (NULL != handle->next) {
-        handle->next->previous = handle->previous;
-    }
-    if (NULL != handle->previous) {
-        handle->previous->next = handle->next;
-    } else {
-        all.first = handle->next;
-    }
-    opal_mutex_unlock(&all.lock);
-}
-
 static int get_of_process(const mca_base_pvar_t *variable, void *value, void *object)
 {
     const int kind = (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS);
     const int way = (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS);
-    uint64_t sum;
 
     (void) object;
-    opal_mutex_lock(&all.lock);
-    sum = all.past[kind][way];
-    for (mca_coll_epcoll_handle_t *handle = all.first; NULL != handle; handle = handle->next) {
-        sum += count_of(handle, kind, way);
-    }
-    opal_mutex_unlock(&all.lock);
-    *(unsigned long long *) value = sum;
+    *(unsigned long long *) value = mca_coll_epcoll_counted(NULL, kind, way);
     return OPAL_SUCCESS;
 }
 
@@ -144,9 +91,9 @@ static int get_of_comm(const mca_base_pvar_t *variable, void *value, void *objec
     if (NULL == handle) {
         return get_of_process(variable, value, object);
     }
-    *(unsigned long long *) value = count_of(handle,
-                                             (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS),
-                                             (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS));
+    *(unsigned long long *) value
+        = mca_coll_epcoll_counted(handle, (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS),
+                                  (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS));
     return OPAL_SUCCESS;
 }
 

@@ -22,16 +22,8 @@
 
 BEGIN_C_DECLS
 
-struct mca_coll_epcoll_handle_t;
-
 /** Register them with Open MPI. */
 void mca_coll_epcoll_variables_register(void);
-
-/** A handle is there: the process's variables have its counts, until it has gone and for good. */
-void mca_coll_epcoll_variables_add(struct mca_coll_epcoll_handle_t *handle);
-
-/** It goes: what it has counted stays. */
-void mca_coll_epcoll_variables_remove(struct mca_coll_epcoll_handle_t *handle);
 
 END_C_DECLS
 

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "../block/block.h"
 #include "coll_epcoll_call.h"
@@ -36,10 +37,21 @@
 
 BEGIN_C_DECLS
 
+typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
+
 typedef struct mca_coll_epcoll_component_t {
     mca_coll_base_component_t super;
     const mpix_endpoints_door_t *door; /**< NULL: pml/epml is not there */
     int guest;                         /**< our number behind it */
+
+    /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
+     * neither; where members live in several processes, those that have a program.  The layer pending's.
+     * @param[out] request_p  the user's; set on success
+     * @return MPI_SUCCESS or an error code */
+    int (*begin)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
+                 struct ompi_request_t **request_p);
+    int (*init)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
+                struct ompi_request_t **request_p);
 
     /* parameters */
     int priority;
@@ -69,64 +81,86 @@ typedef struct mca_coll_epcoll_room_t {
     size_t size;
 } mca_coll_epcoll_room_t;
 
+/** What most handles never need.  Made with the first call that is nonblocking or persistent, or that
+ * does not fit in slots (mca_coll_epcoll_more). */
+typedef struct mca_coll_epcoll_more_t {
+    /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
+    _Atomic uint64_t calls[EPCOLL_WAYS - 1][EPCOLL_KINDS];
+    uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
+    struct mca_coll_epcoll_pending_t
+        *pending;                   /**< what is under way; NULL: nothing has been, yet */
+    mca_coll_epcoll_room_t room[2]; /**< see coll_epcoll_exchange.h */
+    struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
+} mca_coll_epcoll_more_t;
+
+/**
+ * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
+ * (docs/cost.md): what libmpi knows of the communicator, what all members of the process have alike, and
+ * what only some handles need, is somewhere else.
+ */
+struct mca_coll_epcoll_handle_t {
+    epcoll_member_t member; /**< of blocking calls; first: see mca_coll_epcoll_turn */
+    ompi_communicator_t *comm;
+    union {
+        /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all members or
+         * at none; behind that, one without a module would be served by the components below. */
+        mca_coll_base_module_t *module;
+        /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
+        int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+    };
+    mca_coll_epcoll_more_t *_Atomic more; /**< NULL: not yet */
+    /** Calls in slots; see coll_epcoll_count.h. */
+    _Atomic uint32_t small[EPCOLL_KINDS_IN_SLOTS];
+    bool is_local;   /**< all members are in this process, and nothing has failed */
+    bool is_wide;    /**< it is a mca_coll_epcoll_wide_t */
+    bool is_asked;   /**< libmpi has the module */
+    bool has_waited; /**< in the call that we are in the engine has been turned */
+    uint8_t yields;  /**< of waits, where threads share cores */
+};
+
 /** Memory of the node that all members use from a call on: see coll_epcoll_near.c. */
 typedef struct mca_coll_epcoll_common_t {
-    mpix_endpoints_memory_t *memory; /**< NULL: not yet, or none */
-    uint32_t calls;                  /**< in which it was asked for, or might have been used */
-    bool is_used;                    /**< in the call that we are in; the same at all members */
-    bool is_settled;                 /**< and in all behind it */
+    uint16_t calls;  /**< in which it was asked for, or might have been used */
+    bool is_used;    /**< in the call that we are in; the same at all members */
+    bool is_settled; /**< and in all behind it */
 } mca_coll_epcoll_common_t;
 
-/** Of a communicator, one per member; used by the member's thread alone. */
-typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
-struct mca_coll_epcoll_handle_t {
-    epcoll_member_t member; /**< of blocking calls */
-    ompi_communicator_t *comm;
-    /** How a call is run.  @return MPI_SUCCESS or an error code */
-    int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-    /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
-     * neither; where members live in several processes, those that have a program.
-     * @param[out] request_p  the user's; set on success
-     * @return MPI_SUCCESS or an error code */
-    int (*begin)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
-                 struct ompi_request_t **request_p);
-    int (*init)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
-                struct ompi_request_t **request_p);
-    struct mca_coll_epcoll_pending_t *pending; /**< what is under way; NULL: nothing has been, yet */
-    bool is_local;                   /**< all members are in this process, and nothing has failed */
-    /** Until libmpi asks for it.  Made with the handle, which may fail at all members or at none;
-     * behind that, one without a module would be served by the components below. */
-    mca_coll_base_module_t *module;
-    int rank;                        /**< ours */
-    uint32_t size;                   /**< of the communicator */
-    mpix_endpoints_members_t here;   /**< in this process */
-    mpix_endpoints_memory_t *memory; /**< the block's */
-    mpix_endpoints_wait_t wait;      /**< of an operation that has not ended at once */
-    /** Calls; written by mca_coll_epcoll_count alone, read by anybody.  Those in slots, and of the other
-     * ways from the first such call on, NULL before. */
-    _Atomic uint64_t small[EPCOLL_KINDS];
-    struct mca_coll_epcoll_tally_t *_Atomic others;
-    mca_coll_epcoll_handle_t *next, *previous; /**< of coll_epcoll_variables.c, under its lock */
-
-    /* if not all members are in this process */
+/** A handle whose members live in several processes. */
+typedef struct mca_coll_epcoll_wide_t {
+    mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
-    mpix_endpoints_memory_t *layout_memory;
     /** All members are on this node: the view of a block of all of them, by rank, for what travels in
      * slots.  NULL: we have none. */
-    mca_coll_epcoll_handle_t *_Atomic near;
-    bool may_be_near;                /**< all are on this node */
+    struct mca_coll_epcoll_near_t *_Atomic near;
+    /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
+    struct mca_coll_epcoll_shelf_t *_Atomic shelf;
+    uint32_t calls;                  /**< served by the layer between: the same at all members */
     mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
     mca_coll_epcoll_common_t rings;  /**< likewise its rings */
-    /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
-    mca_coll_epcoll_handle_t *_Atomic shelf;
-    bool shelf_is_used;   /**< all have them */
-    bool shelf_is_known;  /**< whether all have them */
-    uint32_t shelf_calls; /**< that shelves would have been for: the same at all members */
-    uint32_t yields;    /**< of waits, where threads share cores */
-    uint32_t calls;     /**< served by the layer between: the same at all members */
-    mca_coll_epcoll_room_t room[2];            /**< see coll_epcoll_exchange.h */
-    struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
-};
+    bool may_be_near;                /**< all are on this node */
+    bool shelf_is_used;              /**< all have them */
+    bool shelf_is_known;             /**< whether all have them */
+    uint8_t shelf_calls; /**< that shelves would have been for: the same at all members */
+} mca_coll_epcoll_wide_t;
+
+/** The view of a block of the node, by rank, of blocking calls: a handle that is not wide. */
+typedef struct mca_coll_epcoll_near_t {
+    mca_coll_epcoll_handle_t super;
+    epcoll_beside_t beside;                 /**< of that view */
+    mpix_endpoints_memory_t *memory, *ring; /**< of blocks; of rings, NULL: not yet, or none */
+} mca_coll_epcoll_near_t;
+
+/** The view of the shelves' block, likewise. */
+typedef struct mca_coll_epcoll_shelf_t {
+    mca_coll_epcoll_handle_t super;
+    mpix_endpoints_memory_t *memory;
+} mca_coll_epcoll_shelf_t;
+
+/** With its share of the block: half a KiB (unit/test_epcoll_block has the block's part). */
+#define EPCOLL_HANDLE_BYTES 136
+_Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
+                   && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_wide_t),
+               "what a member takes: docs/cost.md");
 
 /** The functions of the components below us, for what we do not serve. */
 typedef struct mca_coll_epcoll_below_t {
@@ -153,6 +187,57 @@ OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
 
 /** The component, in coll_epcoll_component.c. */
 OMPI_DECLSPEC extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
+
+/** Our rank. */
+static inline int mca_coll_epcoll_rank(const mca_coll_epcoll_handle_t *handle)
+{
+    return ompi_comm_rank(handle->comm);
+}
+
+/** Members of the communicator. */
+static inline uint32_t mca_coll_epcoll_size(const mca_coll_epcoll_handle_t *handle)
+{
+    return (uint32_t) ompi_comm_size(handle->comm);
+}
+
+/** Of a handle that is wide. */
+static inline mca_coll_epcoll_wide_t *mca_coll_epcoll_wide(const mca_coll_epcoll_handle_t *handle)
+{
+    return (mca_coll_epcoll_wide_t *) (uintptr_t) handle;
+}
+
+/** NULL: all members are in this process; or it is a view of the node's memory. */
+static inline const mca_coll_epcoll_layout_t *mca_coll_epcoll_layout(
+    const mca_coll_epcoll_handle_t *handle)
+{
+    return handle->is_wide ? mca_coll_epcoll_wide(handle)->layout : NULL;
+}
+
+/** May it use memory of the node? */
+static inline bool mca_coll_epcoll_may_be_near(const mca_coll_epcoll_handle_t *handle)
+{
+    return handle->is_wide && mca_coll_epcoll_wide(handle)->may_be_near;
+}
+
+/** Of the handle's own thread.  @return NULL: there is none yet */
+static inline mca_coll_epcoll_more_t *mca_coll_epcoll_has_more(mca_coll_epcoll_handle_t *handle)
+{
+    /* Relaxed: it was made by this thread.  Of others: mca_coll_epcoll_counted. */
+    return atomic_load_explicit(&handle->more, memory_order_relaxed);
+}
+
+/** Likewise; made if there is none yet.  @return NULL: no memory */
+static inline mca_coll_epcoll_more_t *mca_coll_epcoll_more(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+
+    if (OPAL_UNLIKELY(NULL == more)) {
+        more = calloc(1, sizeof(*more));
+        /* Release: that it is 0; partner: the acquire in mca_coll_epcoll_counted. */
+        atomic_store_explicit(&handle->more, more, memory_order_release);
+    }
+    return more;
+}
 
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
 {

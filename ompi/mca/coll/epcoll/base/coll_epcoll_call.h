@@ -32,24 +32,25 @@
 
 BEGIN_C_DECLS
 
-/** The kinds. */
+/** The kinds.  First those whose data may travel in slots; alltoalls follow each other. */
 typedef enum mca_coll_epcoll_kind_t {
     EPCOLL_ALLGATHER,
-    EPCOLL_ALLGATHERV,
     EPCOLL_ALLREDUCE,
-    EPCOLL_ALLTOALL,
-    EPCOLL_ALLTOALLV,
-    EPCOLL_ALLTOALLW,
     EPCOLL_BARRIER,
     EPCOLL_BCAST,
     EPCOLL_EXSCAN,
     EPCOLL_GATHER,
-    EPCOLL_GATHERV,
     EPCOLL_REDUCE,
     EPCOLL_REDUCE_SCATTER,
     EPCOLL_REDUCE_SCATTER_BLOCK,
     EPCOLL_SCAN,
     EPCOLL_SCATTER,
+    EPCOLL_ALLTOALL,
+    EPCOLL_KINDS_IN_SLOTS,
+    EPCOLL_ALLTOALLV = EPCOLL_KINDS_IN_SLOTS,
+    EPCOLL_ALLTOALLW,
+    EPCOLL_ALLGATHERV,
+    EPCOLL_GATHERV,
     EPCOLL_SCATTERV,
     EPCOLL_KINDS
 } mca_coll_epcoll_kind_t;

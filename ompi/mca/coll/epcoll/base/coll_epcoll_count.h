@@ -24,39 +24,34 @@
 
 #include "coll_epcoll.h"
 
-#include <stdlib.h>
-
 BEGIN_C_DECLS
 
 _Static_assert(0 == EPCOLL_WAY_SMALL, "the others are behind it");
 
-/** Calls of a handle by other ways than slots.  Most handles never have any: they take 272 bytes less. */
-typedef struct mca_coll_epcoll_tally_t {
-    _Atomic uint64_t of[EPCOLL_WAYS - 1][EPCOLL_KINDS];
-} mca_coll_epcoll_tally_t;
+/** A handle whose block is there is counted with the process's from now on, and no more. */
+void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle);
 
-/** Where a kind's calls by a way are counted.  @return NULL: nowhere, there have been none */
-static inline _Atomic uint64_t *mca_coll_epcoll_count_place(mca_coll_epcoll_handle_t *handle,
-                                                            int kind, int way)
+/** Calls of a kind by a way.  Any thread.  @param handle  NULL: of all handles, also those that are gone */
+uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int way);
+
+/** A handle's count of calls in slots is full: begin anew. */
+void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind);
+
+/** A call begins that is not in slots.  Without memory it is not counted. */
+static inline void mca_coll_epcoll_count_other(mca_coll_epcoll_handle_t *handle,
+                                               mca_coll_epcoll_kind_t kind,
+                                               mca_coll_epcoll_way_t way)
 {
-    mca_coll_epcoll_tally_t *others;
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
 
-    if (EPCOLL_WAY_SMALL == way) {
-        return &handle->small[kind];
+    if (OPAL_LIKELY(NULL != more)) {
+        _Atomic uint64_t *count = &more->calls[way - 1][kind];
+
+        /* Relaxed, as the load in coll_epcoll_count.c: nothing else is read by it. */
+        atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
     }
-    /* Acquire: that they are 0; partner: the release in mca_coll_epcoll_count_more. */
-    others = atomic_load_explicit(&handle->others, memory_order_acquire);
-    return NULL == others ? NULL : &others->of[way - 1][kind];
-}
-
-/** The first call of a handle that is not in slots.  Without memory they are not counted. */
-static __attribute__((noinline, cold, unused)) _Atomic uint64_t *mca_coll_epcoll_count_more(
-    mca_coll_epcoll_handle_t *handle, int kind, int way)
-{
-    /* Release: that they are 0; partner: the acquire in mca_coll_epcoll_count_place. */
-    atomic_store_explicit(&handle->others, calloc(1, sizeof(mca_coll_epcoll_tally_t)),
-                          memory_order_release);
-    return mca_coll_epcoll_count_place(handle, kind, way);
 }
 
 /**
@@ -66,17 +61,18 @@ static __attribute__((noinline, cold, unused)) _Atomic uint64_t *mca_coll_epcoll
 static inline void mca_coll_epcoll_count(mca_coll_epcoll_handle_t *handle,
                                          mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
 {
-    _Atomic uint64_t *count = mca_coll_epcoll_count_place(handle, kind, way);
+    if (EPCOLL_WAY_SMALL == way) {
+        /* Relaxed: as above. */
+        const uint32_t before = atomic_load_explicit(&handle->small[kind], memory_order_relaxed);
 
-    if (OPAL_UNLIKELY(NULL == count)) {
-        count = mca_coll_epcoll_count_more(handle, kind, way);
-        if (NULL == count) {
-            return;
+        if (OPAL_UNLIKELY(UINT32_MAX == before)) {
+            mca_coll_epcoll_count_carry(handle, kind);
+        } else {
+            atomic_store_explicit(&handle->small[kind], before + 1, memory_order_relaxed);
         }
+    } else {
+        mca_coll_epcoll_count_other(handle, kind, way);
     }
-    /* Relaxed, as the load in coll_epcoll_variables.c: nothing else is read by it. */
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
 }
 
 END_C_DECLS

@@ -96,10 +96,10 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t
 {
     mpix_endpoints_place_t place;
 
-    if (member->count == handle->size) {
+    if (member->count == mca_coll_epcoll_size(handle)) {
         return (int) index; /* of all, also where it is a node's */
     }
-    for (int rank = handle->here.first; rank < (int) handle->size; ++rank) {
+    for (int rank = 0; rank < (int) mca_coll_epcoll_size(handle); ++rank) {
         if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process
             && 0 == index--) {
             return rank;
@@ -121,6 +121,6 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
     describe(own_call(member), own, sizeof(own));
     describe(other->call, others, sizeof(others));
     (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
-                                handle->comm->c_name, handle->rank, own,
+                                handle->comm->c_name, mca_coll_epcoll_rank(handle), own,
                                 rank_of(handle, member, index), others);
 }

@@ -88,6 +88,7 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
     uint32_t before = 0;
 
     place_arrays(layout, size);
+    layout->beside.order = layout;
     layout->processes = 0;
     layout->is_ordered = true;
     for (uint32_t rank = 0; rank < size; ++rank) {
@@ -134,7 +135,6 @@ bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm)
 }
 
 int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
-                               mpix_endpoints_memory_t **memory_p,
                                const mca_coll_epcoll_layout_t **layout_p)
 {
     const uint32_t size = (uint32_t) ompi_comm_size(comm);
@@ -150,6 +150,7 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     layout = memory->base;
     pthread_mutex_lock(&filling);
     if (!layout->is_made) {
+        layout->memory = memory;
         rc = fill(layout, comm, size);
     }
     pthread_mutex_unlock(&filling);
@@ -157,7 +158,6 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
         mca_coll_epcoll_component.door->memory_put(memory);
         return rc;
     }
-    *memory_p = memory;
     *layout_p = layout;
     return MPI_SUCCESS;
 }

@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../block/block.h"
+
 #include "ompi/communicator/communicator.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
 
@@ -33,6 +35,8 @@ BEGIN_C_DECLS
 
 /** Written once, before any member has it. */
 typedef struct mca_coll_epcoll_layout_t {
+    epcoll_beside_t beside;          /**< of views by rank that have no rings */
+    mpix_endpoints_memory_t *memory; /**< that it is in */
     bool is_made;
     bool is_ordered;    /**< ranks of a process follow each other; so the processes' are in order */
     bool is_shared;     /**< there is a process with two members */
@@ -49,11 +53,10 @@ typedef struct mca_coll_epcoll_layout_t {
  * Make the layout of a handle's communicator, or find it.  In the guest's make.
  *
  * @param[in]  key       of the memory, for memory_get
- * @param[out] memory_p  to be put back after the last use
+ * @param[out] layout_p  its memory is to be put back after the last use
  * @return MPI_SUCCESS or an error code
  */
 int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
-                               mpix_endpoints_memory_t **memory_p,
                                const mca_coll_epcoll_layout_t **layout_p);
 
 static inline uint32_t mca_coll_epcoll_layout_count(const mca_coll_epcoll_layout_t *layout,

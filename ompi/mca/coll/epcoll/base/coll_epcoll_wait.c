@@ -33,18 +33,26 @@
 /** Turns until our endpoint has taken note of a loss; somebody else may be turning it. */
 #define TURNS_LOST 64
 
-int mca_coll_epcoll_turn(void *context)
-{
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
-    mca_coll_epcoll_handle_t *handle = context;
-    const bool crowded = door->is_crowded();
+/** The wait of a blocking call: a thread is in one at a time. */
+static _Thread_local mpix_endpoints_wait_t waiting;
 
-    epcoll_set_crowded(&handle->member, crowded);
-    if (crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
+int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle)
+{
+    handle->has_waited = true;
+    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
+                                                     &waiting);
+}
+
+int mca_coll_epcoll_turn(epcoll_member_t *member)
+{
+    mca_coll_epcoll_handle_t *handle = (mca_coll_epcoll_handle_t *) member;
+
+    member->crowded = mca_coll_epcoll_component.door->is_crowded();
+    if (member->crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
         (void) sched_yield();
         return MPI_SUCCESS;
     }
-    return door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &handle->wait);
+    return mca_coll_epcoll_wait_turn(handle);
 }
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
@@ -73,7 +81,7 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
 /** One member of each other process hears of it: else they would wait for messages that do not come. */
 static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const int32_t word = why;
 
     for (uint32_t i = 0; i < layout->processes; ++i) {
@@ -94,17 +102,21 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
-    mca_coll_epcoll_handle_t *other;
+    mca_coll_epcoll_near_t *near;
+    mca_coll_epcoll_shelf_t *shelf;
 
     (void) epcoll_break(&handle->member, why);
-    atomic_thread_fence(memory_order_seq_cst);
-    other = handle->near;
-    if (NULL != other) {
-        (void) epcoll_break(&other->member, why);
+    if (!handle->is_wide) {
+        return;
     }
-    other = handle->shelf;
-    if (NULL != other) {
-        (void) epcoll_break(&other->member, why);
+    atomic_thread_fence(memory_order_seq_cst);
+    near = mca_coll_epcoll_wide(handle)->near;
+    if (NULL != near) {
+        (void) epcoll_break(&near->super.member, why);
+    }
+    shelf = mca_coll_epcoll_wide(handle)->shelf;
+    if (NULL != shelf) {
+        (void) epcoll_break(&shelf->super.member, why);
     }
 }
 
@@ -124,7 +136,7 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
     break_shared(handle, why);
     /* Relaxed: nothing is read by it. */
-    if (NULL != handle->layout && MPI_ERR_PROC_FAILED != why
+    if (NULL != mca_coll_epcoll_layout(handle) && MPI_ERR_PROC_FAILED != why
         && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
         tell_others(handle, why);
     }
@@ -139,7 +151,7 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
     if (sizeof(word) == size) {
         memcpy(&word, data, sizeof(word));
     }
-    if (NULL == handle->layout || MPI_SUCCESS >= word || MPI_ERR_LASTCODE < word) {
+    if (NULL == mca_coll_epcoll_layout(handle) || MPI_SUCCESS >= word || MPI_ERR_LASTCODE < word) {
         return false;
     }
     /* Relaxed: as above.  The others have been told by who tells us. */
@@ -173,9 +185,10 @@ static void see_loss(const mca_coll_epcoll_handle_t *handle)
 
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    if (0 != handle->wait.words[0]) {
-        mca_coll_epcoll_component.door->wait_end(&handle->wait);
-        memset(&handle->wait, 0, sizeof(handle->wait));
+    handle->has_waited = false;
+    if (0 != waiting.words[0]) {
+        mca_coll_epcoll_component.door->wait_end(&waiting);
+        memset(&waiting, 0, sizeof(waiting));
     }
     if (0 == rc) {
         return MPI_SUCCESS;

@@ -25,8 +25,11 @@
 
 BEGIN_C_DECLS
 
-/** What epcoll_member_t's turn is; context: the handle.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_turn(void *context);
+/* What the block calls is here: mca_coll_epcoll_turn, of views that are a handle's. */
+
+/** Turn the engine while a blocking call waits for something: until mca_coll_epcoll_ended.
+ * @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle);
 
 /** An operation has failed, with EPCOLL_DIFFERENT or an MPI error code: break the block.
  * @param member  the handle's view that has its number
@@ -51,8 +54,8 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
  * block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    return OPAL_LIKELY(0 == rc && 0 == handle->wait.words[0]) ? MPI_SUCCESS
-                                                      : mca_coll_epcoll_ended_slow(handle, rc);
+    return OPAL_LIKELY(0 == rc && !handle->has_waited) ? MPI_SUCCESS
+                                                       : mca_coll_epcoll_ended_slow(handle, rc);
 }
 
 END_C_DECLS

@@ -53,7 +53,7 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
     case EPCOLL_SCATTERV:
         return NULL != mca_coll_epcoll_builders[kind];
     default:
-        return NULL != mca_coll_epcoll_builders[kind] || handle->may_be_near;
+        return NULL != mca_coll_epcoll_builders[kind] || mca_coll_epcoll_may_be_near(handle);
     }
 }
 
@@ -61,8 +61,8 @@ bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_near_next(handle, call);
-    /* Without a layout it is a block of one process, and broken. */
-    return NULL == handle->layout || mca_coll_epcoll_is_near(handle, call)
+    /* Else it is a block of one process, and broken. */
+    return !handle->is_wide || mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call)
            || mca_coll_epcoll_program_serves(handle, call);
 }
 
@@ -78,45 +78,45 @@ bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
 #define SHELF_CALLS 8
 
 /** Memory of the node for long data: all meet in one barrier for it. */
-static int shelf_make(mca_coll_epcoll_handle_t *handle)
+static int shelf_make(mca_coll_epcoll_wide_t *wide)
 {
     const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
     int rc;
 
-    mca_coll_epcoll_shelf_begin(handle);
-    if (mca_coll_epcoll_is_near(handle, &barrier)) {
-        rc = mca_coll_epcoll_near_run(handle, &barrier);
-        rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(handle, rc);
+    mca_coll_epcoll_shelf_begin(wide);
+    if (mca_coll_epcoll_is_near(wide, &barrier)) {
+        rc = mca_coll_epcoll_near_run(wide, &barrier);
+        rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(&wide->super, rc);
     } else {
-        ++handle->calls; /* for a tag of its own */
-        rc = mca_coll_epcoll_short_run(handle, &barrier);
+        ++wide->calls; /* for a tag of its own */
+        rc = mca_coll_epcoll_short_run(&wide->super, &barrier);
     }
-    mca_coll_epcoll_shelf_made(handle);
+    mca_coll_epcoll_shelf_made(wide);
     return rc;
 }
 
 /** Does a call go by shelves?  @param rc  becomes an error if making them has failed */
-static bool is_shelved(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
-                       int *rc)
+static bool is_shelved(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call, int *rc)
 {
-    if ((handle->shelf_is_known && !handle->shelf_is_used)
-        || !mca_coll_epcoll_shelf_fits(handle, call)) {
+    if ((wide->shelf_is_known && !wide->shelf_is_used)
+        || !mca_coll_epcoll_shelf_fits(&wide->super, call)) {
         return false;
     }
-    if (OPAL_UNLIKELY(!handle->shelf_is_known) && SHELF_CALLS <= ++handle->shelf_calls) {
-        *rc = shelf_make(handle);
+    if (OPAL_UNLIKELY(!wide->shelf_is_known) && SHELF_CALLS <= ++wide->shelf_calls) {
+        *rc = shelf_make(wide);
     }
-    return handle->shelf_is_used;
+    return wide->shelf_is_used;
 }
 
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
+    mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
     int rc = MPI_SUCCESS;
 
-    if (mca_coll_epcoll_is_near(handle, call) || mca_coll_epcoll_is_ahead(handle, call)) {
+    if (mca_coll_epcoll_is_near(wide, call) || mca_coll_epcoll_is_ahead(wide, call)) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
-        rc = mca_coll_epcoll_near_run(handle, call);
+        rc = mca_coll_epcoll_near_run(wide, call);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may come another way next */
             rc = mca_coll_epcoll_ended(handle, rc);
             mca_coll_epcoll_break_all(handle, rc);
@@ -124,8 +124,8 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         return rc;
     }
     mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_BETWEEN);
-    if (is_shelved(handle, call, &rc)) {
-        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_shelf_run(handle, call) : rc;
+    if (is_shelved(wide, call, &rc)) {
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_shelf_run(wide, call) : rc;
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             rc = mca_coll_epcoll_ended(handle, rc);
             mca_coll_epcoll_break_all(handle, rc);
@@ -136,7 +136,7 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         mca_coll_epcoll_break_all(handle, rc);
         return rc;
     }
-    ++handle->calls;
+    ++wide->calls;
     rc = !has_own(call->kind)             ? mca_coll_epcoll_program_run(handle, call)
          : mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
                                           : mca_coll_epcoll_long_run(handle, call);

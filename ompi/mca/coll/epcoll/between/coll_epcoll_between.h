@@ -54,15 +54,15 @@ int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
 static inline uint32_t mca_coll_epcoll_home(const mca_coll_epcoll_handle_t *handle,
                                             const mca_coll_epcoll_call_t *call)
 {
-    return handle->layout->process_of[call->root];
+    return mca_coll_epcoll_layout(handle)->process_of[call->root];
 }
 
 /** The leader of our process. */
 static inline uint32_t mca_coll_epcoll_leader(const mca_coll_epcoll_handle_t *handle,
                                               const mca_coll_epcoll_call_t *call)
 {
-    return mca_coll_epcoll_home(handle, call) == handle->layout->own
-               ? handle->layout->index_of[call->root]
+    return mca_coll_epcoll_home(handle, call) == mca_coll_epcoll_layout(handle)->own
+               ? mca_coll_epcoll_layout(handle)->index_of[call->root]
                : 0;
 }
 

@@ -38,7 +38,7 @@ static uint64_t rounds_of(uint64_t messages)
 
 static bool is_here(const mca_coll_epcoll_handle_t *handle, uint32_t rank)
 {
-    return handle->layout->own == handle->layout->process_of[rank];
+    return mca_coll_epcoll_layout(handle)->own == mca_coll_epcoll_layout(handle)->process_of[rank];
 }
 
 /** Both sides know of a block of no bytes: it is no message. */
@@ -65,7 +65,7 @@ static void receive_block(mca_coll_epcoll_program_t *program, const mca_coll_epc
 /** The same call, among the members of this process. */
 static void local(mca_coll_epcoll_program_t *program)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     mca_coll_epcoll_call_t part = *program->call;
 
     part.ranks = layout->member + layout->first[layout->own];
@@ -82,8 +82,8 @@ static int rooted_begin(mca_coll_epcoll_program_t *program)
     const bool is_home = is_here(handle, (uint32_t) program->call->root);
 
     program->locals = is_home;
-    if (handle->rank == program->call->root) {
-        program->rounds = rounds_of(handle->size - handle->member.count);
+    if (mca_coll_epcoll_rank(handle) == program->call->root) {
+        program->rounds = rounds_of(mca_coll_epcoll_size(handle) - handle->member.count);
     }
     return MPI_SUCCESS;
 }
@@ -93,21 +93,24 @@ static int rooted_begin(mca_coll_epcoll_program_t *program)
 static void root_messages(mca_coll_epcoll_program_t *program, bool gathers)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
-    const uint32_t others = handle->size - handle->member.count;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
+    const uint32_t others = mca_coll_epcoll_size(handle) - handle->member.count;
     const uint32_t first = (uint32_t) program->round * BATCH;
 
     for (uint32_t i = first; i < first + BATCH && i < others; ++i) {
         /* Behind our own process, and round. */
         const uint32_t at = layout->first[layout->own + 1] + i;
-        const uint32_t rank = layout->member[at < handle->size ? at : at - handle->size];
+        const uint32_t rank
+            = layout->member[at < mca_coll_epcoll_size(handle) ? at
+                                                               : at - mca_coll_epcoll_size(handle)];
         mca_coll_epcoll_buffer_t block;
 
         if (gathers) {
             block = mca_coll_epcoll_received(program->call, rank);
             receive_block(program, &block, rank);
         } else {
-            block = mca_coll_epcoll_sent(program->call, (uint32_t) handle->rank, rank);
+            block = mca_coll_epcoll_sent(program->call, (uint32_t) mca_coll_epcoll_rank(handle),
+                                         rank);
             send_block(program, &block, rank);
         }
     }
@@ -118,13 +121,13 @@ static void gather_round(mca_coll_epcoll_program_t *program)
     const uint32_t root = (uint32_t) program->call->root;
 
     if (!is_here(program->handle, root)) {
-        const mca_coll_epcoll_buffer_t block
-            = mca_coll_epcoll_sent(program->call, (uint32_t) program->handle->rank, root);
+        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_sent(
+            program->call, (uint32_t) mca_coll_epcoll_rank(program->handle), root);
 
         send_block(program, &block, root);
         return;
     }
-    if (program->handle->rank == (int) root) {
+    if (mca_coll_epcoll_rank(program->handle) == (int) root) {
         root_messages(program, true);
     }
     if (0 == program->round) {
@@ -142,7 +145,7 @@ static void scatter_round(mca_coll_epcoll_program_t *program)
         receive_block(program, &block, root);
         return;
     }
-    if (program->handle->rank == (int) root) {
+    if (mca_coll_epcoll_rank(program->handle) == (int) root) {
         root_messages(program, false);
     }
     if (0 == program->round) {
@@ -171,9 +174,9 @@ static exchange_t *state_of(mca_coll_epcoll_program_t *program)
 /** Two have each other in the same turn. */
 static uint32_t other_in(const mca_coll_epcoll_handle_t *handle, uint32_t turn)
 {
-    const uint32_t own = (uint32_t) handle->rank;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(handle);
 
-    return turn >= own ? turn - own : turn + handle->size - own;
+    return turn >= own ? turn - own : turn + mca_coll_epcoll_size(handle) - own;
 }
 
 /** Bytes of the block that we exchange in a turn; 0: nothing, by messages. */
@@ -187,7 +190,7 @@ static size_t bytes_in(const mca_coll_epcoll_program_t *program, uint32_t turn)
 
 static int alltoall_begin(mca_coll_epcoll_program_t *program)
 {
-    const uint32_t size = program->handle->size;
+    const uint32_t size = mca_coll_epcoll_size(program->handle);
 
     program->locals = 1;
     if (!program->call->in_place) {
@@ -206,7 +209,8 @@ static int alltoall_begin(mca_coll_epcoll_program_t *program)
 static void alltoall_messages(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const uint32_t size = handle->size, own = (uint32_t) handle->rank;
+    const uint32_t size = mca_coll_epcoll_size(handle),
+                   own = (uint32_t) mca_coll_epcoll_rank(handle);
     const uint32_t first = (uint32_t) program->round * BATCH + 1;
 
     for (uint32_t i = first; i < first + BATCH && i < size; ++i) {
@@ -240,7 +244,7 @@ static mca_coll_epcoll_buffer_t packed_from(char *room, size_t first, size_t siz
 /** In place, two exchange a part of their blocks in a round, by way of rooms. */
 static void alltoall_exchange(mca_coll_epcoll_program_t *program)
 {
-    const uint32_t size = program->handle->size;
+    const uint32_t size = mca_coll_epcoll_size(program->handle);
     exchange_t *state = state_of(program);
     mca_coll_epcoll_vector_t out = {.type = MPI_BYTE}, in = {.type = MPI_BYTE};
     mca_coll_epcoll_buffer_t block, packed;

@@ -83,7 +83,7 @@ static void short_round(mca_coll_epcoll_program_t *program)
     const mca_coll_epcoll_call_t *call = program->call;
     const fold_t *fold = fold_of(program);
     const bool leads = fold->rails.leader == handle->member.index;
-    const bool keeps = EPCOLL_ALLREDUCE == call->kind || handle->rank == call->root;
+    const bool keeps = EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(handle) == call->root;
     mca_coll_epcoll_call_t part = {.kind = EPCOLL_REDUCE,
                                    .root = (int) fold->rails.leader,
                                    .send = call->in_place ? call->recv : call->send,
@@ -119,7 +119,8 @@ static bool spreads(const mca_coll_epcoll_program_t *program, const mca_coll_epc
 {
     return EPCOLL_ALLREDUCE == program->call->kind
                ? 1 < program->handle->member.count
-               : rails->party.home == program->handle->layout->own && 1 < rails->rails;
+               : rails->party.home == mca_coll_epcoll_layout(program->handle)->own
+                     && 1 < rails->rails;
 }
 
 /** Where a member's part of a round is put together, as if all of the round's elements were there. */
@@ -130,7 +131,7 @@ static char *place(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_pla
     const mca_coll_epcoll_rails_t *rails = &fold_of(program)->rails;
     mca_coll_epcoll_vector_t slice;
 
-    if (EPCOLL_ALLREDUCE == call->kind || program->handle->rank == call->root) {
+    if (EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(program->handle) == call->root) {
         return (char *) call->recv + away;
     }
     if (!rails->is_rail) {
@@ -173,7 +174,8 @@ static void long_round(mca_coll_epcoll_program_t *program)
         return;
     }
     plan.family = &mca_coll_epcoll_carry;
-    plan.wants = EPCOLL_ALLREDUCE == call->kind || program->handle->rank == call->root;
+    plan.wants = EPCOLL_ALLREDUCE == call->kind
+                 || mca_coll_epcoll_rank(program->handle) == call->root;
     plan.from = plan.into = recv;
     plan.from_count = plan.into_count = count;
     plan.from_type = plan.into_type = type;
@@ -187,7 +189,7 @@ static void long_round(mca_coll_epcoll_program_t *program)
 
 static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    return handle->layout->is_ordered || ompi_op_is_commute(call->op);
+    return mca_coll_epcoll_layout(handle)->is_ordered || ompi_op_is_commute(call->op);
 }
 
 static int begin(mca_coll_epcoll_program_t *program)

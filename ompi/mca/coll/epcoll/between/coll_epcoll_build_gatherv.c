@@ -113,16 +113,17 @@ static int begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
 
-    state_of(program)->longest = mca_coll_epcoll_move_longest(program->call, handle->size);
+    state_of(program)->longest = mca_coll_epcoll_move_longest(program->call,
+                                                              mca_coll_epcoll_size(handle));
     program->locals = 1 < handle->member.count;
-    program->rounds = 1 + (handle->layout->processes - 1 + BATCH - 1) / BATCH;
+    program->rounds = 1 + (mca_coll_epcoll_layout(handle)->processes - 1 + BATCH - 1) / BATCH;
     return MPI_SUCCESS;
 }
 
 static void receive_from(mca_coll_epcoll_program_t *program, uint32_t process)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
     for (uint32_t i = 0; i < count; ++i) {
@@ -142,11 +143,11 @@ static void receive_from(mca_coll_epcoll_program_t *program, uint32_t process)
 static void send_to(mca_coll_epcoll_program_t *program, uint32_t process)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const uint32_t index = receiver_of(handle->member.index,
                                        mca_coll_epcoll_layout_count(layout, process));
-    const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_sent(program->call,
-                                                                (uint32_t) handle->rank, 0);
+    const mca_coll_epcoll_buffer_t block
+        = mca_coll_epcoll_sent(program->call, (uint32_t) mca_coll_epcoll_rank(handle), 0);
     const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(&block);
 
     if (0 != mca_coll_epcoll_bytes(&block)) {
@@ -158,7 +159,7 @@ static void send_to(mca_coll_epcoll_program_t *program, uint32_t process)
 /** Our own block to where it belongs, from where others copy it. */
 static void put_own(mca_coll_epcoll_program_t *program)
 {
-    const uint32_t own = (uint32_t) program->handle->rank;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(program->handle);
     const mca_coll_epcoll_buffer_t from = mca_coll_epcoll_sent(program->call, own, 0);
     const mca_coll_epcoll_buffer_t into = mca_coll_epcoll_received(program->call, own);
 
@@ -171,8 +172,8 @@ static void spread(mca_coll_epcoll_program_t *program)
 {
     const gatherv_t *state = state_of(program);
     const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_carry_blocks,
-                                         .blocks = program->handle->size,
-                                         .layout = program->handle->layout,
+                                         .blocks = mca_coll_epcoll_size(program->handle),
+                                         .layout = mca_coll_epcoll_layout(program->handle),
                                          .wants = state->longest};
 
     mca_coll_epcoll_program_local(program, program->call, &plan);
@@ -180,7 +181,7 @@ static void spread(mca_coll_epcoll_program_t *program)
 
 static void round_of(mca_coll_epcoll_program_t *program)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const uint32_t first = (uint32_t) program->round * BATCH + 1;
 
     if (program->round == program->rounds - 1) {

@@ -85,7 +85,7 @@ static int begin_bcast(mca_coll_epcoll_program_t *program)
 static mca_coll_epcoll_buffer_t buffer_of(const mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_call_t *call = program->call;
-    const bool is_root = program->handle->rank == call->root;
+    const bool is_root = mca_coll_epcoll_rank(program->handle) == call->root;
 
     return (mca_coll_epcoll_buffer_t){.address = is_root ? (void *) (uintptr_t) call->send
                                                          : call->recv,
@@ -123,7 +123,7 @@ static void append_slice(mca_coll_epcoll_program_t *program, const mca_coll_epco
     const mca_coll_epcoll_buffer_t buffer = buffer_of(program);
     const size_t first = mca_coll_epcoll_plan_begin(plan, rails->party.rail);
     const size_t size = mca_coll_epcoll_plan_begin(plan, rails->party.rail + 1) - first;
-    const bool is_home = rails->party.home == program->handle->layout->own;
+    const bool is_home = rails->party.home == mca_coll_epcoll_layout(program->handle)->own;
     char *flat = mca_coll_epcoll_flat(&buffer), *room = NULL;
     mca_coll_epcoll_vector_t vector = {.count = size, .type = MPI_BYTE};
     mca_coll_epcoll_buffer_t packed = {.count = first + size, .type = MPI_BYTE};
@@ -148,7 +148,7 @@ static void append_bcast(mca_coll_epcoll_program_t *program)
     const mca_coll_epcoll_rails_t *rails = rails_of(program);
     const mca_coll_epcoll_call_t *call = program->call;
     const mca_coll_epcoll_buffer_t buffer = buffer_of(program);
-    const bool is_home = rails->party.home == program->handle->layout->own;
+    const bool is_home = rails->party.home == mca_coll_epcoll_layout(program->handle)->own;
     const mca_coll_epcoll_vector_t vector = {buffer.address, buffer.count, buffer.type};
     mca_coll_epcoll_plan_t plan;
 
@@ -190,7 +190,8 @@ static int begin_allgather(mca_coll_epcoll_program_t *program)
     mca_coll_epcoll_rails_t *rails = rails_of(program);
 
     mca_coll_epcoll_rails_begin(rails, program->handle, program->call,
-                                (uint64_t) program->call->bytes * program->handle->size);
+                                (uint64_t) program->call->bytes
+                                    * mca_coll_epcoll_size(program->handle));
     program->locals = (rails->rails < program->handle->member.count) + shares(program);
     return MPI_SUCCESS;
 }
@@ -203,7 +204,7 @@ static void append_own(mca_coll_epcoll_program_t *program)
     const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
                                            .count = call->send_count,
                                            .type = call->send_type};
-    const size_t first = (size_t) program->handle->rank * call->recv_count;
+    const size_t first = (size_t) mca_coll_epcoll_rank(program->handle) * call->recv_count;
     const mca_coll_epcoll_buffer_t into = {
         .address = (char *) call->recv + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
         .count = call->recv_count,

@@ -54,7 +54,7 @@ static bool is_last(const mca_coll_epcoll_layout_t *layout)
 static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     (void) call;
-    return handle->layout->is_ordered;
+    return mca_coll_epcoll_layout(handle)->is_ordered;
 }
 
 static int begin(mca_coll_epcoll_program_t *program)
@@ -66,7 +66,7 @@ static int begin(mca_coll_epcoll_program_t *program)
     mca_coll_epcoll_rails_begin(&state->rails, program->handle, call, call->bytes);
     state->each = mca_coll_epcoll_room_elements(call->recv_type) * state->rails.rails;
     program->rounds = (call->recv_count + state->each - 1) / state->each;
-    program->locals = program->rounds * (is_last(program->handle->layout) ? 1 : 2);
+    program->locals = program->rounds * (is_last(mca_coll_epcoll_layout(program->handle)) ? 1 : 2);
     return MPI_SUCCESS;
 }
 
@@ -84,7 +84,7 @@ static mca_coll_epcoll_vector_t room_of(mca_coll_epcoll_program_t *program, uint
 static void across(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_vector_t *slice)
 {
     const mca_coll_epcoll_party_t *party = &state_of(program)->rails.party;
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const uint32_t count = layout->processes, own = layout->own;
     const mca_coll_epcoll_vector_t mine = room_of(program, ROOM_OWN, slice);
     const mca_coll_epcoll_vector_t before = room_of(program, ROOM_BEFORE, slice);
@@ -125,7 +125,7 @@ static void *as_part(mca_coll_epcoll_program_t *program, uint32_t which,
 static void round_of(mca_coll_epcoll_program_t *program)
 {
     const scan_t *state = state_of(program);
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const size_t first = program->round * state->each;
     mca_coll_epcoll_call_t part = *program->call;
     const ptrdiff_t away = (ptrdiff_t) first * mca_coll_epcoll_extent(part.recv_type);

@@ -120,21 +120,21 @@ static char *as_vector(void *address, size_t first, const ompi_datatype_t *type)
 /** Who does not commute needs ranks in order. */
 static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    return handle->layout->is_ordered || ompi_op_is_commute(call->op);
+    return mca_coll_epcoll_layout(handle)->is_ordered || ompi_op_is_commute(call->op);
 }
 
 static int begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const mca_coll_epcoll_call_t *call = program->call;
-    const uint32_t own = (uint32_t) handle->rank, members = handle->member.count;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(handle), members = handle->member.count;
     scatter_t *state = state_of(program);
     uint64_t turns = 0;
     uint32_t most = 1;
     size_t longest = 0;
 
-    for (uint32_t rank = 0; rank < handle->size; ++rank) {
+    for (uint32_t rank = 0; rank < mca_coll_epcoll_size(handle); ++rank) {
         const size_t count = count_of(call, rank);
 
         longest = count > longest ? count : longest;
@@ -167,7 +167,7 @@ static void local(mca_coll_epcoll_program_t *program, uint32_t process, uint32_t
                   mca_coll_epcoll_range_t part, void *recv)
 {
     const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_fold,
-                                         .layout = program->handle->layout,
+                                         .layout = mca_coll_epcoll_layout(program->handle),
                                          .range = piece_of,
                                          .process = process,
                                          .turn = turn,
@@ -186,13 +186,15 @@ static void give(mca_coll_epcoll_program_t *program, uint32_t process, mca_coll_
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
     const uint32_t members = handle->member.count;
-    const uint32_t turns = (mca_coll_epcoll_layout_count(handle->layout, process) + members - 1)
+    const uint32_t turns = (mca_coll_epcoll_layout_count(mca_coll_epcoll_layout(handle), process)
+                            + members - 1)
                            / members;
     ompi_datatype_t *type = program->call->recv_type;
     char *room = mca_coll_epcoll_program_room(program, ROOM_GO, type, turns * part.count);
 
     for (uint32_t turn = 0; turn < turns && NULL != room; ++turn) {
-        const int rank = stood_for(handle->layout, process, turn, handle->member.index);
+        const int rank = stood_for(mca_coll_epcoll_layout(handle), process, turn,
+                                   handle->member.index);
         mca_coll_epcoll_range_t range = {0, 0};
         mca_coll_epcoll_vector_t vector = {.type = type};
 
@@ -222,7 +224,8 @@ static mca_coll_epcoll_vector_t own_part(mca_coll_epcoll_program_t *program,
                                          mca_coll_epcoll_range_t part)
 {
     ompi_datatype_t *type = program->call->recv_type;
-    const mca_coll_epcoll_range_t range = range_in(program->call, (uint32_t) program->handle->rank,
+    const mca_coll_epcoll_range_t range = range_in(program->call,
+                                                   (uint32_t) mca_coll_epcoll_rank(program->handle),
                                                    part);
 
     return (mca_coll_epcoll_vector_t){
@@ -234,7 +237,7 @@ static mca_coll_epcoll_vector_t own_part(mca_coll_epcoll_program_t *program,
 /** Who stands for our block in another process. */
 static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
 {
-    const mca_coll_epcoll_layout_t *layout = handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
 
     return (int)
         layout->member[layout->first[process]
@@ -245,7 +248,7 @@ static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
 static void take(mca_coll_epcoll_program_t *program, uint32_t process,
                  const mca_coll_epcoll_vector_t *own, const mca_coll_epcoll_vector_t *come)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const bool is_last = layout->own + 1 == process;
     mca_coll_epcoll_vector_t behind = *come;
     mca_coll_epcoll_buffer_t from, into;
@@ -289,7 +292,7 @@ static void settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t p
 
 static void round_of(mca_coll_epcoll_program_t *program)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const scatter_t *state = state_of(program);
     const uint64_t others = layout->processes - 1, exchanges = state->parts * others;
     const bool settles = program->round >= exchanges;

@@ -33,7 +33,7 @@ _Static_assert(EPCOLL_TAGS_PERSISTENT + EPCOLL_TAGS_EACH == MPIX_ENDPOINTS_TAG_M
 
 int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t process)
 {
-    const mca_coll_epcoll_layout_t *layout = party->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
     const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
     uint32_t index = party->rail + (process == party->home ? party->start : 0);
 
@@ -45,7 +45,7 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
 
 static int tag_of(const mca_coll_epcoll_party_t *party)
 {
-    return (int) (party->handle->calls & EPCOLL_TAGS_BLOCKING);
+    return (int) (mca_coll_epcoll_wide(party->handle)->calls & EPCOLL_TAGS_BLOCKING);
 }
 
 int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
@@ -190,7 +190,9 @@ void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_
 void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
                            size_t count)
 {
-    return mca_coll_epcoll_room_of(&handle->room[which], type, count);
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+
+    return NULL == more ? NULL : mca_coll_epcoll_room_of(&more->room[which], type, count);
 }
 
 mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,

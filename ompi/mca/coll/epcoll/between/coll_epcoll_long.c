@@ -100,7 +100,7 @@ static char *own_room(const long_t *longer, const mca_coll_epcoll_plan_t *plan,
 static int reduce_part(long_t *longer, const void *send, void *recv, size_t count)
 {
     const mca_coll_epcoll_call_t *call = longer->call;
-    const bool is_root = longer->handle->rank == call->root;
+    const bool is_root = mca_coll_epcoll_rank(longer->handle) == call->root;
     mca_coll_epcoll_plan_t plan = mca_coll_epcoll_slices(longer, call->recv_type->super.size,
                                                          count);
     int rc;
@@ -119,7 +119,7 @@ static int reduce_part(long_t *longer, const void *send, void *recv, size_t coun
     if (EPCOLL_ALLREDUCE == call->kind) {
         return spread(longer, &plan, recv, count, call->recv_type, true);
     }
-    if (longer->party.home == longer->handle->layout->own && 1 < longer->rails) {
+    if (longer->party.home == mca_coll_epcoll_layout(longer->handle)->own && 1 < longer->rails) {
         return spread(longer, &plan, recv, count, call->recv_type, is_root);
     }
     return MPI_SUCCESS;
@@ -189,7 +189,7 @@ static int bcast_slice(bcast_t *bcast, bool is_alone)
     const mca_coll_epcoll_plan_t *plan = &bcast->plan;
     const size_t first = mca_coll_epcoll_plan_begin(plan, longer->party.rail);
     const size_t size = mca_coll_epcoll_plan_begin(plan, longer->party.rail + 1) - first;
-    const bool is_home = longer->party.home == longer->handle->layout->own;
+    const bool is_home = longer->party.home == mca_coll_epcoll_layout(longer->handle)->own;
     char *flat = mca_coll_epcoll_flat(&bcast->buffer);
     mca_coll_epcoll_vector_t vector = {.count = size, .type = MPI_BYTE};
     mca_coll_epcoll_buffer_t packed;
@@ -220,7 +220,7 @@ static int bcast_slice(bcast_t *bcast, bool is_alone)
 
 static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    const bool is_root = handle->rank == call->root;
+    const bool is_root = mca_coll_epcoll_rank(handle) == call->root;
     bcast_t bcast = {.buffer = {.address = is_root ? (void *) (uintptr_t) call->send : call->recv,
                                 .count = is_root ? call->send_count : call->recv_count,
                                 .type = is_root ? call->send_type : call->recv_type}};
@@ -230,7 +230,7 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
 
     mca_coll_epcoll_rails_begin(&bcast.longer, handle, call, call->bytes);
     bcast.plan = mca_coll_epcoll_slices(&bcast.longer, 1, call->bytes);
-    is_home = bcast.longer.party.home == handle->layout->own;
+    is_home = bcast.longer.party.home == mca_coll_epcoll_layout(handle)->own;
     if (1 == bcast.longer.rails) {
         return mca_coll_epcoll_ended(handle, bcast.longer.is_rail ? bcast_slice(&bcast, true)
                                                                   : bcast_within(&bcast));
@@ -255,12 +255,12 @@ static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll
     const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
                                            .count = call->send_count,
                                            .type = call->send_type};
-    const mca_coll_epcoll_buffer_t into = {.address = (char *) call->recv
-                                                      + (ptrdiff_t) ((size_t) handle->rank
-                                                                     * call->recv_count)
-                                                            * mca_coll_epcoll_extent(call->recv_type),
-                                           .count = call->recv_count,
-                                           .type = call->recv_type};
+    const mca_coll_epcoll_buffer_t into = {
+        .address = (char *) call->recv
+                   + (ptrdiff_t) ((size_t) mca_coll_epcoll_rank(handle) * call->recv_count)
+                         * mca_coll_epcoll_extent(call->recv_type),
+        .count = call->recv_count,
+        .type = call->recv_type};
 
     return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
 }
@@ -272,7 +272,8 @@ static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
     long_t longer;
     int rc;
 
-    mca_coll_epcoll_rails_begin(&longer, handle, call, (uint64_t) call->bytes * handle->size);
+    mca_coll_epcoll_rails_begin(&longer, handle, call,
+                                (uint64_t) call->bytes * mca_coll_epcoll_size(handle));
     plan = mca_coll_epcoll_collect(&longer);
     rc = mca_coll_epcoll_ended(handle, put_own(handle, call));
     if (MPI_SUCCESS == rc && longer.rails < handle->member.count) {

@@ -35,31 +35,23 @@
 /** What comes before blocks and rings: the word by which members agree. */
 #define FRONT ((size_t) 64)
 
-int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle)
+int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide)
 {
     mpix_endpoints_members_t on_node;
-    const int rc = mca_coll_epcoll_component.door->members(handle->comm, MPIX_ENDPOINTS_NODE,
+    const int rc = mca_coll_epcoll_component.door->members(wide->super.comm, MPIX_ENDPOINTS_NODE,
                                                            &on_node);
 
-    handle->may_be_near = MPI_SUCCESS == rc && handle->size == (uint32_t) on_node.count;
+    wide->may_be_near = MPI_SUCCESS == rc && ompi_comm_size(wide->super.comm) == on_node.count;
     return rc;
 }
 
 /** Bytes of one of its blocks. */
 static size_t near_size(const mca_coll_epcoll_handle_t *handle)
 {
-    return epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+    return epcoll_block_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
 }
 
 /* ---- when it is used ------------------------------------------------------------------------- */
-
-static void common_put(mca_coll_epcoll_common_t *common)
-{
-    if (NULL != common->memory) {
-        mca_coll_epcoll_component.door->memory_put(common->memory);
-        common->memory = NULL;
-    }
-}
 
 /** Nobody ever uses it.  What we have of it stays: somebody may be about to break it. */
 static void common_refuse(mca_coll_epcoll_common_t *common)
@@ -68,18 +60,23 @@ static void common_refuse(mca_coll_epcoll_common_t *common)
     common->is_settled = true;
 }
 
-/** Get it, and say so.  Without memory the others learn nothing, and go on as they are. */
-static void common_get(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_common_t *common,
-                       uint32_t key, size_t size)
+/** Get it, and say so.  Without memory the others learn nothing, and go on as they are.
+ * @return NULL: no memory */
+static mpix_endpoints_memory_t *common_get(const mca_coll_epcoll_handle_t *handle,
+                                           mca_coll_epcoll_common_t *common, uint32_t key,
+                                           size_t size)
 {
+    mpix_endpoints_memory_t *memory;
+
     if (MPI_SUCCESS
         == mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
                                                       mca_coll_epcoll_component.guest, key,
-                                                      FRONT + size, &common->memory)) {
-        epcoll_agree_join(common->memory->base);
-    } else {
-        common->memory = NULL;
+                                                      FRONT + size, &memory)) {
+        epcoll_agree_join(memory->base);
+        return memory;
     }
+    common_refuse(common);
+    return NULL;
 }
 
 /** A call begins that might use it.  @return whether it is to be got in this one */
@@ -89,18 +86,18 @@ static bool common_wants(mca_coll_epcoll_common_t *common)
 }
 
 /** Likewise, of another call: does it use it? */
-static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_common_t *common)
+static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_common_t *common,
+                        const mpix_endpoints_memory_t *memory)
 {
     if (NEAR_CALLS > common->calls) {
         return;
     }
-    common->is_used = common->is_settled = epcoll_agree_uses(common->memory->base, handle->size,
-                                                             NEAR_CALLS_MOST > common->calls
-                                                                 ? common->calls
-                                                                 : EPCOLL_NEVER);
+    common->is_used = common->is_settled
+        = epcoll_agree_uses(memory->base, mca_coll_epcoll_size(handle),
+                            NEAR_CALLS_MOST > common->calls ? common->calls : EPCOLL_NEVER);
     if (common->is_used) {
         /* All have mapped it: its file need not stay open. */
-        (void) mca_coll_epcoll_component.door->memory_is_whole(common->memory);
+        (void) mca_coll_epcoll_component.door->memory_is_whole(memory);
     } else if (NEAR_CALLS_MOST == common->calls) {
         common_refuse(common);
     }
@@ -108,35 +105,53 @@ static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_
 
 /* ---- the node's block, and rings ------------------------------------------------------------- */
 
-/** Get the block: the handle's view of it, and its memory. */
-static void near_get(mca_coll_epcoll_handle_t *handle)
+static void view_of(const mca_coll_epcoll_wide_t *wide, const mpix_endpoints_memory_t *memory,
+                    uint32_t block, epcoll_member_t *member)
 {
-    mca_coll_epcoll_handle_t *near = calloc(1, sizeof(*near));
+    char *base = (char *) memory->base + FRONT;
 
-    if (NULL != near) {
-        common_get(handle, &handle->blocks, EPCOLL_KEY_NEAR,
-                   EPCOLL_NEAR_BLOCKS * near_size(handle));
+    epcoll_member_init(member, base + block * near_size(&wide->super),
+                       mca_coll_epcoll_size(&wide->super),
+                       (uint32_t) mca_coll_epcoll_rank(&wide->super),
+                       mca_coll_epcoll_component.fan);
+    member->broken = &((epcoll_block_t *) base)->broken;
+    member->beside = &wide->layout->beside;
+}
+
+/** Get the block: the handle's view of it, and its memory. */
+static void near_get(mca_coll_epcoll_wide_t *wide)
+{
+    mca_coll_epcoll_near_t *near = calloc(1, sizeof(*near));
+
+    if (NULL == near) {
+        common_refuse(&wide->blocks);
+        return;
     }
-    if (NULL == handle->blocks.memory) {
-        common_refuse(&handle->blocks);
+    near->memory = common_get(&wide->super, &wide->blocks, EPCOLL_KEY_NEAR,
+                              EPCOLL_NEAR_BLOCKS * near_size(&wide->super));
+    if (NULL == near->memory) {
         free(near);
         return;
     }
-    near->comm = handle->comm;
-    near->rank = handle->rank;
-    near->size = handle->size;
-    mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_BLOCKING, &near->member);
-    epcoll_set_crowded(&near->member, mca_coll_epcoll_component.door->is_crowded());
-    near->member.turn = mca_coll_epcoll_turn;
-    near->member.context = near;
-    handle->near = near; /* sequentially consistent; partner: break_shared */
-    mca_coll_epcoll_break_late(handle, near);
+    near->super.comm = wide->super.comm;
+    near->beside = wide->layout->beside;
+    view_of(wide, near->memory, EPCOLL_NEAR_BLOCKING, &near->super.member);
+    near->super.member.beside = &near->beside;
+    near->super.member.crowded = mca_coll_epcoll_component.door->is_crowded();
+    wide->near = near; /* sequentially consistent; partner: break_shared */
+    mca_coll_epcoll_break_late(&wide->super, &near->super);
+}
+
+/** The view of those who have it. */
+static epcoll_member_t *near_member(const mca_coll_epcoll_wide_t *wide)
+{
+    return &wide->near->super.member;
 }
 
 /** Few read each other's lines; of more, only a bcast would go through rings, and is told by leaders. */
-static bool may_be_ahead(const mca_coll_epcoll_handle_t *handle)
+static bool may_be_ahead(const mca_coll_epcoll_wide_t *wide)
 {
-    return 0 == handle->near->member.levels;
+    return 0 == near_member(wide)->levels;
 }
 
 bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
@@ -144,99 +159,98 @@ bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
 {
     return mca_coll_epcoll_is_small(member, (uint32_t) mca_coll_epcoll_component.inline_limit, call)
            && (NULL == call->op || !mca_coll_epcoll_shows_order(call)
-               || (0 == member->levels && mca_coll_epcoll_order_serves(handle->layout, call)));
+               || (0 == member->levels
+                   && mca_coll_epcoll_order_serves(mca_coll_epcoll_layout(handle), call)));
 }
 
-static bool is_small(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static bool is_small(const mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    return mca_coll_epcoll_near_fits(handle, &handle->near->member, call);
+    return mca_coll_epcoll_near_fits(&wide->super, near_member(wide), call);
 }
 
 /** Whether blocks are used is not settled. */
-static void settle_blocks(mca_coll_epcoll_handle_t *handle)
+static void settle_blocks(mca_coll_epcoll_wide_t *wide)
 {
-    if (common_wants(&handle->blocks)) {
-        near_get(handle);
+    if (common_wants(&wide->blocks)) {
+        near_get(wide);
     } else {
-        common_next(handle, &handle->blocks);
+        common_next(&wide->super, &wide->blocks, NULL == wide->near ? NULL : wide->near->memory);
     }
-    if (handle->blocks.is_settled) {
-        handle->rings.is_settled = !handle->blocks.is_used || !may_be_ahead(handle);
+    if (wide->blocks.is_settled) {
+        wide->rings.is_settled = !wide->blocks.is_used || !may_be_ahead(wide);
     }
 }
 
-static void settle_rings(mca_coll_epcoll_handle_t *handle)
+static void settle_rings(mca_coll_epcoll_wide_t *wide)
 {
-    if (common_wants(&handle->rings)) {
-        common_get(handle, &handle->rings, EPCOLL_KEY_AHEAD, epcoll_ahead_size(handle->size));
-        if (NULL == handle->rings.memory) {
-            common_refuse(&handle->rings);
-        }
+    mca_coll_epcoll_near_t *near = wide->near;
+
+    if (common_wants(&wide->rings)) {
+        near->ring = common_get(&wide->super, &wide->rings, EPCOLL_KEY_AHEAD,
+                                epcoll_ahead_size(mca_coll_epcoll_size(&wide->super)));
     } else {
-        common_next(handle, &handle->rings);
+        common_next(&wide->super, &wide->rings, near->ring);
     }
-    if (handle->rings.is_used) {
-        handle->near->member.ring = (epcoll_slot_t *) ((char *) handle->rings.memory->base + FRONT);
+    if (wide->rings.is_used) {
+        near->beside.ring = (epcoll_slot_t *) ((char *) near->ring->base + FRONT);
     }
 }
 
-void mca_coll_epcoll_near_settle(mca_coll_epcoll_handle_t *handle,
-                                 const mca_coll_epcoll_call_t *call)
+void mca_coll_epcoll_near_settle(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    if (!handle->blocks.is_settled) {
-        settle_blocks(handle);
+    if (!wide->blocks.is_settled) {
+        settle_blocks(wide);
     }
-    if (handle->blocks.is_used && !handle->rings.is_settled
-        && mca_coll_epcoll_is_ahead_kind(call->kind) && is_small(handle, call)) {
-        settle_rings(handle);
+    if (wide->blocks.is_used && !wide->rings.is_settled && mca_coll_epcoll_is_ahead_kind(call->kind)
+        && is_small(wide, call)) {
+        settle_rings(wide);
     }
 }
 
-void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
+void mca_coll_epcoll_near_view(const mca_coll_epcoll_wide_t *wide, uint32_t block,
                                epcoll_member_t *member)
 {
-    char *base = (char *) handle->blocks.memory->base + FRONT;
-
-    epcoll_member_init(member, base + block * near_size(handle), handle->size,
-                       (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
-    member->broken = &((epcoll_block_t *) base)->broken;
-    member->order = handle->layout;
+    view_of(wide, wide->near->memory, block, member);
 }
 
-void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle)
+void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide)
 {
-    if (NULL != handle->near) {
-        epcoll_end_at(&handle->near->member, UINT64_MAX); /* as in handle_free */
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    mca_coll_epcoll_near_t *near = wide->near;
+
+    if (NULL == near) {
+        return;
     }
-    common_put(&handle->rings);
-    common_put(&handle->blocks);
-    free(handle->near);
-    handle->near = NULL;
+    epcoll_end_at(&near->super.member, UINT64_MAX); /* as in handle_free */
+    if (NULL != near->ring) {
+        door->memory_put(near->ring);
+    }
+    door->memory_put(near->memory);
+    free(near);
+    wide->near = NULL;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
-                             const mca_coll_epcoll_call_t *call)
+bool mca_coll_epcoll_is_near(const mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    return handle->blocks.is_used && EPCOLL_BCAST != call->kind
-           && (EPCOLL_BARRIER == call->kind || is_small(handle, call));
+    return wide->blocks.is_used && EPCOLL_BCAST != call->kind
+           && (EPCOLL_BARRIER == call->kind || is_small(wide, call));
 }
 
-bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_wide_t *wide,
                               const mca_coll_epcoll_call_t *call)
 {
-    return handle->rings.is_used && mca_coll_epcoll_is_ahead_kind(call->kind)
-           && is_small(handle, call);
+    return wide->rings.is_used && mca_coll_epcoll_is_ahead_kind(call->kind) && is_small(wide, call);
 }
 
-int mca_coll_epcoll_near_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_handle_t *near = handle->near;
+    mca_coll_epcoll_handle_t *near = &wide->near->super;
 
     if (EPCOLL_BARRIER == call->kind) {
         return mca_coll_epcoll_ended(near, epcoll_barrier(&near->member));
     }
-    return mca_coll_epcoll_is_ahead(handle, call) ? mca_coll_epcoll_ahead_run(near, call)
-                                                  : mca_coll_epcoll_small_run(near, call);
+    return mca_coll_epcoll_is_ahead(wide, call) ? mca_coll_epcoll_ahead_run(near, call)
+                                                : mca_coll_epcoll_small_run(near, call);
 }

@@ -29,36 +29,36 @@
 BEGIN_C_DECLS
 
 /** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_near_find(mca_coll_epcoll_handle_t *handle);
+int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide);
 
 /** Blocks in the node's memory. */
 enum { EPCOLL_NEAR_BLOCKING, EPCOLL_NEAR_NONBLOCKING, EPCOLL_NEAR_BLOCKS };
 
 /** mca_coll_epcoll_near_next, as long as it is not settled. */
-void mca_coll_epcoll_near_settle(mca_coll_epcoll_handle_t *handle,
-                                 const mca_coll_epcoll_call_t *call);
+void mca_coll_epcoll_near_settle(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
 /** A call begins, blocking or not, of a handle whose members live in several processes: once in each.
  * Behind it the two below are the same at all members. */
 static inline void mca_coll_epcoll_near_next(mca_coll_epcoll_handle_t *handle,
                                              const mca_coll_epcoll_call_t *call)
 {
-    if (OPAL_UNLIKELY(!handle->rings.is_settled && handle->may_be_near)) {
-        mca_coll_epcoll_near_settle(handle, call);
+    if (mca_coll_epcoll_may_be_near(handle)
+        && OPAL_UNLIKELY(!mca_coll_epcoll_wide(handle)->rings.is_settled)) {
+        mca_coll_epcoll_near_settle(mca_coll_epcoll_wide(handle), call);
     }
 }
 
 /** Does a call go through slots of the node's memory?  A bcast does not: by messages its root may be
  * further ahead of the others. */
-bool mca_coll_epcoll_is_near(const mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_is_near(const mca_coll_epcoll_wide_t *wide,
                              const mca_coll_epcoll_call_t *call);
 
 /** Does a blocking call go through rings there?  Also one that might go through slots. */
-bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_handle_t *handle,
+bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_wide_t *wide,
                               const mca_coll_epcoll_call_t *call);
 
 /** All of a blocking call that does one of them.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_near_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
 /** Does a call fit in slots of the node's memory, of as many members as that, and may it go there?  What it
  * gives must not change when it goes there for the first time. */
@@ -66,11 +66,11 @@ bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
                                const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
 
 /** The member's view of one of the blocks there, by rank; all break together. */
-void mca_coll_epcoll_near_view(const mca_coll_epcoll_handle_t *handle, uint32_t block,
+void mca_coll_epcoll_near_view(const mca_coll_epcoll_wide_t *wide, uint32_t block,
                                epcoll_member_t *member);
 
 /** No block of the node any more. */
-void mca_coll_epcoll_near_put(mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide);
 
 END_C_DECLS
 

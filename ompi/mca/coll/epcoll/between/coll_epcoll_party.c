@@ -34,7 +34,8 @@
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
 {
-    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     int rc = MPI_SUCCESS;
 
@@ -49,8 +50,8 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                 const mca_coll_epcoll_vector_t *vector,
                                 int (*meanwhile)(void *context), void *context)
 {
-    const uint32_t count = party->handle->layout->processes, home = party->home;
-    const uint32_t own = (party->handle->layout->own + count - home) % count;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes, home = party->home;
+    const uint32_t own = (mca_coll_epcoll_layout(party->handle)->own + count - home) % count;
     ompi_request_t *requests[32];
     uint32_t step = 1, begun = 0;
     int rc = MPI_SUCCESS;
@@ -124,7 +125,8 @@ static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_
 static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                     mca_coll_epcoll_vector_t room, ompi_op_t *op)
 {
-    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t places = 1, pairs, place;
     int rc = MPI_SUCCESS;
@@ -167,7 +169,8 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
 static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                 void *room, ompi_op_t *op)
 {
-    const uint32_t count = party->handle->layout->processes, own = party->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     const uint32_t next = (own + 1) % count, before = (own + count - 1) % count;
     int rc = MPI_SUCCESS;
 
@@ -193,7 +196,7 @@ static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vect
 int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
                                     const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
 {
-    const uint32_t count = party->handle->layout->processes;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
     size_t most = vector->count, done = 0;
     mca_coll_epcoll_vector_t room = *vector;
     int rc = MPI_SUCCESS;
@@ -227,8 +230,8 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
 static int tree(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                 mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
 {
-    const uint32_t count = party->handle->layout->processes;
-    const uint32_t own = (party->handle->layout->own + count - root) % count;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
+    const uint32_t own = (mca_coll_epcoll_layout(party->handle)->own + count - root) % count;
     mca_coll_epcoll_vector_t result = *vector;
     int rc = MPI_SUCCESS;
 
@@ -250,7 +253,7 @@ static int tree(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vect
 int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
 {
-    const uint32_t own = party->handle->layout->own;
+    const uint32_t own = mca_coll_epcoll_layout(party->handle)->own;
     const uint32_t root = ompi_op_is_commute(op) ? party->home : 0;
     const size_t most = mca_coll_epcoll_room_elements(vector->type);
     mca_coll_epcoll_vector_t room = *vector;
@@ -284,7 +287,7 @@ int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
 mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t *party,
                                                    uint32_t process, uint32_t rails)
 {
-    const mca_coll_epcoll_layout_t *layout = party->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
     const uint32_t members = mca_coll_epcoll_layout_count(layout, process);
     const uint32_t begin = mca_coll_epcoll_rail_begin(members, rails, party->rail);
 
@@ -297,10 +300,9 @@ mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t
 static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *all,
                        size_t count, uint32_t rails, uint32_t to, uint32_t from)
 {
-    const bool is_ordered = party->handle->layout->is_ordered;
-    const mca_coll_epcoll_blocks_t out = mca_coll_epcoll_blocks_of(party,
-                                                                   party->handle->layout->own,
-                                                                   rails);
+    const bool is_ordered = mca_coll_epcoll_layout(party->handle)->is_ordered;
+    const mca_coll_epcoll_blocks_t out
+        = mca_coll_epcoll_blocks_of(party, mca_coll_epcoll_layout(party->handle)->own, rails);
     const mca_coll_epcoll_blocks_t in = mca_coll_epcoll_blocks_of(party, from, rails);
     const uint32_t sends = is_ordered ? 1 : out.count, receives = is_ordered ? 1 : in.count;
     int rc = MPI_SUCCESS;
@@ -333,10 +335,10 @@ static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epco
 int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
                                     size_t count, ompi_datatype_t *type, uint32_t rails)
 {
-    const uint32_t processes = party->handle->layout->processes;
-    const uint32_t own = party->handle->layout->own;
+    const uint32_t processes = mca_coll_epcoll_layout(party->handle)->processes;
+    const uint32_t own = mca_coll_epcoll_layout(party->handle)->own;
     const mca_coll_epcoll_vector_t all = {.address = address,
-                                          .count = count * party->handle->size,
+                                          .count = count * mca_coll_epcoll_size(party->handle),
                                           .type = type};
     int rc = MPI_SUCCESS;
 

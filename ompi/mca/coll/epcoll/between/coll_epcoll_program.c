@@ -296,8 +296,7 @@ static void wait_for_it(mca_coll_epcoll_program_t *program, uint32_t *looks)
 
     if (!program->is_shown) {
         /* Messages end by themselves. */
-        (void) mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
-                                                         &handle->wait);
+        (void) mca_coll_epcoll_wait_turn(handle);
         return;
     }
     rc = epcoll_look(program->member, looks);
@@ -306,19 +305,28 @@ static void wait_for_it(mca_coll_epcoll_program_t *program, uint32_t *looks)
     }
 }
 
+/** That of the handle's blocking calls.  @return NULL: no memory */
+static mca_coll_epcoll_program_t *program_of(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+
+    if (OPAL_LIKELY(NULL != more) && OPAL_UNLIKELY(NULL == more->program)) {
+        more->program = calloc(1, sizeof(*more->program));
+    }
+    return NULL == more ? NULL : more->program;
+}
+
 int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_program_t *program = handle->program;
+    mca_coll_epcoll_program_t *program = program_of(handle);
     uint32_t looks = 0;
     int rc = MPI_ERR_NO_MEM;
 
-    if (OPAL_UNLIKELY(NULL == program)) {
-        handle->program = program = calloc(1, sizeof(*program));
-    }
     if (OPAL_LIKELY(NULL != program)) {
         rc = mca_coll_epcoll_program_begin(program, handle, call, NULL,
-                                           (int) (handle->calls & EPCOLL_TAGS_BLOCKING));
+                                           (int) (mca_coll_epcoll_wide(handle)->calls
+                                                  & EPCOLL_TAGS_BLOCKING));
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return mca_coll_epcoll_ended(handle, rc);
@@ -353,8 +361,10 @@ void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program)
 
 void mca_coll_epcoll_program_put(mca_coll_epcoll_handle_t *handle)
 {
-    if (NULL != handle->program) {
-        mca_coll_epcoll_program_end(handle->program);
-        free(handle->program);
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+
+    if (NULL != more && NULL != more->program) {
+        mca_coll_epcoll_program_end(more->program);
+        free(more->program);
     }
 }

@@ -18,7 +18,7 @@
  * A *builder* makes it, out of handle and call: once how many rounds there are, then the steps of one
  * round after the other, each when the one before is over.  What it may do, and must:
  *
- *  - It looks at handle->layout, rank, size, member.index and member.count, and at the call; it waits
+ *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at the call; it waits
  *    for nothing, sends nothing, and keeps nothing but in program->state and in rooms.
  *  - Steps are appended by the functions below.  None returns an error: who has no memory is told by
  *    the program's end.  Vectors and buffers are copied into the step, what they point to is not.

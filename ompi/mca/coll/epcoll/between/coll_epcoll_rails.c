@@ -25,7 +25,7 @@
 static uint32_t rails_of(const mca_coll_epcoll_handle_t *handle, uint64_t bytes)
 {
     const uint64_t parts = bytes / mca_coll_epcoll_component.rail_size;
-    uint32_t rails = handle->layout->rails;
+    uint32_t rails = mca_coll_epcoll_layout(handle)->rails;
 
     rails = mca_coll_epcoll_component.rails < rails ? mca_coll_epcoll_component.rails : rails;
     return parts < rails ? (0 == parts ? 1 : (uint32_t) parts) : rails;
@@ -34,13 +34,14 @@ static uint32_t rails_of(const mca_coll_epcoll_handle_t *handle, uint64_t bytes)
 void mca_coll_epcoll_rails_begin(mca_coll_epcoll_rails_t *rails, mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call, uint64_t bytes)
 {
-    *rails = (mca_coll_epcoll_rails_t){.handle = handle,
-                                       .call = call,
-                                       .rails = rails_of(handle, bytes),
-                                       .party = {.handle = handle,
-                                                 .home = mca_coll_epcoll_home(handle, call),
-                                                 .start = handle->layout->index_of[call->root]},
-                                       .leader = mca_coll_epcoll_leader(handle, call)};
+    *rails = (mca_coll_epcoll_rails_t){
+        .handle = handle,
+        .call = call,
+        .rails = rails_of(handle, bytes),
+        .party = {.handle = handle,
+                  .home = mca_coll_epcoll_home(handle, call),
+                  .start = mca_coll_epcoll_layout(handle)->index_of[call->root]},
+        .leader = mca_coll_epcoll_leader(handle, call)};
     rails->party.rail = handle->member.index >= rails->leader
                             ? handle->member.index - rails->leader
                             : handle->member.index + handle->member.count - rails->leader;
@@ -113,13 +114,13 @@ static int spread_source(const mca_coll_epcoll_running_t *running, uint32_t bloc
 static mca_coll_epcoll_plan_t blocks(const mca_coll_epcoll_rails_t *rails)
 {
     const mca_coll_epcoll_call_t *call = rails->call;
-    const uint32_t size = rails->handle->size;
+    const uint32_t size = mca_coll_epcoll_size(rails->handle);
 
     return (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_carry,
                                     .unit = call->bytes,
                                     .units = size,
                                     .blocks = size,
-                                    .layout = rails->handle->layout,
+                                    .layout = mca_coll_epcoll_layout(rails->handle),
                                     .rails = rails->rails,
                                     .from = call->recv,
                                     .into = call->recv,

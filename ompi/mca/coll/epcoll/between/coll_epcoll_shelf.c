@@ -36,7 +36,8 @@
 /** The block's bytes, before the first shelf. */
 static size_t block_size(const mca_coll_epcoll_handle_t *handle)
 {
-    const size_t size = epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+    const size_t size = epcoll_block_size(mca_coll_epcoll_size(handle),
+                                          mca_coll_epcoll_component.fan);
 
     return (size + 4095) & ~(size_t) 4095;
 }
@@ -58,10 +59,10 @@ static bool is_maximum(const mca_coll_epcoll_call_t *call)
 bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    const size_t section = mca_coll_epcoll_shelf_section(handle->size);
+    const size_t section = mca_coll_epcoll_shelf_section(mca_coll_epcoll_size(handle));
 
-    if (!handle->may_be_near || mca_coll_epcoll_component.shelf_least > call->bytes
-        || SHELF_SHARE_LEAST > section || SHELF_MEMBERS < handle->size) {
+    if (!mca_coll_epcoll_may_be_near(handle) || mca_coll_epcoll_component.shelf_least > call->bytes
+        || SHELF_SHARE_LEAST > section || SHELF_MEMBERS < mca_coll_epcoll_size(handle)) {
         return false;
     }
     switch (call->kind) {
@@ -71,13 +72,15 @@ bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
         return true;
     case EPCOLL_ALLTOALL:
     case EPCOLL_SCATTER:
-        return SHELF_SHARE_LEAST <= section / (handle->size - 1);
+        return SHELF_SHARE_LEAST <= section / (mca_coll_epcoll_size(handle) - 1);
     case EPCOLL_EXSCAN:
     case EPCOLL_SCAN:
-        return SHELF_SCAN_MEMBERS >= handle->size && section >= call->recv_type->super.size
+        return SHELF_SCAN_MEMBERS >= mca_coll_epcoll_size(handle)
+               && section >= call->recv_type->super.size
                && mca_coll_epcoll_is_as_packed(call->recv_type)
                && (!mca_coll_epcoll_shows_order(call)
-                   || (!is_maximum(call) && mca_coll_epcoll_order_serves(handle->layout, call)));
+                   || (!is_maximum(call)
+                       && mca_coll_epcoll_order_serves(mca_coll_epcoll_layout(handle), call)));
     default:
         return false;
     }
@@ -88,17 +91,18 @@ char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t i
 {
     const size_t section = index * (size_t) EPCOLL_WINDOW + number % EPCOLL_WINDOW;
 
-    return (char *) shelf->memory->base + block_size(shelf)
-           + section * mca_coll_epcoll_shelf_section(shelf->size);
+    return (char *) shelf->member.block + block_size(shelf)
+           + section * mca_coll_epcoll_shelf_section(mca_coll_epcoll_size(shelf));
 }
 
-void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle)
+void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide)
 {
     const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mca_coll_epcoll_handle_t *handle = &wide->super;
+    const uint32_t members = mca_coll_epcoll_size(handle);
     const size_t size = block_size(handle)
-                        + handle->size * EPCOLL_WINDOW
-                              * mca_coll_epcoll_shelf_section(handle->size);
-    mca_coll_epcoll_handle_t *shelf = calloc(1, sizeof(*shelf));
+                        + members * EPCOLL_WINDOW * mca_coll_epcoll_shelf_section(members);
+    mca_coll_epcoll_shelf_t *shelf = calloc(1, sizeof(*shelf));
 
     if (NULL == shelf
         || MPI_SUCCESS
@@ -108,40 +112,38 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle)
         free(shelf); /* so nobody has all of it */
         return;
     }
-    shelf->comm = handle->comm;
-    shelf->rank = handle->rank;
-    shelf->size = handle->size;
-    epcoll_member_init(&shelf->member, shelf->memory->base, handle->size, (uint32_t) handle->rank,
-                       mca_coll_epcoll_component.fan);
-    epcoll_set_crowded(&shelf->member, door->is_crowded());
-    shelf->member.turn = mca_coll_epcoll_turn;
-    shelf->member.context = shelf;
-    shelf->member.order = handle->layout;
-    handle->shelf = shelf; /* sequentially consistent; partner: break_shared */
+    shelf->super.comm = handle->comm;
+    epcoll_member_init(&shelf->super.member, shelf->memory->base, members,
+                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
+    shelf->super.member.crowded = door->is_crowded();
+    shelf->super.member.beside = &wide->layout->beside;
+    wide->shelf = shelf; /* sequentially consistent; partner: break_shared */
     /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
-    atomic_fetch_add_explicit(&shelf->member.block->users, 1, memory_order_relaxed);
-    mca_coll_epcoll_break_late(handle, shelf);
+    atomic_fetch_add_explicit(&shelf->super.member.block->users, 1, memory_order_relaxed);
+    mca_coll_epcoll_break_late(handle, &shelf->super);
 }
 
-void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle)
+void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide)
 {
-    handle->shelf_is_known = true;
-    if (NULL == handle->shelf) {
-        return;
-    }
+    mca_coll_epcoll_shelf_t *shelf = wide->shelf;
+
+    wide->shelf_is_known = true;
     /* Relaxed: all who have it have counted before they came to the barrier that we have left. */
-    handle->shelf_is_used
-        = handle->size
-              == atomic_load_explicit(&handle->shelf->member.block->users, memory_order_relaxed)
-          && mca_coll_epcoll_component.door->memory_is_whole(handle->shelf->memory);
+    wide->shelf_is_used = NULL != shelf
+                          && mca_coll_epcoll_size(&wide->super)
+                                 == atomic_load_explicit(&shelf->super.member.block->users,
+                                                         memory_order_relaxed)
+                          && mca_coll_epcoll_component.door->memory_is_whole(shelf->memory);
 }
 
-void mca_coll_epcoll_shelf_put(mca_coll_epcoll_handle_t *handle)
+void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide)
 {
-    if (NULL != handle->shelf) {
-        epcoll_end_at(&handle->shelf->member, UINT64_MAX); /* we call nothing there any more */
-        mca_coll_epcoll_component.door->memory_put(handle->shelf->memory);
-        free(handle->shelf);
-        handle->shelf = NULL;
+    mca_coll_epcoll_shelf_t *shelf = wide->shelf;
+
+    if (NULL != shelf) {
+        epcoll_end_at(&shelf->super.member, UINT64_MAX); /* we call nothing there any more */
+        mca_coll_epcoll_component.door->memory_put(shelf->memory);
+        free(shelf);
+        wide->shelf = NULL;
     }
 }

@@ -35,15 +35,15 @@ bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
 
 /** Make the shelves, in a call of all: the memory first, which may fail; then, when all have come (a
  * barrier), see whether all have it.  Once in the life of a handle. */
-void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_handle_t *handle);
-void mca_coll_epcoll_shelf_made(mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide);
+void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide);
 
 /** No shelves any more. */
-void mca_coll_epcoll_shelf_put(mca_coll_epcoll_handle_t *handle);
+void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide);
 
 /** All of a call that fits; there are shelves.  Waits until others have put what we take, or have room
  * for what we put.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_shelf_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
 /* ---- between the two files ------------------------------------------------------------------- */
 

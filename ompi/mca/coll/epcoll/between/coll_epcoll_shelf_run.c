@@ -68,8 +68,9 @@ static bool is_divided(const mca_coll_epcoll_call_t *call)
 static bool find_sources(shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const bool is_root = op->shelf->rank == call->root;
-    const uint32_t own = (uint32_t) op->shelf->rank, others = op->shelf->size - 1;
+    const bool is_root = mca_coll_epcoll_rank(op->shelf) == call->root;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf),
+                   others = mca_coll_epcoll_size(op->shelf) - 1;
 
     op->keeps = !call->in_place;
     switch (call->kind) {
@@ -97,7 +98,7 @@ static bool find_sources(shelf_t *op)
  * if they do not become too short. */
 static size_t chunk_of(const shelf_t *op)
 {
-    const uint32_t members = op->shelf->size;
+    const uint32_t members = mca_coll_epcoll_size(op->shelf);
     const size_t section = mca_coll_epcoll_shelf_section(members);
     /* Whole lines, as a chunk is: they are to fit when it has been rounded up. */
     const size_t most = (is_divided(op->call) ? section / (members - 1) : section) & ~(size_t) 63;
@@ -172,13 +173,14 @@ static mca_coll_epcoll_buffer_t sent(const shelf_t *op, uint32_t to)
     }
     return EPCOLL_ALLTOALL == call->kind && call->in_place
                ? mca_coll_epcoll_received(call, to)
-               : mca_coll_epcoll_sent(call, (uint32_t) op->shelf->rank, to);
+               : mca_coll_epcoll_sent(call, (uint32_t) mca_coll_epcoll_rank(op->shelf), to);
 }
 
 /** Put the next round, and say so. */
 static int put(shelf_t *op)
 {
-    const uint32_t size = op->shelf->size, own = (uint32_t) op->shelf->rank;
+    const uint32_t size = mca_coll_epcoll_size(op->shelf),
+                   own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
     const uint64_t number = op->before + 1 + op->put;
     const uint32_t members = is_divided(op->call) ? size - 1 : 1;
 
@@ -193,7 +195,8 @@ static int put(shelf_t *op)
             return rc;
         }
     }
-    epcoll_say(&op->member->place[own].slot[number % EPCOLL_WINDOW], number, op->word, "", 0);
+    epcoll_say(&epcoll_place(op->member, own)->slot[number % EPCOLL_WINDOW], number, op->word, "",
+               0);
     ++op->put;
     if (0 == op->sources) {
         epcoll_end_at(op->member, number);
@@ -203,7 +206,7 @@ static int put(shelf_t *op)
 
 static uint32_t source_of(const shelf_t *op, uint32_t turn)
 {
-    const uint32_t own = (uint32_t) op->shelf->rank, next = own + 1 + turn;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf), next = own + 1 + turn;
 
     if (is_scan(op->call)) {
         return own - 1 - turn;
@@ -212,14 +215,14 @@ static uint32_t source_of(const shelf_t *op, uint32_t turn)
         return is_divided(op->call) || EPCOLL_BCAST == op->call->kind ? (uint32_t) op->call->root
                                                                       : 1 - own;
     }
-    return next < op->shelf->size ? next : next - op->shelf->size;
+    return next < mca_coll_epcoll_size(op->shelf) ? next : next - mca_coll_epcoll_size(op->shelf);
 }
 
 /** Prefixes of a round, of all before us. */
 static int put_together(const shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const uint32_t own = (uint32_t) op->shelf->rank;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
     const ptrdiff_t first = (ptrdiff_t) (op->taken * op->chunk);
     const void *vector[SHELF_SCAN_MEMBERS];
     void *recv = (char *) call->recv + first;
@@ -233,7 +236,7 @@ static int put_together(const shelf_t *op)
     }
     vector[own] = (const char *) sent(op, own).address + first;
     if (mca_coll_epcoll_shows_order(call)) {
-        mca_coll_epcoll_order_t order = {.layout = op->shelf->member.order,
+        mca_coll_epcoll_order_t order = {.layout = op->shelf->member.beside->order,
                                          .rank = own,
                                          .count = size_of(op, op->taken)
                                                   / call->recv_type->super.size};
@@ -253,7 +256,7 @@ static int take(shelf_t *op, uint32_t source)
     int rc = MPI_SUCCESS;
 
     if (!is_scan(op->call)) {
-        const uint32_t own = (uint32_t) op->shelf->rank;
+        const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
         const mca_coll_epcoll_buffer_t from = as_block(op, source, op->taken,
                                                        away_of(op, source, own));
         const mca_coll_epcoll_buffer_t into = mca_coll_epcoll_received(op->call, source);
@@ -276,7 +279,7 @@ static int take(shelf_t *op, uint32_t source)
 static int look(const shelf_t *op, uint32_t source)
 {
     const uint64_t number = op->before + 1 + op->taken;
-    epcoll_slot_t *slot = &op->member->place[source].slot[number % EPCOLL_WINDOW];
+    epcoll_slot_t *slot = &epcoll_place(op->member, source)->slot[number % EPCOLL_WINDOW];
 
     /* Acquire pairs with the release in epcoll_say: what is in the section is seen. */
     if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
@@ -289,7 +292,7 @@ static int look(const shelf_t *op, uint32_t source)
 static int keep(shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const uint32_t own = (uint32_t) op->shelf->rank;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
     const mca_coll_epcoll_buffer_t from = sent(op, own);
     const mca_coll_epcoll_buffer_t into
         = is_scan(call) ? (mca_coll_epcoll_buffer_t){.address = call->recv,
@@ -342,9 +345,9 @@ static int wait_for_it(shelf_t *op, uint32_t *looks)
     return epcoll_is_gone(member, source_of(op, op->seen)) ? EPCOLL_DIFFERENT : MPI_SUCCESS;
 }
 
-int mca_coll_epcoll_shelf_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_handle_t *shelf = handle->shelf;
+    mca_coll_epcoll_handle_t *shelf = &wide->shelf->super;
     uint32_t looks = 0;
     shelf_t op;
     /* Relaxed: as in epcoll_break. */

@@ -96,7 +96,7 @@ static int down(short_t *brief, bool all_came)
 
     if (0 == rc && all_came && member->safe + 2 < member->number) {
         member->safe = member->number - 2;
-        member->safe_below = member->safe < member->safe_below ? member->safe_below : member->safe;
+        epcoll_is_safe_below(member, member->safe);
     }
     return rc;
 }
@@ -134,7 +134,7 @@ static int bcast(short_t *brief)
     const mca_coll_epcoll_buffer_t received = {.address = call->recv,
                                                .count = call->recv_count,
                                                .type = call->recv_type};
-    const bool is_root = handle->rank == call->root;
+    const bool is_root = mca_coll_epcoll_rank(handle) == call->root;
     int rc = is_root ? mca_coll_epcoll_pack(brief->data, &sent) : MPI_SUCCESS;
 
     if (MPI_SUCCESS == rc && brief->leader == handle->member.index) {
@@ -163,7 +163,7 @@ static int reduce(short_t *brief)
         rc = down(brief, true);
     }
     if (0 == rc && 0 != call->bytes
-        && (EPCOLL_REDUCE != call->kind || handle->rank == call->root)) {
+        && (EPCOLL_REDUCE != call->kind || mca_coll_epcoll_rank(handle) == call->root)) {
         memcpy(call->recv, brief->data, call->bytes);
     }
     return rc;
@@ -176,7 +176,7 @@ int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                      .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
                      .party = {.handle = handle,
                                .home = mca_coll_epcoll_home(handle, call),
-                               .start = handle->layout->index_of[call->root]},
+                               .start = mca_coll_epcoll_layout(handle)->index_of[call->root]},
                      .leader = mca_coll_epcoll_leader(handle, call)};
 
     return mca_coll_epcoll_ended(handle,

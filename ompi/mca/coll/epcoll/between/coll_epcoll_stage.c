@@ -75,7 +75,8 @@ static void exchange(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
 void mca_coll_epcoll_stage_barrier(mca_coll_epcoll_program_t *program,
                                    const mca_coll_epcoll_party_t *party)
 {
-    const uint32_t count = program->handle->layout->processes, own = program->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
+                   own = mca_coll_epcoll_layout(program->handle)->own;
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
 
     for (uint32_t step = 1; step < count; step *= 2) {
@@ -88,8 +89,8 @@ void mca_coll_epcoll_stage_bcast(mca_coll_epcoll_program_t *program,
                                  const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector)
 {
-    const uint32_t count = program->handle->layout->processes, home = party->home;
-    const uint32_t own = (program->handle->layout->own + count - home) % count;
+    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes, home = party->home;
+    const uint32_t own = (mca_coll_epcoll_layout(program->handle)->own + count - home) % count;
     uint32_t step = 1;
 
     while (step < count && 0 == (own & step)) {
@@ -113,7 +114,7 @@ static uint32_t swap_blocks(mca_coll_epcoll_program_t *program,
                             const mca_coll_epcoll_vector_t *all, size_t count, uint32_t rails,
                             uint32_t to, uint32_t from)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const bool is_ordered = layout->is_ordered;
     const mca_coll_epcoll_blocks_t out = mca_coll_epcoll_blocks_of(party, layout->own, rails);
     const mca_coll_epcoll_blocks_t in = mca_coll_epcoll_blocks_of(party, from, rails);
@@ -140,10 +141,10 @@ void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
                                      const mca_coll_epcoll_party_t *party, void *address,
                                      size_t count, ompi_datatype_t *type, uint32_t rails)
 {
-    const uint32_t processes = program->handle->layout->processes;
-    const uint32_t own = program->handle->layout->own;
+    const uint32_t processes = mca_coll_epcoll_layout(program->handle)->processes;
+    const uint32_t own = mca_coll_epcoll_layout(program->handle)->own;
     const mca_coll_epcoll_vector_t all = {.address = address,
-                                          .count = count * program->handle->size,
+                                          .count = count * mca_coll_epcoll_size(program->handle),
                                           .type = type};
     uint32_t begun = 0;
 
@@ -163,7 +164,7 @@ void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
 static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                      const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room)
 {
-    const mca_coll_epcoll_layout_t *layout = program->handle->layout;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const uint32_t count = layout->processes, own = layout->own;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t places = 1, pairs, place;
@@ -205,7 +206,8 @@ static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
 static void ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                  const mca_coll_epcoll_vector_t *vector, void *room)
 {
-    const uint32_t count = program->handle->layout->processes, own = program->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
+                   own = mca_coll_epcoll_layout(program->handle)->own;
 
     for (uint32_t step = 0; step < 2 * count - 2; ++step) {
         const bool puts_together = step + 1 < count;
@@ -229,7 +231,7 @@ void mca_coll_epcoll_stage_allreduce(mca_coll_epcoll_program_t *program,
                                      const mca_coll_epcoll_party_t *party,
                                      const mca_coll_epcoll_vector_t *vector, uint32_t which)
 {
-    const uint32_t count = program->handle->layout->processes;
+    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes;
     const bool whole = mca_coll_epcoll_is_whole(vector, count, program->call->op);
     mca_coll_epcoll_vector_t room = *vector;
 
@@ -251,7 +253,8 @@ void mca_coll_epcoll_stage_reduce(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_party_t *party,
                                   const mca_coll_epcoll_vector_t *vector, uint32_t which)
 {
-    const uint32_t count = program->handle->layout->processes, self = program->handle->layout->own;
+    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
+                   self = mca_coll_epcoll_layout(program->handle)->own;
     const uint32_t home = party->home;
     const uint32_t root = ompi_op_is_commute(program->call->op) ? home : 0;
     const uint32_t own = (self + count - root) % count;

@@ -51,7 +51,7 @@ static inline size_t epcoll_ahead_size(uint32_t count)
 /** The line of a member in the operation that we are in. */
 static inline epcoll_slot_t *epcoll_line(const epcoll_member_t *member, uint32_t index)
 {
-    return &member->ring[(size_t) index * EPCOLL_AHEAD + member->number % EPCOLL_AHEAD];
+    return &member->beside->ring[(size_t) index * EPCOLL_AHEAD + member->number % EPCOLL_AHEAD];
 }
 
 /** Our line is another operation's, as far as we know: waits until most of our ring is free. */
@@ -62,7 +62,7 @@ static inline int epcoll_find_ahead(epcoll_member_t *member)
                                        member->number - 1 - EPCOLL_AHEAD_LEFT, &least);
 
     if (0 == rc) {
-        member->safe = member->safe_below = least;
+        member->safe = least;
     }
     return rc;
 }
@@ -99,7 +99,7 @@ static inline bool epcoll_is_gone_ahead(const epcoll_member_t *member, uint32_t 
     /* Acquire pairs with the release in epcoll_end_at: what the member has said before is seen, so the
      * line's number may be read relaxed.  So may the slot's: nothing else is read of it here. */
     return (member->number
-                <= atomic_load_explicit(&member->place[index].through, memory_order_acquire)
+                <= atomic_load_explicit(&epcoll_place(member, index)->through, memory_order_acquire)
             && atomic_load_explicit(&epcoll_line(member, index)->number, memory_order_relaxed)
                    < member->number)
            || member->number
@@ -140,7 +140,8 @@ static inline const epcoll_slot_t *epcoll_said(const epcoll_member_t *member, ui
     if (member->number == atomic_load_explicit(&slot->number, memory_order_acquire)) {
         return slot;
     }
-    slot = NULL == member->ring ? NULL : epcoll_line(member, index);
+    slot = NULL == member->beside || NULL == member->beside->ring ? NULL
+                                                                  : epcoll_line(member, index);
     return NULL != slot
                    && member->number == atomic_load_explicit(&slot->number, memory_order_acquire)
                ? slot

@@ -21,6 +21,10 @@
  * Memory order.  A slot's contents are plain; its number is stored with release after them, and loaded
  * with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
  *
+ * What a member takes is counted (docs/cost.md), so a view and a place hold nothing that can be had from
+ * elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by divisions, where
+ * there are more than EPCOLL_FAN^2 members, or a member looks after others.
+ *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
  *
  * Tests: unit/test_epcoll_block, coll_late
@@ -45,9 +49,6 @@
 /** Members or nodes whose lines one member reads: groups of a tree, see coll_epcoll_tree.h. */
 #define EPCOLL_FAN 8
 
-/** Levels of a tree, at most: 8^6 members. */
-#define EPCOLL_LEVELS 6
-
 /** Looks at a word before the first turn of the engine, and between turns: a microsecond, and less. */
 #define EPCOLL_LOOKS_FIRST 400
 #define EPCOLL_LOOKS 16
@@ -63,69 +64,109 @@ typedef struct epcoll_slot_t {
     unsigned char data[EPCOLL_INLINE];
 } epcoll_slot_t;
 
-/** A member's place: six lines. */
+/** A member's place: five lines. */
 typedef struct epcoll_place_t {
     epcoll_slot_t slot[EPCOLL_WINDOW];
     alignas(64) _Atomic uint64_t through; /**< the last operation that it is through with */
-    /** Of a leader: all members of the node that it leads on a level are, with those up to this. */
-    _Atomic uint64_t below[EPCOLL_LEVELS];
+    uint64_t
+        safe_below; /**< the member's alone: nobody of the nodes that it leads is in an operation
+                          * up to this one; safe of epcoll_member_t, or more */
+    void *owner;    /**< the owner's: see base/coll_epcoll_count.c */
     /** Shares of work, by any member: see coll_epcoll_work.h. */
-    alignas(64) struct {
-        _Atomic uint64_t claimed;
-        _Atomic uint64_t done;
-    } work[EPCOLL_WINDOW];
+    _Atomic uint64_t work[EPCOLL_WINDOW];
 } epcoll_place_t;
+
+/** Lines of a node for what its members say together.  Only operations of all write it, and who comes to
+ * one has seen all come to the one before, when nobody reads any more what was said before that. */
+#define EPCOLL_UPS 2
 
 /** A node of the tree: a group of members, or of nodes.  Written by its leader, its first member. */
 typedef struct epcoll_node_t {
-    epcoll_slot_t up[EPCOLL_WINDOW];   /**< what its members say together */
+    epcoll_slot_t up[EPCOLL_UPS]; /**< what its members say together: operations of all in turns */
     epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
 } epcoll_node_t;
 
-/** The block's first line; places and nodes follow.  All zero at first. */
+/**
+ * The block's first line.  All zero at first.  Behind it:
+ *
+ *     epcoll_place_t    of the members
+ *     epcoll_node_t     of the lowest level, then of those above
+ *     _Atomic uint64_t  of the nodes, in the same order: all members of the node that its leader leads
+ *                       on the level are through with those up to this; whole lines
+ */
 typedef struct epcoll_block_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
     _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
     void *_Atomic left;             /**< likewise */
     _Atomic uint32_t told;          /**< likewise: see base/coll_epcoll_wait.c */
+    uint32_t listed;                /**< likewise: see base/coll_epcoll_count.c */
+    void *_Atomic memory;           /**< likewise: see coll_epcoll_component.c */
+    struct epcoll_block_t *next, *previous; /**< likewise: see base/coll_epcoll_count.c */
+    uint32_t count;                         /**< likewise: members */
 } epcoll_block_t;
+
+_Static_assert(64 == sizeof(epcoll_block_t) && 320 == sizeof(epcoll_place_t)
+                   && 384 == sizeof(epcoll_node_t),
+               "what a member takes: docs/cost.md");
+
+/** What its owner puts beside a view, for members of several processes; NULL there: none have any. */
+typedef struct epcoll_beside_t {
+    const void *order;   /**< local/coll_epcoll_order.h */
+    epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
+} epcoll_beside_t;
 
 /** A member's view, of its own thread. */
 typedef struct epcoll_member_t {
     epcoll_block_t *block;
     _Atomic int *broken;           /**< the block's, or that of another one, which it breaks with */
-    epcoll_place_t *place;         /**< of all members, by index */
-    epcoll_node_t *node;           /**< of all levels */
-    uint32_t count, index;         /**< members; our own one among them */
-    uint32_t fan;                  /**< EPCOLL_FAN, or fewer in tests */
-    uint32_t levels;               /**< of nodes; 0: all members read each other's slots */
-    uint32_t first[EPCOLL_LEVELS]; /**< where the nodes of a level begin, the lowest level first */
-    uint32_t nodes[EPCOLL_LEVELS]; /**< how many there are */
     uint64_t number;               /**< of the operation that we are in, or were last */
     uint64_t safe;                 /**< nobody is in an operation up to this one */
-    uint64_t safe_below;           /**< likewise, of the nodes that we lead; safe, or more */
-    uint32_t patience; /**< looks at a word before the first turn of the engine */
-    uint32_t pace;     /**< looks between turns */
-    /** Called while we wait, as the engine turns: nothing of the block is held. @return 0 or an error,
-     * with which the operation ends */
-    int (*turn)(void *context);
-    void *context;
-    const void
-        *order; /**< its owner's: local/coll_epcoll_order.h; NULL: from the last to the first */
-    epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
+    const epcoll_beside_t *beside; /**< its owner's; NULL: nothing */
+    uint32_t count, index;         /**< members; our own one among them */
+    uint32_t top;                  /**< nodes of the topmost level */
+    uint8_t fan;                   /**< EPCOLL_FAN, or fewer in tests */
+    uint8_t levels;                /**< of nodes; 0: all members read each other's slots */
+    bool crowded;                  /**< there are more threads than cores */
+    uint8_t up;                    /**< turn of a node's up slots: of the last operation of all */
 } epcoll_member_t;
 
-/** Sets the sizes of the tree of that many members.  @return how many nodes there are in all */
-static inline uint32_t epcoll_tree(epcoll_member_t *member, uint32_t count, uint32_t fan)
+/**
+ * Called while a member waits, as the engine turns: nothing of the block is held.  To be defined by who
+ * uses the block; of views that wait somewhere else it is never called.
+ *
+ * @return 0 or an error, with which the operation ends
+ */
+int mca_coll_epcoll_turn(epcoll_member_t *member);
+
+/** Nodes of a level, the lowest is 0, of that many members. */
+static inline uint32_t epcoll_nodes(uint32_t count, uint32_t fan, uint32_t level)
+{
+    uint32_t width = count;
+
+    for (uint32_t i = 0; i <= level; ++i) {
+        width = (width + fan - 1) / fan;
+    }
+    return width;
+}
+
+/** Levels of the tree of that many members. */
+static inline uint32_t epcoll_levels(uint32_t count, uint32_t fan)
+{
+    uint32_t levels = 0;
+
+    for (uint32_t width = count; width > fan; ++levels) {
+        width = (width + fan - 1) / fan;
+    }
+    return levels;
+}
+
+/** Nodes below a level. */
+static inline uint32_t epcoll_nodes_below(uint32_t count, uint32_t fan, uint32_t level)
 {
     uint32_t all = 0;
 
-    member->levels = 0;
-    for (uint32_t width = count; width > fan && member->levels < EPCOLL_LEVELS;) {
-        width = (width + fan - 1) / fan;
-        member->first[member->levels] = all;
-        member->nodes[member->levels++] = width;
-        all += width;
+    for (uint32_t i = 0; i < level; ++i) {
+        all += epcoll_nodes(count, fan, i);
     }
     return all;
 }
@@ -133,17 +174,10 @@ static inline uint32_t epcoll_tree(epcoll_member_t *member, uint32_t count, uint
 /** Bytes of the block of that many members. */
 static inline size_t epcoll_block_size(uint32_t count, uint32_t fan)
 {
-    epcoll_member_t view;
+    const size_t nodes = epcoll_nodes_below(count, fan, epcoll_levels(count, fan));
 
-    return sizeof(epcoll_block_t) + count * sizeof(epcoll_place_t)
-           + epcoll_tree(&view, count, fan) * sizeof(epcoll_node_t);
-}
-
-/** Are there more threads than cores?  Then who is waited for may be waiting for this one's. */
-static inline void epcoll_set_crowded(epcoll_member_t *member, bool crowded)
-{
-    member->patience = crowded ? EPCOLL_LOOKS_CROWDED : EPCOLL_LOOKS_FIRST;
-    member->pace = crowded ? 1 : EPCOLL_LOOKS;
+    return sizeof(epcoll_block_t) + count * sizeof(epcoll_place_t) + nodes * sizeof(epcoll_node_t)
+           + (nodes * sizeof(_Atomic uint64_t) + 63) / 64 * 64;
 }
 
 /**
@@ -156,25 +190,26 @@ static inline void epcoll_set_crowded(epcoll_member_t *member, bool crowded)
 static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uint32_t count,
                                       uint32_t index, uint32_t fan)
 {
-    member->block = memory;
-    member->broken = &member->block->broken;
-    member->place = (epcoll_place_t *) (member->block + 1);
-    member->node = (epcoll_node_t *) (member->place + count);
-    member->count = count;
-    member->index = index;
-    member->fan = fan;
-    (void) epcoll_tree(member, count, fan);
-    member->number = member->safe = member->safe_below = 0;
-    epcoll_set_crowded(member, false);
-    member->turn = NULL;
-    member->context = NULL;
-    member->order = NULL;
-    member->ring = NULL;
+    const uint32_t levels = epcoll_levels(count, fan);
+
+    *member = (epcoll_member_t){.block = memory,
+                                .broken = &((epcoll_block_t *) memory)->broken,
+                                .count = count,
+                                .index = index,
+                                .top = 0 == levels ? 0 : epcoll_nodes(count, fan, levels - 1),
+                                .fan = (uint8_t) fan,
+                                .levels = (uint8_t) levels};
+}
+
+/** A member's place. */
+static inline epcoll_place_t *epcoll_place(const epcoll_member_t *member, uint32_t index)
+{
+    return (epcoll_place_t *) (member->block + 1) + index;
 }
 
 static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t index)
 {
-    return &member->place[index].slot[member->number % EPCOLL_WINDOW];
+    return &epcoll_place(member, index)->slot[member->number % EPCOLL_WINDOW];
 }
 
 /** No operation of the block ends well any more; those who wait learn of it, and those who come.  Any
@@ -211,25 +246,31 @@ static inline void epcoll_ask(const void *line, size_t stride, uint32_t count)
     }
 }
 
+/** Looks at a word before the first turn of the engine. */
+static inline uint32_t epcoll_patience(const epcoll_member_t *member)
+{
+    return member->crowded ? EPCOLL_LOOKS_CROWDED : EPCOLL_LOOKS_FIRST;
+}
+
 /** One look in vain.  @return 0, or the error with which to end */
 static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
 {
     int rc;
 
-    if (++*looks < member->patience || 0 != *looks % member->pace) {
+    if (++*looks < epcoll_patience(member) || (!member->crowded && 0 != *looks % EPCOLL_LOOKS)) {
         if (0 != *looks % 2) {
             epcoll_relax();
         }
         return 0;
     }
     rc = atomic_load_explicit(member->broken, memory_order_relaxed);
-    return 0 != rc || NULL == member->turn ? rc : member->turn(member->context);
+    return 0 != rc ? rc : mca_coll_epcoll_turn(member);
 }
 
 /** Was the last look one of the few that may take longer? */
 static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t looks)
 {
-    return member->patience <= looks && 0 == looks % EPCOLL_LOOKS;
+    return epcoll_patience(member) <= looks && 0 == looks % EPCOLL_LOOKS;
 }
 
 /**
@@ -241,8 +282,8 @@ static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
 {
     /* Acquire pairs with the release in epcoll_end: what the member has said before is seen, so the
      * slot's number may be read relaxed. */
-    return member->number <= atomic_load_explicit(&member->place[index].through,
-                                                  memory_order_acquire)
+    return member->number
+               <= atomic_load_explicit(&epcoll_place(member, index)->through, memory_order_acquire)
            && atomic_load_explicit(&epcoll_slot(member, index)->number, memory_order_relaxed)
                   < member->number;
 }

@@ -36,26 +36,50 @@
 
 #include "coll_epcoll_block.h"
 
+/** Where a node of a level is among all. */
+static inline uint32_t epcoll_node_index(const epcoll_member_t *member, uint32_t level,
+                                         uint32_t index)
+{
+    return epcoll_nodes_below(member->count, member->fan, level) + index;
+}
+
 static inline epcoll_node_t *epcoll_node(const epcoll_member_t *member, uint32_t level,
                                          uint32_t index)
 {
-    return &member->node[member->first[level] + index];
+    return (epcoll_node_t *) epcoll_place(member, member->count)
+           + epcoll_node_index(member, level, index);
 }
 
 /** How many there are on a level; those of level -1 are the members. */
 static inline uint32_t epcoll_width(const epcoll_member_t *member, int level)
 {
-    return level < 0 ? member->count : member->nodes[level];
+    return level < 0 ? member->count
+           : level + 1 == member->levels
+               ? member->top
+               : epcoll_nodes(member->count, member->fan, (uint32_t) level);
 }
 
-/** What the leader of a node says of how far the node's members are. */
+/** What the leader of a node says of how far the node's members are.  Neighbours are in one line: each is
+ * written once in a window, and all are read at a time. */
 static inline _Atomic uint64_t *epcoll_below(const epcoll_member_t *member, uint32_t level,
                                              uint32_t index)
 {
-    for (uint32_t i = 0; i <= level; ++i) {
-        index *= member->fan;
+    return (_Atomic uint64_t *) epcoll_node(member, member->levels, 0)
+           + epcoll_node_index(member, level, index);
+}
+
+/** Nobody of the nodes that we lead is in an operation up to this one. */
+static inline uint64_t *epcoll_safe_below(const epcoll_member_t *member)
+{
+    return &epcoll_place(member, member->index)->safe_below;
+}
+
+/** Nobody at all is. */
+static inline void epcoll_is_safe_below(const epcoll_member_t *member, uint64_t number)
+{
+    if (number > *epcoll_safe_below(member)) {
+        *epcoll_safe_below(member) = number;
     }
-    return &member->place[index].below[level];
 }
 
 /** Does it lead nodes? */
@@ -81,12 +105,9 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
         return why;
     }
     if (level < 0) {
-        epcoll_ask(&member->place[from].through, sizeof(epcoll_place_t), to - from);
+        epcoll_ask(&epcoll_place(member, from)->through, sizeof(epcoll_place_t), to - from);
     } else {
-        epcoll_ask(epcoll_below(member, (uint32_t) level, from),
-                   (uintptr_t) epcoll_below(member, (uint32_t) level, 1)
-                       - (uintptr_t) epcoll_below(member, (uint32_t) level, 0),
-                   to - from);
+        epcoll_ask(epcoll_below(member, (uint32_t) level, from), 64, 1 + (to - 1 - from) / 8);
     }
     for (uint32_t i = from; i < to; ++i) {
         uint64_t through;
@@ -109,7 +130,8 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
             through = member->number - 1;
         } else {
             /* Acquire pairs with the release in epcoll_end_at: what it has read of our slots is read. */
-            while ((through = atomic_load_explicit(&member->place[i].through, memory_order_acquire))
+            while ((through = atomic_load_explicit(&epcoll_place(member, i)->through,
+                                                   memory_order_acquire))
                        < wanted
                    && 0 == rc) {
                 rc = epcoll_look(member, &looks);
@@ -134,7 +156,7 @@ static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
     }
     for (uint32_t i = 0; i < member->count; ++i) {
         /* Acquire pairs with the release in epcoll_end_at. */
-        const uint64_t through = atomic_load_explicit(&member->place[i].through,
+        const uint64_t through = atomic_load_explicit(&epcoll_place(member, i)->through,
                                                       memory_order_acquire);
 
         least = through < least ? through : least;
@@ -153,7 +175,7 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
 
     if (0 == rc) {
         member->safe = least;
-        member->safe_below = least < member->safe_below ? member->safe_below : least;
+        epcoll_is_safe_below(member, least);
     }
     return rc;
 }
@@ -179,7 +201,7 @@ static inline int epcoll_look_below(epcoll_member_t *member, uint64_t wanted)
         /* Release pairs with the acquire in epcoll_read_through: what they have read is read. */
         atomic_store_explicit(epcoll_below(member, level, index), least, memory_order_release);
     }
-    member->safe_below = least;
+    *epcoll_safe_below(member) = least;
     return 0;
 }
 
@@ -203,7 +225,7 @@ static inline int epcoll_begin(epcoll_member_t *member)
 static inline int epcoll_begin_leader(epcoll_member_t *member)
 {
     ++member->number;
-    if (!epcoll_leads(member) || member->number <= member->safe_below + EPCOLL_WINDOW) {
+    if (!epcoll_leads(member) || member->number <= *epcoll_safe_below(member) + EPCOLL_WINDOW) {
         return 0;
     }
     return epcoll_look_below(member, member->number - EPCOLL_WINDOW);
@@ -212,7 +234,7 @@ static inline int epcoll_begin_leader(epcoll_member_t *member)
 /** Behind an operation that not all have come to: leaders look ahead, where nobody waits for them. */
 static inline int epcoll_end_leader(epcoll_member_t *member)
 {
-    return epcoll_leads(member) && member->safe_below + EPCOLL_WINDOW <= member->number
+    return epcoll_leads(member) && *epcoll_safe_below(member) + EPCOLL_WINDOW <= member->number
                ? epcoll_look_below(member, 0)
                : 0;
 }
@@ -220,14 +242,16 @@ static inline int epcoll_end_leader(epcoll_member_t *member)
 /** All have come to this operation, so all are through with those before. */
 static inline void epcoll_all_came(epcoll_member_t *member)
 {
-    member->safe = member->safe_below = member->number - 1;
+    member->safe = member->number - 1;
+    *epcoll_safe_below(member) = member->number - 1;
 }
 
 /** We are through with all operations up to this one: read nothing of them any more. */
 static inline void epcoll_end_at(epcoll_member_t *member, uint64_t number)
 {
     /* Release pairs with the acquires in epcoll_read_through and epcoll_may_begin. */
-    atomic_store_explicit(&member->place[member->index].through, number, memory_order_release);
+    atomic_store_explicit(&epcoll_place(member, member->index)->through, number,
+                          memory_order_release);
 }
 
 /** We are through with the operation. */

@@ -62,7 +62,7 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t c
         if (0 != rc) {
             return rc;
         }
-        if (looks < member->patience) {
+        if (looks < epcoll_patience(member)) {
             continue;
         }
         if (member->number <= atomic_load_explicit(&source->number, memory_order_acquire)) {

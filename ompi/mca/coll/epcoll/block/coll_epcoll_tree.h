@@ -63,7 +63,7 @@ static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index
  * one the line would be taken from it before it has written there. */
 static inline void epcoll_ask_ahead(const epcoll_member_t *member, uint32_t from, uint32_t to)
 {
-    epcoll_ask(&member->place[from].slot[(member->number + 1) % EPCOLL_WINDOW],
+    epcoll_ask(&epcoll_place(member, from)->slot[(member->number + 1) % EPCOLL_WINDOW],
                sizeof(epcoll_place_t), to - from);
 }
 
@@ -132,7 +132,7 @@ static inline void epcoll_put_together(const epcoll_all_t *all, void *into, cons
 static inline int epcoll_value(epcoll_member_t *member, const epcoll_all_t *all, int level,
                                uint32_t index, void *value)
 {
-    const uint32_t below = level < 1 ? member->count : member->nodes[level - 1];
+    const uint32_t below = epcoll_width(member, level - 1);
     const uint32_t from = index * member->fan;
     const uint32_t to = from + member->fan < below ? from + member->fan : below;
 
@@ -157,14 +157,14 @@ static inline int epcoll_alone(epcoll_member_t *member, const epcoll_all_t *all,
 {
     const int top = (int) member->levels - 1;
 
-    for (uint32_t i = member->nodes[top]; i-- > 0;) {
+    for (uint32_t i = member->top; i-- > 0;) {
         alignas(16) unsigned char one[EPCOLL_INLINE];
         const int rc = epcoll_value(member, all, top, i, one);
 
         if (0 != rc) {
             return rc;
         }
-        epcoll_put_together(all, result, one, member->nodes[top] - 1 == i);
+        epcoll_put_together(all, result, one, member->top - 1 == i);
     }
     return 0;
 }
@@ -232,11 +232,11 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
                                     uint32_t level, uint32_t from, uint32_t to, void *value,
                                     uint32_t *seen)
 {
-    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
+    epcoll_node_t *const first = epcoll_node(member, level, from);
 
-    epcoll_ask(&epcoll_node(member, level, from)->up[turn], sizeof(epcoll_node_t), to - from);
+    epcoll_ask(&first->up[member->up], sizeof(epcoll_node_t), to - from);
     for (uint32_t i = to; i-- > from;) {
-        epcoll_slot_t *up = &epcoll_node(member, level, i)->up[turn];
+        epcoll_slot_t *up = &first[i - from].up[member->up];
         const int rc = epcoll_wait_leader(member, up, i - from, seen);
 
         if (EPCOLL_CAME != rc) {
@@ -261,12 +261,11 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
 static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, void *result,
                               uint32_t *led, uint32_t *seen)
 {
-    const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
     uint32_t index = member->index;
 
     for (*led = 0; *led < member->levels && 0 == index % member->fan; ++*led) {
         const uint32_t level = *led;
-        const uint32_t below = 0 == level ? member->count : member->nodes[level - 1];
+        const uint32_t below = epcoll_width(member, (int) level - 1);
         const uint32_t to = index + member->fan < below ? index + member->fan : below;
         int rc = EPCOLL_CAME;
 
@@ -288,13 +287,12 @@ static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, 
             return rc;
         }
         index /= member->fan;
-        epcoll_say(&epcoll_node(member, level, index)->up[turn], member->number, all->call, result,
-                   all->size);
+        epcoll_say(&epcoll_node(member, level, index)->up[member->up], member->number, all->call,
+                   result, all->size);
     }
     return *led < member->levels
                ? EPCOLL_CAME
-               : epcoll_read_nodes(member, all, member->levels - 1, 0,
-                                   member->nodes[member->levels - 1], result, seen);
+               : epcoll_read_nodes(member, all, member->levels - 1U, 0, member->top, result, seen);
 }
 
 /** The index, on its level, of the node that a member belongs to. */
@@ -308,12 +306,21 @@ static inline uint32_t epcoll_node_of(const epcoll_member_t *member, uint32_t le
     return index;
 }
 
+/** The next operation of all. */
+static inline void epcoll_turn_up(epcoll_member_t *member)
+{
+    member->up = (uint8_t) ((member->up + 1) % EPCOLL_UPS);
+}
+
 /** More than EPCOLL_FAN members. */
 static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *all, void *result)
 {
     const uint32_t turn = (uint32_t) (member->number % EPCOLL_WINDOW);
     uint32_t led, seen = 0;
-    int rc = epcoll_lead(member, all, result, &led, &seen);
+    int rc;
+
+    epcoll_turn_up(member);
+    rc = epcoll_lead(member, all, result, &led, &seen);
 
     if (EPCOLL_CAME == rc && led < member->levels) {
         epcoll_slot_t *down = &epcoll_node(member, led, epcoll_node_of(member, led))->down[turn];

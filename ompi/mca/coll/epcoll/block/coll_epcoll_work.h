@@ -18,9 +18,11 @@
  * of others.  So a member mostly works on what it worked on last time (its caches), and one that has
  * lost its core holds up the others by one share.
  *
- * claimed and done hold the operation's number and a count: of another operation they count as 0, so
- * nothing is set back, and a share is claimed once.  All changes of done are atomic read-modify-writes
- * with release, so who loads it (acquire) has what all did that are counted in it, whoever they were.
+ * A piece has a word, which holds a part of the operation's number, shares that have been claimed, and
+ * shares that are done: of another operation these count as 0, so nothing is set back, and a share is
+ * claimed once.  All changes that count shares as done are atomic read-modify-writes with release, and
+ * so are followed by nothing but read-modify-writes: who loads the word (acquire) has what all did that
+ * are counted in it, whoever they were.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -36,16 +38,57 @@
 #define EPCOLL_SHARE_BITS 20
 #define EPCOLL_SHARES_MOST ((UINT32_C(1) << EPCOLL_SHARE_BITS) - 1)
 
-static inline uint64_t epcoll_count_in(uint64_t word, uint64_t number)
+/** Bits of the number above both counts: operations from one to the next of the same bits. */
+#define EPCOLL_WORK_BITS (64 - 2 * EPCOLL_SHARE_BITS)
+
+/** The word of a member's piece in the operation that we are in. */
+static inline _Atomic uint64_t *epcoll_work(const epcoll_member_t *member, uint32_t owner)
 {
-    return word >> EPCOLL_SHARE_BITS == (number & (UINT64_MAX >> EPCOLL_SHARE_BITS))
-               ? word & EPCOLL_SHARES_MOST
-               : 0;
+    return &epcoll_place(member, owner)->work[member->number % EPCOLL_WINDOW];
 }
 
-static inline uint64_t epcoll_counted(uint64_t number, uint64_t count)
+/** That word in this operation, as long as there is nothing in it. */
+static inline uint64_t epcoll_work_none(const epcoll_member_t *member)
 {
-    return number << EPCOLL_SHARE_BITS | count;
+    return member->number << 2 * EPCOLL_SHARE_BITS;
+}
+
+/** What a word says of this operation. */
+static inline uint64_t epcoll_work_in(const epcoll_member_t *member, uint64_t word)
+{
+    const uint64_t none = epcoll_work_none(member);
+
+    return (word ^ none) >> 2 * EPCOLL_SHARE_BITS == 0 ? word : none;
+}
+
+static inline uint32_t epcoll_claimed_in(uint64_t word)
+{
+    return (uint32_t) (word >> EPCOLL_SHARE_BITS) & EPCOLL_SHARES_MOST;
+}
+
+static inline uint32_t epcoll_done_in(uint64_t word)
+{
+    return (uint32_t) word & EPCOLL_SHARES_MOST;
+}
+
+/**
+ * Before we say that we have come: our word may be of an operation 2^EPCOLL_WORK_BITS before this one, or
+ * a multiple of that, and look like one of this one.  Others touch it only when we have come, but for
+ * those who close it, which they do behind a break.
+ */
+static inline void epcoll_work_begin(epcoll_member_t *member)
+{
+    _Atomic uint64_t *word = epcoll_work(member, member->index);
+    /* Acquire pairs with the release in epcoll_close: if it is that word, we see the break. */
+    uint64_t old = atomic_load_explicit(word, memory_order_acquire);
+
+    if (__builtin_expect(old == epcoll_work_in(member, old), 0)
+        && 0 == atomic_load_explicit(member->broken, memory_order_relaxed)) {
+        /* Relaxed: that we have come is said behind it, with release.  If somebody closes it now, what
+         * they have made of it stays: of the old one all that was claimed was done. */
+        (void) atomic_compare_exchange_strong_explicit(word, &old, epcoll_work_none(member),
+                                                       memory_order_relaxed, memory_order_relaxed);
+    }
 }
 
 /**
@@ -59,55 +102,35 @@ static inline uint64_t epcoll_counted(uint64_t number, uint64_t count)
 static inline bool epcoll_claim(epcoll_member_t *member, uint32_t owner, uint32_t shares,
                                 uint32_t *share)
 {
-    const uint64_t number = member->number;
-    _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].claimed;
-    /* Relaxed: what is worked on was seen when all came; what was done is said by done. */
-    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
-    uint64_t count;
+    _Atomic uint64_t *word = epcoll_work(member, owner);
+    /* Relaxed: what is worked on was seen when all came; what was done is asked by epcoll_done. */
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed), now;
 
     do {
-        count = epcoll_count_in(old, number);
-        if (shares <= count) {
+        now = epcoll_work_in(member, old);
+        if (shares <= epcoll_claimed_in(now)) {
             return false;
         }
-    } while (!atomic_compare_exchange_weak_explicit(word, &old, epcoll_counted(number, count + 1),
+    } while (!atomic_compare_exchange_weak_explicit(word, &old,
+                                                    now + (UINT64_C(1) << EPCOLL_SHARE_BITS),
                                                     memory_order_relaxed, memory_order_relaxed));
-    *share = (uint32_t) count;
+    *share = epcoll_claimed_in(now);
     return true;
-}
-
-/** Count shares of a piece as done. */
-static inline void epcoll_count_done(epcoll_member_t *member, uint32_t owner, uint32_t shares)
-{
-    const uint64_t number = member->number;
-    _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].done;
-    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
-
-    /* Release pairs with the acquire in epcoll_done. */
-    while (!atomic_compare_exchange_weak_explicit(word, &old,
-                                                  epcoll_counted(number,
-                                                                 epcoll_count_in(old, number)
-                                                                     + shares),
-                                                  memory_order_release, memory_order_relaxed)) {
-    }
 }
 
 /** A share that we took is done. */
 static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
 {
-    epcoll_count_done(member, owner, 1);
+    /* Release pairs with the acquire in epcoll_done.  The word is this operation's: we have claimed. */
+    atomic_fetch_add_explicit(epcoll_work(member, owner), 1, memory_order_release);
 }
 
 /** How many shares of a member's piece are done?  What was done for them is seen. */
-static inline uint64_t epcoll_done(epcoll_member_t *member, uint32_t owner)
+static inline uint32_t epcoll_done(epcoll_member_t *member, uint32_t owner)
 {
-    const uint64_t number = member->number;
-
-    /* Acquire pairs with the releases in epcoll_count_done. */
-    return epcoll_count_in(atomic_load_explicit(
-                               &member->place[owner].work[number % EPCOLL_WINDOW].done,
-                               memory_order_acquire),
-                           number);
+    /* Acquire pairs with the releases in epcoll_share_done and epcoll_close. */
+    return epcoll_done_in(epcoll_work_in(member, atomic_load_explicit(epcoll_work(member, owner),
+                                                                      memory_order_acquire)));
 }
 
 /** Are all shares of a member's piece done? */
@@ -125,17 +148,17 @@ static inline bool epcoll_is_work_over(epcoll_member_t *member, uint32_t owner, 
  */
 static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
 {
-    const uint64_t number = member->number;
-    _Atomic uint64_t *word = &member->place[owner].work[number % EPCOLL_WINDOW].claimed;
-    /* Relaxed: as in epcoll_claim. */
-    const uint64_t old = atomic_exchange_explicit(word,
-                                                  epcoll_counted(number, EPCOLL_SHARES_MOST),
-                                                  memory_order_relaxed);
-    const uint32_t taken = (uint32_t) epcoll_count_in(old, number);
+    _Atomic uint64_t *word = epcoll_work(member, owner);
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed), now;
 
-    if (EPCOLL_SHARES_MOST != taken) {
-        epcoll_count_done(member, owner, EPCOLL_SHARES_MOST - taken);
-    }
+    do {
+        now = epcoll_work_in(member, old);
+        /* Those that are claimed by it count as done; of the others, whoever has them says so. */
+        now += (uint64_t) (EPCOLL_SHARES_MOST - epcoll_claimed_in(now))
+               * ((UINT64_C(1) << EPCOLL_SHARE_BITS) + 1);
+        /* Release pairs with the acquires in epcoll_done and epcoll_work_begin. */
+    } while (!atomic_compare_exchange_weak_explicit(word, &old, now, memory_order_release,
+                                                    memory_order_relaxed));
     for (uint32_t looks = 1; EPCOLL_SHARES_MOST != epcoll_done(member, owner); ++looks) {
         if (0 == looks % EPCOLL_LOOKS_FIRST) {
             (void) sched_yield(); /* who has one may have lost its core */

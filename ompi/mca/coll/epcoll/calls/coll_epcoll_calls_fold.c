@@ -44,10 +44,10 @@ int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
 
     (void) comm;
-    if (NULL != handle->layout) {
+    if (NULL != mca_coll_epcoll_layout(handle)) {
         (void) mca_coll_epcoll_between_serves(handle, &barrier);
     }
-    return handle->begin(handle, &barrier, request_p);
+    return mca_coll_epcoll_component.begin(handle, &barrier, request_p);
 }
 
 int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
@@ -57,7 +57,7 @@ int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_i
 
     (void) comm;
     (void) info;
-    return handle->init(handle, &barrier, request_p);
+    return mca_coll_epcoll_component.init(handle, &barrier, request_p);
 }
 
 /** What those that reduce have in common.  @param count  elements of the whole vector */
@@ -113,7 +113,7 @@ static bool fill_reduce_scatter(mca_coll_epcoll_call_t *call,
     size_t count = 0;
     bool something;
 
-    for (uint32_t i = 0; i < handle->size; ++i) {
+    for (uint32_t i = 0; i < mca_coll_epcoll_size(handle); ++i) {
         count += EPCOLL_COUNT(counts, i);
     }
     something = fill(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
@@ -127,7 +127,7 @@ static bool fill_reduce_scatter_block(mca_coll_epcoll_call_t *call,
                                       ompi_op_t *op)
 {
     const bool something = fill(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
-                                count * handle->size, type, op);
+                                count * mca_coll_epcoll_size(handle), type, op);
 
     call->send_count = count;
     return something;

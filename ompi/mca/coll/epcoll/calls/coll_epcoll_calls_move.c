@@ -222,7 +222,7 @@ static bool fill_allgatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_
 {
     size_t all = 0;
 
-    for (uint32_t i = 0; i < handle->size; ++i) {
+    for (uint32_t i = 0; i < mca_coll_epcoll_size(handle); ++i) {
         all += EPCOLL_COUNT(counts, i);
     }
     mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLGATHERV);

@@ -29,11 +29,11 @@
 
 /** Of nonblocking and persistent ones: do the components below serve a call? */
 #define EPCOLL_IS_BELOW(handle, call) \
-    (NULL != (handle)->layout && !mca_coll_epcoll_between_serves(handle, call))
+    ((handle)->is_wide && !mca_coll_epcoll_between_serves(handle, call))
 
 /** Likewise of persistent ones, whose first start is always a program. */
 #define EPCOLL_INIT_IS_BELOW(handle, call) \
-    (NULL != (handle)->layout && !mca_coll_epcoll_program_serves(handle, call))
+    ((handle)->is_wide && !mca_coll_epcoll_program_serves(handle, call))
 
 /**
  * Defines the blocking function of a kind.
@@ -89,7 +89,7 @@
             return below->i##name(EPCOLL_LIST arguments, comm, request_p,                       \
                                   below->i##name##_module);                                     \
         }                                                                                       \
-        return handle->begin(handle, &call, request_p);                                         \
+        return mca_coll_epcoll_component.begin(handle, &call, request_p);                       \
     }                                                                                           \
                                                                                                 \
     int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm, \
@@ -108,7 +108,7 @@
             return below->name##_init(EPCOLL_LIST arguments, comm, info, request_p,             \
                                       below->name##_init_module);                               \
         }                                                                                       \
-        return handle->init(handle, &call, request_p);                                          \
+        return mca_coll_epcoll_component.init(handle, &call, request_p);                        \
     }
 
 /** Does a member's own contribution lie where its result goes? */
@@ -121,7 +121,7 @@ static inline size_t mca_coll_epcoll_packed(size_t count, const ompi_datatype_t 
 
 static inline bool mca_coll_epcoll_is_root(const mca_coll_epcoll_handle_t *handle, int root)
 {
-    return handle->rank == root;
+    return mca_coll_epcoll_rank(handle) == root;
 }
 
 #endif /* MCA_COLL_EPCOLL_FORMS_H */

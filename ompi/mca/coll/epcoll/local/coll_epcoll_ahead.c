@@ -130,7 +130,7 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
 static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
                          uint32_t last)
 {
-    mca_coll_epcoll_order_t order = {.layout = member->order,
+    mca_coll_epcoll_order_t order = {.layout = member->beside->order,
                                      .rank = member->index,
                                      .is_small = true,
                                      .count = call->recv_count};
@@ -166,7 +166,7 @@ static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
         }
         --last;
     }
-    if (NULL != member->order && mca_coll_epcoll_shows_order(call)) {
+    if (NULL != member->beside && mca_coll_epcoll_shows_order(call)) {
         return fold_in_order(member, call, word, last);
     }
     if (last == member->index) {

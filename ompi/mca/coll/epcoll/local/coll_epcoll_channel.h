@@ -66,7 +66,7 @@ static inline void mca_coll_epcoll_channel_over(mca_coll_epcoll_channel_t *chann
     }
     /* In turn: then all are through with those before. */
     if (channel->in_turn && all_came && channel->member.safe < number - 1) {
-        channel->member.safe = channel->member.safe_below = number - 1;
+        channel->member.safe = number - 1;
     }
 }
 

@@ -32,9 +32,9 @@ void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
     const bool is_in_slots = EPCOLL_BARRIER == call->kind || is_small(&handle->member, call);
 
     mca_coll_epcoll_count(handle, call->kind,
-                          NULL != handle->layout ? EPCOLL_WAY_BETWEEN
-                          : is_in_slots          ? EPCOLL_WAY_SMALL
-                                                 : EPCOLL_WAY_PIECES);
+                          NULL != mca_coll_epcoll_layout(handle) ? EPCOLL_WAY_BETWEEN
+                          : is_in_slots                          ? EPCOLL_WAY_SMALL
+                                                                 : EPCOLL_WAY_PIECES);
 }
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)

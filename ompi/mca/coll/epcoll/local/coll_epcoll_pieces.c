@@ -65,6 +65,7 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
     };
     memcpy(shown, &call, sizeof(call));
     memcpy(shown + sizeof(call), &longest, sizeof(longest));
+    epcoll_work_begin(member);
     epcoll_say(epcoll_slot(member, member->index), member->number, running->word, shown,
                sizeof(shown));
 }

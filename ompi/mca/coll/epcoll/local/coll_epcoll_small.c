@@ -215,13 +215,13 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
 /** Members live in several processes, and it would show if they were put together as those of one. */
 static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
-    return NULL != member->order && NULL != call->op && mca_coll_epcoll_shows_order(call);
+    return NULL != member->beside && NULL != call->op && mca_coll_epcoll_shows_order(call);
 }
 
 /** Then: what we want of what they say. */
 static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
-    mca_coll_epcoll_order_t order = {.layout = member->order,
+    mca_coll_epcoll_order_t order = {.layout = member->beside->order,
                                      .rank = member->index,
                                      .is_small = true,
                                      .count = call->recv_count};

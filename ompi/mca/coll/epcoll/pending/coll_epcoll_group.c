@@ -48,7 +48,8 @@ static epcoll_block_t *first_block(const mca_coll_epcoll_group_t *group)
 static bool all_want_some(const mca_coll_epcoll_handle_t *handle,
                           const mca_coll_epcoll_call_t *call)
 {
-    for (uint32_t i = 0; EPCOLL_REDUCE_SCATTER == call->kind && i < handle->size; ++i) {
+    for (uint32_t i = 0; EPCOLL_REDUCE_SCATTER == call->kind && i < mca_coll_epcoll_size(handle);
+         ++i) {
         if (0 == EPCOLL_COUNT(call->recv_counts, i)) {
             return false;
         }
@@ -59,18 +60,19 @@ static bool all_want_some(const mca_coll_epcoll_handle_t *handle,
 bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call)
 {
-    const epcoll_member_t all = {.count = handle->size,
-                                 .levels = handle->size > mca_coll_epcoll_component.fan};
+    const epcoll_member_t all = {.count = mca_coll_epcoll_size(handle),
+                                 .levels = mca_coll_epcoll_size(handle)
+                                           > mca_coll_epcoll_component.fan};
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
-        return handle->may_be_near;
+        return mca_coll_epcoll_may_be_near(handle);
     case EPCOLL_ALLGATHER:
     case EPCOLL_ALLREDUCE:
     case EPCOLL_ALLTOALL:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return handle->may_be_near && all_want_some(handle, call)
+        return mca_coll_epcoll_may_be_near(handle) && all_want_some(handle, call)
                && mca_coll_epcoll_near_fits(handle, &all, call);
     default:
         return false; /* not all have come when it is over */
@@ -79,7 +81,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
 
 static size_t size_of(const mca_coll_epcoll_handle_t *handle)
 {
-    return epcoll_block_size(handle->size, mca_coll_epcoll_component.fan);
+    return epcoll_block_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
 }
 
 /** A new one.  @return NULL: no memory */
@@ -96,7 +98,7 @@ static mca_coll_epcoll_group_t *group_new(mca_coll_epcoll_handle_t *handle, uint
         return NULL;
     }
     atomic_init(&group->users, 1);
-    group->size = handle->size;
+    group->size = mca_coll_epcoll_size(handle);
     /* Relaxed: who looks at it has left an operation that all have come to since. */
     atomic_fetch_add_explicit(&first_block(group)->users, 1, memory_order_relaxed);
     return group;
@@ -119,12 +121,13 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
         return NULL;
     }
     base = group->memory->base;
-    epcoll_member_init(member, base + place * size_of(handle), handle->size,
-                       (uint32_t) handle->rank, mca_coll_epcoll_component.fan);
-    member->order = handle->layout;
+    epcoll_member_init(member, base + place * size_of(handle), mca_coll_epcoll_size(handle),
+                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
+    member->beside = &mca_coll_epcoll_layout(handle)->beside;
     /* The node's block is used, or not, by the same calls at all members. */
-    member->broken = handle->blocks.is_used ? handle->near->member.broken
-                                            : &first_block(group)->broken;
+    member->broken = mca_coll_epcoll_wide(handle)->blocks.is_used
+                         ? mca_coll_epcoll_wide(handle)->near->super.member.broken
+                         : &first_block(group)->broken;
     /* Relaxed: who adds one has one. */
     atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);
     return group;

@@ -231,14 +231,17 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     mca_coll_epcoll_local_count(handle, call);
     if (OPAL_UNLIKELY(EPCOLL_ALLTOALLW == call->kind)) {
         typed = *call;
-        if (!copy_types(&typed, handle->size)) {
+        if (!copy_types(&typed, mca_coll_epcoll_size(handle))) {
             return mca_coll_epcoll_pending_no_memory(handle);
         }
         call = &typed;
     }
-    steps = NULL != handle->layout && !mca_coll_epcoll_is_near(handle, call);
-    if (OPAL_UNLIKELY(NULL == pending->near.member.block && handle->blocks.is_used)) {
-        mca_coll_epcoll_near_view(handle, EPCOLL_NEAR_NONBLOCKING, &pending->near.member);
+    steps = NULL != mca_coll_epcoll_layout(handle)
+            && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
+    if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.block
+                      && mca_coll_epcoll_wide(handle)->blocks.is_used)) {
+        mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
+                                  &pending->near.member);
     }
     rc = steps                                            ? begin_program(pending, call, request_p)
          : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending)) ? begin_held(pending, call, request_p)

@@ -96,7 +96,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
     const mca_coll_epcoll_handle_t *handle = pending->handle;
     int why = broken(operation);
 
-    if (0 == why && NULL != handle->layout) {
+    if (0 == why && NULL != mca_coll_epcoll_layout(handle)) {
         /* Relaxed: as in broken. */
         why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
     }
@@ -104,7 +104,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
         ++operation->running
               .waits; /* for room: those who are in what was there before may be lost */
     }
-    if (OPAL_LIKELY(0 != why || NULL == handle->layout
+    if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {
         return why;
     }
@@ -292,18 +292,23 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
 
 mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_pending_t *pending = handle->pending;
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+    mca_coll_epcoll_pending_t *pending;
 
-    if (OPAL_UNLIKELY(NULL == pending)) {
-        pending = calloc(1, sizeof(*pending));
-        if (NULL != pending) {
-            pending->work.step = step;
-            pending->handle = handle;
-            pending->last = &pending->first;
-            handle->pending = pending;
-        }
+    if (OPAL_UNLIKELY(NULL == more)) {
+        return NULL;
     }
-    return pending;
+    if (OPAL_UNLIKELY(NULL == more->pending)) {
+        pending = calloc(1, sizeof(*pending));
+        if (NULL == pending) {
+            return NULL;
+        }
+        pending->work.step = step;
+        pending->handle = handle;
+        pending->last = &pending->first;
+        more->pending = pending;
+    }
+    return more->pending;
 }
 
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
@@ -315,7 +320,7 @@ int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
 bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation)
 {
-    operation->steps = NULL != pending->handle->layout;
+    operation->steps = NULL != mca_coll_epcoll_layout(pending->handle);
     operation->program = operation->steps ? calloc(1, sizeof(*operation->program)) : NULL;
     return !operation->steps || NULL != operation->program;
 }
@@ -342,7 +347,8 @@ void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
 
 void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_pending_t *pending = handle->pending;
+    const mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+    mca_coll_epcoll_pending_t *pending = NULL == more ? NULL : more->pending;
     mca_coll_epcoll_operation_t *next;
 
     if (NULL != pending) {

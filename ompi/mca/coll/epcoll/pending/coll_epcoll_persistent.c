@@ -224,7 +224,7 @@ static void end(void *context)
 {
     persistent_t *persistent = context;
 
-    hold(&persistent->operation.call, persistent->pending->handle->size, false);
+    hold(&persistent->operation.call, mca_coll_epcoll_size(persistent->pending->handle), false);
     give_up(persistent);
 }
 
@@ -237,7 +237,7 @@ static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle
     mca_coll_epcoll_pending_t *pending = persistent->pending;
     const uint32_t init = pending->inits++;
 
-    if (NULL != handle->layout && mca_coll_epcoll_group_serves(handle, call)) {
+    if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_group_serves(handle, call)) {
         persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
                                                       &persistent->near.member);
         persistent->near.in_turn = true;
@@ -263,7 +263,7 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     persistent->operation.channel = &persistent->channel;
     persistent->channel.in_turn = true;
     persistent->operation.call = *call;
-    if (MPI_SUCCESS != copy_arrays(persistent, handle->size)
+    if (MPI_SUCCESS != copy_arrays(persistent, mca_coll_epcoll_size(handle))
         || !get_block(persistent, handle, call)) {
         give_up(persistent);
         return NULL;
@@ -282,7 +282,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == pending) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_sides_look(&pending->kept, handle->size);
+    mca_coll_epcoll_sides_look(&pending->kept, mca_coll_epcoll_size(handle));
     persistent = persistent_new(pending, call);
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);
@@ -293,7 +293,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
         give_up(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    hold(&persistent->operation.call, handle->size, true);
+    hold(&persistent->operation.call, mca_coll_epcoll_size(handle), true);
     *request_p = persistent->operation.request;
     return MPI_SUCCESS;
 }

@@ -52,7 +52,7 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
     }
     epcoll_member_init(member, side->memory->base, first->count, first->index, first->fan);
     member->broken = first->broken;
-    member->order = first->order;
+    member->beside = first->beside;
     /* Relaxed: nothing is read by it. */
     atomic_fetch_add_explicit(&member->block->users, 1, memory_order_relaxed);
     *side_p = side;

@@ -1,0 +1,130 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls that handles have counted, one by one and together.
+ *
+ * Handles are found by their blocks, which are in a list: so a handle has no place in one.
+ *
+ * Called by coll_epcoll_component.c and coll_epcoll_variables.c.
+ *
+ * Tests: unit/test_epcoll_count, variables
+ */
+
+#include "ompi_config.h"
+
+#include "coll_epcoll.h"
+#include "coll_epcoll_count.h"
+
+#include <pthread.h>
+
+/** Blocks of the process that have handles, and what those have counted that are gone. */
+static struct {
+    pthread_mutex_t lock;
+    epcoll_block_t *first;
+    uint64_t past[EPCOLL_WAYS][EPCOLL_KINDS];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/** Under the lock. */
+static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int way)
+{
+    /* Acquire: that it was 0; partner: the release in mca_coll_epcoll_more. */
+    const mca_coll_epcoll_more_t *more = atomic_load_explicit(&handle->more, memory_order_acquire);
+
+    /* Relaxed, as the stores in coll_epcoll_count.h. */
+    if (EPCOLL_WAY_SMALL != way) {
+        return NULL == more ? 0
+                            : atomic_load_explicit(&more->calls[way - 1][kind],
+                                                   memory_order_relaxed);
+    }
+    return kind >= EPCOLL_KINDS_IN_SLOTS
+               ? 0
+               : atomic_load_explicit(&handle->small[kind], memory_order_relaxed)
+                     + (NULL == more ? 0 : (uint64_t) more->carried[kind] << 32);
+}
+
+void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+{
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+
+    if (NULL == more) {
+        return; /* so it stays full */
+    }
+    pthread_mutex_lock(&all.lock); /* nobody sees one of the two */
+    ++more->carried[kind];
+    atomic_store_explicit(&handle->small[kind], 0, memory_order_relaxed);
+    pthread_mutex_unlock(&all.lock);
+}
+
+void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
+{
+    epcoll_block_t *block = handle->member.block;
+
+    pthread_mutex_lock(&all.lock);
+    epcoll_place(&handle->member, handle->member.index)->owner = handle;
+    if (1 == ++block->listed) {
+        block->count = handle->member.count;
+        block->previous = NULL;
+        block->next = all.first;
+        if (NULL != all.first) {
+            all.first->previous = block;
+        }
+        all.first = block;
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle)
+{
+    epcoll_block_t *block = handle->member.block;
+
+    pthread_mutex_lock(&all.lock);
+    epcoll_place(&handle->member, handle->member.index)->owner = NULL;
+    for (int way = 0; way < EPCOLL_WAYS; ++way) {
+        for (int kind = 0; kind < EPCOLL_KINDS; ++kind) {
+            all.past[way][kind] += count_of(handle, kind, way);
+        }
+    }
+    if (0 == --block->listed) {
+        if (NULL != block->next) {
+            block->next->previous = block->previous;
+        }
+        if (NULL != block->previous) {
+            block->previous->next = block->next;
+        } else {
+            all.first = block->next;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int way)
+{
+    uint64_t sum;
+
+    pthread_mutex_lock(&all.lock);
+    if (NULL != handle) {
+        sum = count_of(handle, kind, way);
+    } else {
+        sum = all.past[way][kind];
+        for (epcoll_block_t *block = all.first; NULL != block; block = block->next) {
+            const epcoll_member_t view = {.block = block};
+
+            for (uint32_t i = 0; i < block->count; ++i) {
+                handle = epcoll_place(&view, i)->owner;
+                sum += NULL == handle ? 0 : count_of(handle, kind, way);
+            }
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    return sum;
+}

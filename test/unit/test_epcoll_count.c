@@ -1,0 +1,170 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Calls that handles count (coll_epcoll_count.c): one by one and together, while handles come and go, and
+ * threads ask; and behind 2^32 of them.
+ *
+ * Guards: coll_epcoll_count.c
+ */
+
+/** Memory as the tested code gets it: none, if a case says so. */
+static _Atomic int no_memory;
+
+#include <stdlib.h>
+
+static void *calloc_or_not(size_t count, size_t size)
+{
+    return no_memory ? NULL : calloc(count, size);
+}
+#define calloc(count, size) calloc_or_not(count, size)
+#include "ompi/mca/coll/epcoll/base/coll_epcoll_count.c"
+#undef calloc
+
+#include "tap.h"
+
+enum { MEMBERS = 3, ROUNDS = TAP_SANITIZED ? 20000 : 200000 };
+
+int mca_coll_epcoll_turn(epcoll_member_t *member)
+{
+    (void) member;
+    return 0;
+}
+
+static mca_coll_epcoll_handle_t *handle_new(void *block, uint32_t index)
+{
+    mca_coll_epcoll_handle_t *handle = calloc(1, sizeof(*handle));
+
+    epcoll_member_init(&handle->member, block, MEMBERS, index, EPCOLL_FAN);
+    mca_coll_epcoll_count_add(handle);
+    return handle;
+}
+
+static void handle_free(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_epcoll_count_remove(handle);
+    free(handle->more);
+    free(handle);
+}
+
+static void *new_block(void)
+{
+    const size_t size = epcoll_block_size(MEMBERS, EPCOLL_FAN);
+
+    return memset(aligned_alloc(64, size), 0, size);
+}
+
+static uint64_t in_all(int kind, int way)
+{
+    return mca_coll_epcoll_counted(NULL, kind, way);
+}
+
+static void case_sums(void)
+{
+    const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+    void *block[2] = {new_block(), new_block()};
+    mca_coll_epcoll_handle_t *handle[2][MEMBERS];
+
+    tap_case("sums of those that are there, and of those that are gone");
+    for (uint32_t i = 0; i < 2 * MEMBERS; ++i) {
+        handle[i % 2][i / 2] = handle_new(block[i % 2], i / 2);
+        for (uint32_t n = 0; n <= i; ++n) {
+            mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+        }
+        mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN);
+        TAP_EQ(i + 1, mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+    }
+    TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+    for (uint32_t i = 2 * MEMBERS; i-- > 0;) {
+        handle_free(handle[i < MEMBERS][i % MEMBERS]); /* not in the order in which they came */
+        TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+        TAP_EQ(2 * MEMBERS, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN));
+    }
+    TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_SMALL));
+    TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_WAY_PIECES));
+    free(block[0]);
+    free(block[1]);
+    tap_case_done();
+}
+
+static void case_full(void)
+{
+    const uint64_t before = in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL);
+    void *block = new_block();
+    mca_coll_epcoll_handle_t *handle = handle_new(block, 1);
+
+    tap_case("2^32 calls and more");
+    handle->small[EPCOLL_SCAN] = UINT32_MAX;
+    no_memory = 1; /* none are counted then */
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES);
+    TAP_EQ(UINT32_MAX, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
+    TAP_EQ(0, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES));
+    no_memory = 0;
+    for (uint64_t i = 0; i < 5; ++i) {
+        mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
+        TAP_EQ((UINT64_C(1) << 32) + i,
+               mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
+    }
+    handle_free(handle);
+    TAP_EQ(before + (UINT64_C(1) << 32) + 4, in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL));
+    free(block);
+    tap_case_done();
+}
+
+static _Atomic bool has_ended;
+
+/** A handle that fills up again and again, and goes at last. */
+static void *count_often(void *argument)
+{
+    mca_coll_epcoll_handle_t *handle = handle_new(argument, 0);
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+        if (2 == handle->small[EPCOLL_GATHER]) { /* as if there had been as many */
+            handle->small[EPCOLL_GATHER] = UINT32_MAX;
+        }
+    }
+    handle_free(handle);
+    has_ended = true;
+    return NULL;
+}
+
+static void case_asked(void)
+{
+    void *block = new_block();
+    uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+    pthread_t thread;
+
+    tap_case("somebody asks while one counts, and goes");
+    pthread_create(&thread, NULL, count_often, block);
+    while (!has_ended) {
+        const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+
+        TAP_CHECK(last <= now, "%llu, and then %llu", (unsigned long long) last,
+                  (unsigned long long) now);
+        last = now;
+    }
+    pthread_join(thread, NULL);
+    TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL), "what has gone is counted no more");
+    free(block);
+    tap_case_done();
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epcoll_count", 60);
+    case_sums();
+    case_full();
+    case_asked();
+    return tap_end();
+}
