@@ -171,12 +171,58 @@ static void call_allreduce(MPI_Comm comm)
     }
 }
 
+/** The other one is the root. */
+static void call_bcast(MPI_Comm comm)
+{
+    double value = (comm == sender) ? 0.0 : 2.5;
+
+    MPI_Bcast(&value, 1, MPI_DOUBLE, 1, comm);
+    if (2.5 != value) {
+        fail("a bcast came out wrong");
+    }
+}
+
+/** Likewise. */
+static void call_scatter(MPI_Comm comm)
+{
+    const double values[2] = {1.5, 2.5};
+    double value = 0.0;
+
+    MPI_Scatter(values, 1, MPI_DOUBLE, &value, 1, MPI_DOUBLE, 1, comm);
+    if (((comm == sender) ? 1.5 : 2.5) != value) {
+        fail("a scatter came out wrong");
+    }
+}
+
+/** A persistent allreduce, of either. */
+static struct {
+    MPI_Request request;
+    double mine, sum;
+} persistent[2] = {{.request = MPI_REQUEST_NULL}, {.request = MPI_REQUEST_NULL}};
+
+/** Start and wait. */
+static void call_start(MPI_Comm comm)
+{
+    const int own = (comm == sender) ? 0 : 1;
+
+    if (MPI_REQUEST_NULL == persistent[own].request) {
+        persistent[own].mine = 1.5 + own;
+        MPI_Allreduce_init(&persistent[own].mine, &persistent[own].sum, 1, MPI_DOUBLE, MPI_SUM,
+                           comm, MPI_INFO_NULL, &persistent[own].request);
+    }
+    MPI_Start(&persistent[own].request);
+    MPI_Wait(&persistent[own].request, MPI_STATUS_IGNORE);
+    if (4.0 != persistent[own].sum) {
+        fail("a persistent sum came out wrong");
+    }
+}
+
 static const struct collective {
     const char *name;
     void (*call)(MPI_Comm comm);
 } collectives[] = {
-    {"barrier", call_barrier},
-    {"allreduce", call_allreduce},
+    {"barrier", call_barrier}, {"allreduce", call_allreduce}, {"bcast", call_bcast},
+    {"scatter", call_scatter}, {"start", call_start},
 };
 
 static atomic_int coming; /* the call that the other thread is about to make, from 1 on */
@@ -218,6 +264,11 @@ static void run_collective(const char *level, const struct collective *collectiv
         CALLGRIND_DUMP_STATS_AT(name);
     }
     pthread_join(other, NULL);
+    for (int i = 0; i < 2; ++i) {
+        if (MPI_REQUEST_NULL != persistent[i].request) {
+            MPI_Request_free(&persistent[i].request);
+        }
+    }
 }
 
 static void create(const char *level, MPI_Comm *endpoints)

@@ -161,11 +161,48 @@ static bool fill_scatter(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_han
     return 0 != call->bytes;
 }
 
-EPCOLL_FORMS(scatter,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
-              struct ompi_datatype_t *recv_type, int root),
-             (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type, root))
+#define PARAMETERS                                                                            \
+    (const void *send, mca_coll_epcoll_count_t send_count, struct ompi_datatype_t *send_type, \
+     void *recv, mca_coll_epcoll_count_t recv_count, struct ompi_datatype_t *recv_type, int root)
+#define ARGUMENTS (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type, root)
+
+static EPCOLL_FORM_BLOCKING(scatter_any, scatter, PARAMETERS,
+                            ARGUMENTS) EPCOLL_FORMS_LATER(scatter, PARAMETERS, ARGUMENTS)
+
+#undef PARAMETERS
+#undef ARGUMENTS
+
+    int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count,
+                                struct ompi_datatype_t *send_type, void *recv,
+                                mca_coll_epcoll_count_t recv_count,
+                                struct ompi_datatype_t *recv_type, int root,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+    const uint32_t members = handle->member.count;
+    const bool is_root = handle->member.index == (uint32_t) root;
+    size_t bytes;
+
+    if (EPCOLL_IN_PLACE(recv) || !mca_coll_epcoll_is_flat(recv_type, (size_t) recv_count)) {
+        return scatter_any(send, send_count, send_type, recv, recv_count, recv_type, root, comm,
+                           module);
+    }
+    bytes = mca_coll_epcoll_packed((size_t) recv_count, recv_type);
+    if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes * members)
+                    && (!is_root
+                        || (bytes == mca_coll_epcoll_packed((size_t) send_count, send_type)
+                            && mca_coll_epcoll_is_flat(send_type,
+                                                       (size_t) send_count * members))))) {
+        mca_coll_epcoll_count(handle, EPCOLL_SCATTER, EPCOLL_WAY_SMALL);
+        return mca_coll_epcoll_small_scatter(handle,
+                                             is_root
+                                                 ? (const char *) send + send_type->super.true_lb
+                                                 : NULL,
+                                             (char *) recv + recv_type->super.true_lb, bytes, root);
+    }
+    return scatter_any(send, send_count, send_type, recv, recv_count, recv_type, root, comm,
+                       module);
+}
 
 static bool fill_scatterv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
                           const void *send, mca_coll_epcoll_counts_t counts,

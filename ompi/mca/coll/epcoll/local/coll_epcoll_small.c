@@ -90,6 +90,23 @@ int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, si
                                              data, bytes));
 }
 
+int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+                                  size_t bytes, int root)
+{
+    epcoll_member_t *member = &handle->member;
+    unsigned char blocks[EPCOLL_INLINE];
+    const bool is_root = member->index == (uint32_t) root;
+    const unsigned char *all = is_root ? send : blocks;
+    const int rc = epcoll_tell(member, (uint32_t) root,
+                               mca_coll_epcoll_word(EPCOLL_SCATTER, root, false, bytes),
+                               (void *) (uintptr_t) all, bytes * member->count);
+
+    if (OPAL_LIKELY(0 == rc)) {
+        epcoll_copy(recv, all + member->index * bytes, bytes);
+    }
+    return mca_coll_epcoll_ended(handle, rc);
+}
+
 /* ---- what a member says ---------------------------------------------------------------------- */
 
 /** A member's data as they are in its slot. */

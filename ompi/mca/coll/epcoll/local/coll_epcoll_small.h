@@ -45,6 +45,12 @@ static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *han
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root);
 
+/** A scatter of few bytes that are one run of memory, likewise.
+ * @param send   the first byte; of others than the root it is not looked at
+ * @param bytes  of a block */
+int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+                                  size_t bytes, int root);
+
 /** An allreduce of few bytes of a dense type: the shortest way. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
