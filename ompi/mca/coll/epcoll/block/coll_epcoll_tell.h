@@ -79,6 +79,89 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t c
     return 0;
 }
 
+/** Likewise, and the root is to have called what we have; not within each place that waits. */
+static __attribute__((noinline, unused)) int epcoll_hear_longer(epcoll_member_t *member,
+                                                                uint32_t root, uint64_t call,
+                                                                epcoll_slot_t **heard)
+{
+    const int rc = epcoll_hear(member, root, call, heard);
+
+    if (0 == rc && call == (*heard)->call) {
+        return 0;
+    }
+    epcoll_say_call(member, call);
+    return 0 != rc ? rc : EPCOLL_DIFFERENT;
+}
+
+/** Up to EPCOLL_FAN members: all read the root's line. */
+static inline int epcoll_tell_few(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
+                                  size_t size)
+{
+    epcoll_slot_t *slot;
+    /* Few look at each other's words at the same time, and not before each is root. */
+    int rc = epcoll_begin(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    slot = epcoll_slot(member, root);
+    if (root == member->index) {
+        epcoll_say(slot, member->number, call, data, size);
+    } else {
+        const bool is_ahead = epcoll_is_ahead(member, root);
+
+        /* Acquire pairs with the release in epcoll_say. */
+        if (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number
+            || call != slot->call) {
+            rc = epcoll_hear_longer(member, root, call, &slot);
+            if (0 != rc) {
+                return rc;
+            }
+        }
+        epcoll_copy(data, slot->data, size);
+        if (is_ahead) {
+            epcoll_ask_ahead(member, root, root + 1);
+        }
+        if (2 == member->count) {
+            epcoll_all_came(member);
+        }
+    }
+    epcoll_end(member);
+    return 0;
+}
+
+/** More than EPCOLL_FAN members. */
+static __attribute__((noinline, unused)) int epcoll_tell_tree(epcoll_member_t *member,
+                                                              uint32_t root, uint64_t call,
+                                                              void *data, size_t size)
+{
+    const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
+    int rc = root == member->index ? epcoll_begin(member) : epcoll_begin_leader(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    if (root == member->index) {
+        epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
+    } else {
+        epcoll_slot_t *heard;
+
+        rc = epcoll_hear_longer(member, root, call, &heard);
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_copy(data, heard->data, size);
+    }
+    for (uint32_t level = 0, index = member->index;
+         level < member->levels && 0 == index % member->fan; ++level) {
+        index /= member->fan;
+        epcoll_say(&epcoll_node(member, level, index)->down[turn], member->number, call, data,
+                   size);
+    }
+    epcoll_end(member);
+    return epcoll_end_leader(member);
+}
+
 /**
  * One says something to all.  Its own call returns at once, unless it is EPCOLL_WINDOW ahead.
  *
@@ -90,41 +173,8 @@ static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t c
 static inline int epcoll_tell(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
                               size_t size)
 {
-    const uint32_t turn = (uint32_t) ((member->number + 1) % EPCOLL_WINDOW);
-    epcoll_slot_t *heard;
-    /* Few look at each other's words at the same time, and not before each is root. */
-    int rc = root == member->index || 0 == member->levels ? epcoll_begin(member)
-                                                          : epcoll_begin_leader(member);
-
-    if (0 != rc) {
-        return rc;
-    }
-    if (root == member->index) {
-        epcoll_say(epcoll_slot(member, root), member->number, call, data, size);
-    } else {
-        const bool is_ahead = epcoll_is_ahead(member, root);
-
-        rc = epcoll_hear(member, root, call, &heard);
-        if (0 != rc || call != heard->call) {
-            epcoll_say_call(member, call);
-            return 0 != rc ? rc : EPCOLL_DIFFERENT;
-        }
-        epcoll_copy(data, heard->data, size);
-        if (is_ahead && 0 == member->levels) {
-            epcoll_ask_ahead(member, root, root + 1);
-        }
-        if (2 == member->count) {
-            epcoll_all_came(member);
-        }
-    }
-    for (uint32_t level = 0, index = member->index;
-         level < member->levels && 0 == index % member->fan; ++level) {
-        index /= member->fan;
-        epcoll_say(&epcoll_node(member, level, index)->down[turn], member->number, call, data,
-                   size);
-    }
-    epcoll_end(member);
-    return epcoll_end_leader(member);
+    return 0 == member->levels ? epcoll_tell_few(member, root, call, data, size)
+                               : epcoll_tell_tree(member, root, call, data, size);
 }
 
 #endif /* COLL_EPCOLL_TELL_H */
