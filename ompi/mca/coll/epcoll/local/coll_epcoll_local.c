@@ -26,15 +26,14 @@ static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t
                                     call);
 }
 
-void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
-                                 const mca_coll_epcoll_call_t *call)
+mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
+                                                const mca_coll_epcoll_call_t *call)
 {
-    const bool is_in_slots = EPCOLL_BARRIER == call->kind || is_small(&handle->member, call);
-
-    mca_coll_epcoll_count(handle, call->kind,
-                          NULL != mca_coll_epcoll_layout(handle) ? EPCOLL_WAY_BETWEEN
-                          : is_in_slots                          ? EPCOLL_WAY_SMALL
-                                                                 : EPCOLL_WAY_PIECES);
+    if (handle->is_wide) {
+        return EPCOLL_WAY_BETWEEN;
+    }
+    return EPCOLL_BARRIER == call->kind || is_small(&handle->member, call) ? EPCOLL_WAY_SMALL
+                                                                           : EPCOLL_WAY_PIECES;
 }
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)

@@ -119,19 +119,19 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
     size_t size = call->bytes;
     int rc;
 
+    if (NULL != call->op) { /* a vector that is as if packed */
+        epcoll_say(epcoll_slot(member, member->index), member->number, word,
+                   call->in_place ? call->recv : call->send, size);
+        return 0;
+    }
     if (EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind) {
         sent.count *= member->count;
         size *= member->count;
-    } else if (NULL != call->op) {
-        sent.count = call->recv_count;
-        sent.type = call->recv_type;
     }
     if (call->in_place && EPCOLL_SCATTER != call->kind) {
         sent.address = call->recv;
         sent.type = call->recv_type;
-        if (NULL == call->op) {
-            sent.count = call->recv_count * (EPCOLL_ALLTOALL == call->kind ? member->count : 1);
-        }
+        sent.count = call->recv_count * (EPCOLL_ALLTOALL == call->kind ? member->count : 1);
         if (EPCOLL_ALLGATHER == call->kind || EPCOLL_GATHER == call->kind) {
             sent.address = (char *) call->recv
                            + (ptrdiff_t) (member->index * call->recv_count)
@@ -176,7 +176,7 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     for (uint32_t i = last + 1; i-- > first && 0 == rc;) {
         rc = epcoll_wait_member(member, first, i, word);
         if (0 == rc && i == last) {
-            memcpy(result, epcoll_slot(member, i)->data, call->bytes);
+            epcoll_copy(result, epcoll_slot(member, i)->data, call->bytes);
         } else if (0 == rc) {
             combine(result, epcoll_slot(member, i)->data, (void *) (uintptr_t) &what);
         }
@@ -402,9 +402,14 @@ static int small_hear(mca_coll_epcoll_running_t *running)
         if (is_in_order(member, call)) {
             return hear_in_order(member, call, running->word);
         }
-        return 0 == member->levels
-                   ? fold(member, call, running->word, 0, member->count - 1, call->recv)
-                   : epcoll_alone(member, &all, call->recv);
+        if (0 < member->levels) {
+            return epcoll_alone(member, &all, call->recv);
+        }
+        for (uint32_t i = member->count; i-- > 0;) {
+            epcoll_put_together(&all, call->recv, epcoll_slot(member, i)->data,
+                                member->count - 1 == i);
+        }
+        return 0;
     default:
         return hear(member, call, running->word);
     }

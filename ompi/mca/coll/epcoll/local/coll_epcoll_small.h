@@ -91,9 +91,9 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running);
 
 /* Small or not: coll_epcoll_local.c. */
 
-/** The user has called it. */
-void mca_coll_epcoll_local_count(mca_coll_epcoll_handle_t *handle,
-                                 const mca_coll_epcoll_call_t *call);
+/** As what it counts: the same for each start of a persistent one. */
+mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
+                                                const mca_coll_epcoll_call_t *call);
 
 /** All of any call but a barrier. */
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);

@@ -228,7 +228,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     if (OPAL_UNLIKELY(NULL == pending)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_local_count(handle, call);
+    mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_way(handle, call));
     if (OPAL_UNLIKELY(EPCOLL_ALLTOALLW == call->kind)) {
         typed = *call;
         if (!copy_types(&typed, mca_coll_epcoll_size(handle))) {

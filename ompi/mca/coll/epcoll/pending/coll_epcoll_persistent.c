@@ -35,6 +35,7 @@ typedef struct persistent_t {
     mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
+    mca_coll_epcoll_way_t way; /**< that its starts count as */
     int tag;      /**< of its messages */
     void *arrays; /**< copies; NULL: none */
 } persistent_t;
@@ -196,7 +197,7 @@ static int start(void *context)
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
-    mca_coll_epcoll_local_count(handle, &operation->call);
+    mca_coll_epcoll_count(handle, operation->call.kind, persistent->way);
     choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
@@ -263,6 +264,7 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     persistent->operation.channel = &persistent->channel;
     persistent->channel.in_turn = true;
     persistent->operation.call = *call;
+    persistent->way = mca_coll_epcoll_local_way(handle, call);
     if (MPI_SUCCESS != copy_arrays(persistent, mca_coll_epcoll_size(handle))
         || !get_block(persistent, handle, call)) {
         give_up(persistent);
