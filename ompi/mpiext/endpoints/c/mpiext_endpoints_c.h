@@ -284,7 +284,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_free_keyval(int *keyval);
  *
  * @param[in]  endpoint  one of MPIX_Init_endpoint's
  * @param[in]  value     set: the pointer that is kept
- * @param[out] value     get: address of the pointer that is set to it; unchanged without one
+ * @param[out] value     get: address of the pointer that is set to it; unchanged without one.  What
+ *                       Fortran has set, an MPI_Aint, is pointed to; Fortran gets a pointer as an integer
  * @param[out] flag      get: 1 if there is a value, else 0
  *
  * @retval MPI_SUCCESS     also where there is nothing to delete
@@ -305,6 +306,19 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_get_attr(MPIX_Endpoint endpoint, int 
                                                     int *flag);
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, int keyval);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, int keyval);
+
+#if defined(OPEN_MPI) /* the MPI ABI has no MPI_Fint */
+/**
+ * An endpoint as Fortran has it, and back.  Local; any thread; no error.
+ *
+ * @return c2f: 0 for MPIX_ENDPOINT_NULL, -1 for no endpoint of this process.  f2c: MPIX_ENDPOINT_NULL for
+ *         these, and for what c2f has never returned
+ */
+MPIX_ENDPOINTS_DECLSPEC MPI_Fint MPIX_Endpoint_c2f(MPIX_Endpoint endpoint);
+MPIX_ENDPOINTS_DECLSPEC MPI_Fint PMPIX_Endpoint_c2f(MPIX_Endpoint endpoint);
+MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint MPIX_Endpoint_f2c(MPI_Fint endpoint);
+MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint PMPIX_Endpoint_f2c(MPI_Fint endpoint);
+#endif
 
 /** Predefined keyvals: the highest thread level that there is, and the endpoint's own (pointers to int); its
  * number in the process (likewise); the cores that the process may use, as a list like "0-3,8"

@@ -221,7 +221,7 @@ int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
     return OMPI_SUCCESS != rc ? ompi_errcode_get_mpi_code(rc) : MPI_ERR_INTERN;
 }
 
-int mpix_endpoints_error_class(void)
+int mpix_endpoints_own_error_class(void)
 {
     int errclass;
 

@@ -54,7 +54,7 @@ typedef enum mpix_endpoints_cause_t {
  *
  * @return MPI_ERR_UNKNOWN before MPI_Init and after MPI_Finalize, or if there is no memory for it
  */
-int mpix_endpoints_error_class(void);
+int mpix_endpoints_own_error_class(void);
 
 /**
  * The MPI error code for a cause; made when it is first asked for.  Between MPI_Init and

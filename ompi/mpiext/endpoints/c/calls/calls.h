@@ -139,6 +139,12 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_get_attr(struct mpix_endpoint_t *end
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_delete_attr(struct mpix_endpoint_t *endpoint,
                                                         int keyval);
 
+/** Likewise, for Fortran: values are integers. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_set_integer(struct mpix_endpoint_t *endpoint,
+                                                        int keyval, MPI_Aint value);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_get_integer(struct mpix_endpoint_t *endpoint,
+                                                        int keyval, MPI_Aint *value, int *flag);
+
 /** Is it a predefined keyval whose value is a thread level? */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_level(int keyval);
 

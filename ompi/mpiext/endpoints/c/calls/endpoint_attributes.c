@@ -13,7 +13,7 @@
  *
  * MPIX_Endpoint_create_keyval, _free_keyval, _set_attr, _get_attr and _delete_attr.
  *
- * Tests: static_attributes
+ * Tests: static_attributes, fortran_calls (static)
  */
 
 #include "ompi_config.h"
@@ -83,28 +83,66 @@ int mpix_endpoints_call_free_keyval(int *keyval)
     return ended(code, rc, "MPIX_Endpoint_free_keyval");
 }
 
-int mpix_endpoints_call_set_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value)
+static int set(mpix_endpoint_t *endpoint, int keyval, mpix_endpoints_value_t value, bool is_integer)
 {
     const int code = check_endpoint(endpoint);
 
     return ended(code,
-                 MPI_SUCCESS == code ? mpix_endpoints_attribute_set(endpoint, keyval, value)
-                                     : OMPI_SUCCESS,
+                 MPI_SUCCESS == code
+                     ? mpix_endpoints_attribute_set(endpoint, keyval, value, is_integer)
+                     : OMPI_SUCCESS,
                  "MPIX_Endpoint_set_attr");
+}
+
+int mpix_endpoints_call_set_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value)
+{
+    return set(endpoint, keyval, (mpix_endpoints_value_t){.pointer = value}, false);
+}
+
+int mpix_endpoints_call_set_integer(struct mpix_endpoint_t *endpoint, int keyval, MPI_Aint value)
+{
+    return set(endpoint, keyval, (mpix_endpoints_value_t){.integer = value}, true);
+}
+
+/** @param[out] is_set  is there a value? */
+static int get(mpix_endpoint_t *endpoint, int keyval, bool as_integer,
+               mpix_endpoints_value_t *value, bool *is_set, int *flag)
+{
+    int code = check_endpoint(endpoint), rc = OMPI_SUCCESS;
+
+    *is_set = false;
+    code = MPI_SUCCESS == code && NULL == flag ? MPI_ERR_ARG : code;
+    if (MPI_SUCCESS == code) {
+        rc = mpix_endpoints_attribute_get(endpoint, keyval, as_integer, value, is_set);
+        *flag = *is_set;
+    }
+    return ended(code, rc, "MPIX_Endpoint_get_attr");
 }
 
 int mpix_endpoints_call_get_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value,
                                  int *flag)
 {
-    int code = check_endpoint(endpoint), rc = OMPI_SUCCESS;
-    bool found = false;
+    mpix_endpoints_value_t found;
+    bool is_set;
+    const int code = get(endpoint, keyval, false, &found, &is_set, NULL != value ? flag : NULL);
 
-    code = MPI_SUCCESS == code && (NULL == value || NULL == flag) ? MPI_ERR_ARG : code;
-    if (MPI_SUCCESS == code) {
-        rc = mpix_endpoints_attribute_get(endpoint, keyval, value, &found);
-        *flag = found;
+    if (is_set) {
+        *(void **) value = found.pointer;
     }
-    return ended(code, rc, "MPIX_Endpoint_get_attr");
+    return code;
+}
+
+int mpix_endpoints_call_get_integer(struct mpix_endpoint_t *endpoint, int keyval, MPI_Aint *value,
+                                    int *flag)
+{
+    mpix_endpoints_value_t found;
+    bool is_set;
+    const int code = get(endpoint, keyval, true, &found, &is_set, flag);
+
+    if (is_set) {
+        *value = found.integer;
+    }
+    return code;
 }
 
 int mpix_endpoints_call_delete_attr(struct mpix_endpoint_t *endpoint, int keyval)

@@ -24,7 +24,7 @@
 
 int mpix_endpoints_call_error_class(void)
 {
-    return mpix_endpoints_error_class();
+    return mpix_endpoints_own_error_class();
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Endpoints_error_class(void)

@@ -19,7 +19,7 @@
  *
  * One lock for all: this is for threads that begin, not for what they do over and over.
  *
- * Tests: static_attributes
+ * Tests: static_attributes, fortran_calls (static)
  */
 
 #include "ompi_config.h"
@@ -41,7 +41,8 @@ enum { PREDEFINED_MOST = 0x457f };
 struct mpix_endpoint_attribute_t {
     mpix_endpoint_attribute_t *next;
     int keyval;
-    void *value;
+    bool is_integer; /**< set as such, by Fortran */
+    mpix_endpoints_value_t value;
 };
 
 /** A keyval of the user's. */
@@ -139,7 +140,7 @@ static mpix_endpoint_attribute_t **value_find(mpix_endpoint_t *endpoint, int num
     return at;
 }
 
-static int set(mpix_endpoint_t *endpoint, int number, void *value)
+static int set(mpix_endpoint_t *endpoint, int number, mpix_endpoints_value_t value, bool is_integer)
 {
     keyval_t *keyval = keyval_find(number);
     mpix_endpoint_attribute_t **at = value_find(endpoint, number);
@@ -156,15 +157,17 @@ static int set(mpix_endpoint_t *endpoint, int number, void *value)
         ++keyval->values;
     }
     (*at)->value = value;
+    (*at)->is_integer = is_integer;
     return OMPI_SUCCESS;
 }
 
-int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number, void *value)
+int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
+                                 mpix_endpoints_value_t value, bool is_integer)
 {
     int rc;
 
     pthread_mutex_lock(&keyvals.lock);
-    rc = set(endpoint, number, value);
+    rc = set(endpoint, number, value, is_integer);
     pthread_mutex_unlock(&keyvals.lock);
     return rc;
 }
@@ -199,24 +202,48 @@ static bool get_predefined(mpix_endpoint_t *endpoint, int number, const void **v
     }
 }
 
-int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int number, void **value, bool *found)
+/** The value as C gets it: of Fortran's integers the address. */
+static void *as_pointer(mpix_endpoint_attribute_t *attribute)
 {
-    const mpix_endpoint_attribute_t *attribute;
+    return attribute->is_integer ? &attribute->value.integer : attribute->value.pointer;
+}
+
+/** A predefined value as Fortran gets it: numbers themselves, a text as its address. */
+static MPI_Aint predefined_integer(int number, const void *value)
+{
+    switch (number) {
+    case MPIX_ENDPOINT_CORES:
+    case MPIX_ENDPOINT_PROVIDER:
+    case MPIX_ENDPOINT_INTERFACE:
+        return (MPI_Aint) (intptr_t) value;
+    default:
+        return *(const int *) value;
+    }
+}
+
+int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int number, bool as_integer,
+                                 mpix_endpoints_value_t *value, bool *found)
+{
+    mpix_endpoint_attribute_t *attribute;
     const void *predefined;
     int rc = OMPI_SUCCESS;
 
     if (get_predefined(endpoint, number, &predefined)) {
         *found = NULL != predefined;
-        if (*found) {
-            *value = (void *) (uintptr_t) predefined;
+        if (*found && as_integer) {
+            value->integer = predefined_integer(number, predefined);
+        } else if (*found) {
+            value->pointer = (void *) (uintptr_t) predefined;
         }
         return OMPI_SUCCESS;
     }
     pthread_mutex_lock(&keyvals.lock);
     attribute = *value_find(endpoint, number);
     *found = NULL != attribute;
-    if (*found) {
-        *value = attribute->value;
+    if (*found && as_integer) {
+        *value = attribute->value; /* of C's pointers the address that they are */
+    } else if (*found) {
+        value->pointer = as_pointer(attribute);
     } else if (NULL == keyval_find(number)) {
         rc = OMPI_ERR_NOT_FOUND;
     }

@@ -31,23 +31,37 @@ int mpix_endpoints_keyval_create(int *keyval);
  * @return OMPI_SUCCESS, or OMPI_ERR_NOT_FOUND: no keyval of the user's */
 int mpix_endpoints_keyval_free(int keyval);
 
+/** A value: C sets and gets pointers, Fortran integers of the same size. */
+typedef union mpix_endpoints_value_t {
+    void *pointer;
+    MPI_Aint integer;
+} mpix_endpoints_value_t;
+_Static_assert(sizeof(void *) == sizeof(MPI_Aint), "each can hold the other");
+
 /**
  * Set a value, in place of one that is there.  Any thread, any endpoint of the process; so are the next
  * two.
  *
+ * @param[in] is_integer  which of the two it is
+ *
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_FOUND: no keyval of the user's; OMPI_ERR_OUT_OF_RESOURCE
  */
-int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int keyval, void *value);
+int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int keyval,
+                                 mpix_endpoints_value_t value, bool is_integer);
 
 /**
- * The value, of a predefined keyval, too.
+ * The value, of a predefined keyval, too; as MPI has it for communicators (MPI 4.1, 19.3.7): asked
+ * for as an integer, a pointer is its address, and a number that a predefined one points to is
+ * itself; asked for as a pointer, an integer is the address of where it is kept.
  *
- * @param[out] value  unchanged if there is none
- * @param[out] found  is there one?
+ * @param[in]  as_integer  what is asked for
+ * @param[out] value       unchanged if there is none
+ * @param[out] found       is there one?
  *
  * @return OMPI_SUCCESS, or OMPI_ERR_NOT_FOUND: no keyval
  */
-int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int keyval, void **value, bool *found);
+int mpix_endpoints_attribute_get(mpix_endpoint_t *endpoint, int keyval, bool as_integer,
+                                 mpix_endpoints_value_t *value, bool *found);
 
 /** Delete the value, if there is one.  @return as mpix_endpoints_attribute_set */
 int mpix_endpoints_attribute_delete(mpix_endpoint_t *endpoint, int keyval);
