@@ -17,8 +17,9 @@ dnl
 # A mpi-ext.h that a package of the system has brought is left alone, though: ours goes into a
 # folder of its own, which epmpicc, pkg-config and CMake know.
 #
-# Sets componentdir, headerdir, OMPI_MPI_EXT_H (the mpi-ext.h that ours extends), EP_RPATH (what a
-# program needs to find our library) and the conditional EP_EXTEND_MPI_EXT_H: in place.
+# Needs EP_CHECK_OMPI, EP_CHECK_FORTRAN.  Sets componentdir, headerdir, fortrandir (modules),
+# OMPI_MPI_EXT_H and OMPI_MPIF_EXT_H (the files that ours extend), EP_RPATH (what a program needs to
+# find our library) and the conditional EP_EXTEND_MPI_EXT_H: in place.
 AC_DEFUN([EP_INSTALL_DIRS], [
     componentdir='${pkglibdir}'
     headerdir='${includedir}'
@@ -44,6 +45,19 @@ AC_DEFUN([EP_INSTALL_DIRS], [
     AS_IF([test -f "$ep_ompi_include/mpi-ext.h"], [OMPI_MPI_EXT_H=$ep_ompi_include/mpi-ext.h])
     AM_CONDITIONAL([EP_EXTEND_MPI_EXT_H],
         [test -n "$OMPI_MPI_EXT_H" && test "`ep_expand "$headerdir"`" = "$ep_ompi_include"])
+    OMPI_MPIF_EXT_H=
+    AS_IF([test -f "$ep_ompi_include/mpif-ext.h"],
+        [OMPI_MPIF_EXT_H=$ep_ompi_include/mpif-ext.h])
+    # Modules lie beside the headers, unless Open MPI's own of the same names do.
+    fortrandir=$headerdir
+    AS_IF([test -n "$EP_OMPI_MODULES" && ep_dir=`ep_expand "$headerdir"` && test -d "$ep_dir" &&
+           test "`cd "$ep_dir" && pwd -P`" = "$EP_OMPI_MODULES"],
+        [fortrandir='${includedir}/openmpi-endpoints'])
+    EP_FORTRAN_INCLUDE=
+    AS_IF([test "$fortrandir" != "$headerdir"], [EP_FORTRAN_INCLUDE=' -I$(fortrandir)'])
+    AC_SUBST([fortrandir])
+    AC_SUBST([EP_FORTRAN_INCLUDE])
+    AC_SUBST([OMPI_MPIF_EXT_H])
     AC_SUBST([componentdir])
     AC_SUBST([headerdir])
     AC_SUBST([EP_OMPI_INCLUDE], [$ep_ompi_include])
@@ -55,6 +69,10 @@ AC_DEFUN([EP_INSTALL_DIRS], [
     ep_show_libdir=`ep_expand "$libdir"`
     ep_show_componentdir=`ep_expand "$componentdir"`
     ep_show_headerdir=`ep_expand "$headerdir"`
+    ep_show_fortran=none
+    AS_IF([test -n "$MPIFORT"], [ep_show_fortran="$MPIFORT, mpif.h"])
+    AS_IF([test "$ep_have_usempi" = yes], [ep_show_fortran="$ep_show_fortran, mpi"])
+    AS_IF([test "$ep_have_usempif08" = yes], [ep_show_fortran="$ep_show_fortran, mpi_f08"])
 ])
 
 AC_DEFUN([_EP_INTO_OMPI], [

@@ -41,10 +41,10 @@ sub text
 sub names
 {
     my ($path, $title) = @_;
-    my ($line) = text($path) =~ /^(?: \*|#) \Q$title\E: (.*(?:\n(?: \*|#) (?!\S+:)\S.*)*)/m or return;
+    my ($line) = text($path) =~ /^(?: \*|#|!) \Q$title\E: (.*(?:\n(?: \*|#|!) (?!\S+:)\S.*)*)/m or return;
 
     return grep { '' ne $_ } map { s/\([^)]*\)//gr =~ s/^\s+|\s+$//gr }
-        split /,(?![^(]*\))/, $line =~ s/\n(?: \*|#)//gr;
+        split /,(?![^(]*\))/, $line =~ s/\n(?: \*|#|!)//gr;
 }
 
 # The first of them, a line each.
@@ -62,7 +62,7 @@ my %folders = (unit => 'test/unit', model => 'test/model', fuzz => 'test/fuzz');
 my @jobs = (Ept::Jobs::unit_jobs($top, {}), Ept::Jobs::install_jobs($top, { long => 1 }),
             Ept::Jobs::fuzz_jobs($top, {}), Ept::Matrix::endpoint_jobs({ long => 1 }));
 for my $job (grep { 'example' ne $_->{kind} } @jobs) {
-    my $program = $job->{program} =~ s/\.py$//r;
+    my $program = $job->{program} =~ s/\.(?:py|F90)$//r;
     my ($name, $path) = ($program, "test/mpi/$program");
 
     if ('self' eq $job->{kind}) {
@@ -70,7 +70,7 @@ for my $job (grep { 'example' ne $_->{kind} } @jobs) {
     } elsif (my $folder = $folders{ $job->{kind} }) {
         ($name, $path) = ("$job->{kind}/" . $program =~ s/^fuzz_//r, "$folder/$program");
     }
-    ($tests{$name}) = grep { -e "$top/$_" } map { "$path$_" } qw(.c .py .t);
+    ($tests{$name}) = grep { -e "$top/$_" } map { "$path$_" } qw(.c .py .t .F90);
 }
 
 my @sources = split /\n/, `cd '$top' && find ompi opal -name '*.[ch]' | sort`;

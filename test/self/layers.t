@@ -32,7 +32,8 @@ my %LAYERS = (
     'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mca/coll/epcoll' => [qw(block base data local between pending calls)],
-    'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files static)], qw(seams calls)],
+    'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files static)],
+        qw(seams calls fortran)],
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
 my %PARTS = (

@@ -12,7 +12,8 @@
 #   BUILD/ep/      MPI tests with endpoints (epmpicc -DHAVE_EP)
 #   BUILD/abi/     the same in the MPI ABI (epmpicc_abi)
 #   BUILD/plain/   the same without (mpicc)
-#   BUILD/example/ the examples (epmpicc)
+#   BUILD/example/ the examples (epmpicc, epmpifort)
+#   BUILD/f08/, mpi/, mpifh/ tests in Fortran, for one of its interfaces (epmpifort -DTEST_...)
 #   BUILD/unit/    unit tests, one program per flavour
 
 package Ept::Build;
@@ -29,6 +30,8 @@ use Ept::Tsan;
 my @FLAGS = qw(-O1 -g -Wall -Wextra -pthread);
 my @C_FLAGS = ('-std=gnu11', @FLAGS);
 my @HARNESS = qw(ept ept_data ept_comm);
+my @FORTRAN_FLAGS = qw(-O1 -g -Wall -fopenmp);
+my $FORTRAN = qr/\.[fF](?:90)?$/;
 my %FLAVOURS = (
     plain => [],
     tsan => [qw(-fsanitize=thread)],
@@ -73,6 +76,8 @@ sub mpi_builds
 
     return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python)$/;
     return () if $job->{tbb} && !has_tbb();
+    return () if $job->{program} =~ $FORTRAN && !has_fortran();
+    return ([$job->{interface}, $job->{program}]) if $job->{interface};
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
     return has_abi() ? (['abi', $job->{program}]) : () if $job->{abi};
@@ -90,6 +95,12 @@ sub has_tbb
 {
     return defined on_path('epmpicxx')
         && 0 == system('echo "#include <oneapi/tbb/version.h>" | epmpicxx -E -x c++ - >/dev/null 2>&1');
+}
+
+# Is there something for Fortran?
+sub has_fortran
+{
+    return defined on_path('epmpifort');
 }
 
 # 5 or 6, as its wrapper says.
@@ -135,7 +146,7 @@ sub _up_to_date
     return 0 if !defined $made || read_file("$out.cmd") ne $command;
     if ($task->{compiles}) {
         # The compiler's own list of what it read.
-        my $rules = read_file("$out.d") =~ s/\\\n//gr;
+        my $rules = $task->{command}[0] eq 'epmpifort' ? '' : read_file("$out.d") =~ s/\\\n//gr;
         push @from, map { split ' ' } map { s/^[^:]*://r } split /\n/, $rules;
         return 0 if !@from;
     }
@@ -163,12 +174,44 @@ sub link_task
              command => [@$command, '-o', $out, @$objects, @libs] };
 }
 
+# A source in Fortran, of which the compiler gives no list of what it reads: modules are installed with the
+# wrapper.
+sub _fortran_task
+{
+    my ($out, $source, @command) = @_;
+    my $headers = $source =~ s{[^/]*$}{}r;
+
+    return { out => $out, from => [$source, on_path('epmpifort'), glob("${headers}fortran*.inc")],
+             compiles => 1, command => [@command, '-c', '-o', $out, $source] };
+}
+
+# A program in Fortran, of one source or, with EPT-PARTS, several, also in C.
+sub _fortran_tasks
+{
+    my ($source, $build, $way, $program) = @_;
+    my $folder = $source =~ s{/[^/]*$}{}r;
+    # Modules of a program's own are its objects' neighbours.
+    my @fc = ('epmpifort', @FORTRAN_FLAGS, '-DTEST_' . uc $way, "-J$build/$way", "-I$folder");
+    my (@objects, @tasks);
+
+    for my $file ($source, map { "$folder/$_" } _declared($source, 'PARTS')) {
+        push @objects, "$build/$way/" . $file =~ s{.*/}{}r . '.o';
+        push @tasks, $file =~ $FORTRAN ? _fortran_task($objects[-1], $file, @fc)
+                                       : compile_task($objects[-1], $file, 'epmpicc', @C_FLAGS);
+        # What uses a module of the first one's comes behind it.
+        $tasks[-1]{after} = $objects[0] if 1 < @objects && $file =~ $FORTRAN;
+    }
+    return (@tasks, link_task("$build/$way/$program", \@objects, \@fc));
+}
+
 # An MPI test: the harness's objects are the same for all, and come first.
 sub _mpi_tasks
 {
     my ($top, $build, $way, $program) = @_;
     my $folder = 'example' eq $way ? "$top/examples" : "$top/test/mpi";
     my $source = -f "$folder/$program.cpp" ? "$folder/$program.cpp" : "$folder/$program.c";
+
+    return _fortran_tasks("$folder/$program", $build, $way, $program) if $program =~ $FORTRAN;
     my %compilers = (
         ep => [qw(epmpicc -DHAVE_EP)],
         abi => [qw(epmpicc_abi -DHAVE_EP)],
@@ -337,7 +380,8 @@ sub make_tasks
 
     my @objects = grep { $_->{compiles} && !_up_to_date($_) } @$tasks;
     printf STDERR "# compiling %d test sources\n", scalar @objects if @objects;
-    my @failed = _run(\@objects, $verbose);
+    my @failed = _run([grep { !$_->{after} } @objects], $verbose);
+    push @failed, _run([grep { $_->{after} } @objects], $verbose);
     my @programs = grep { !$_->{compiles} && !_up_to_date($_) } @$tasks;
     # What lacks an object cannot be linked; its old self must not run instead.
     my @lacking = grep { grep { !-e } @{ $_->{from} } } @programs;
@@ -352,7 +396,7 @@ sub build
     my ($top, $build, $jobs, $verbose) = @_;
     my (%tasks, %works, @wanted);
 
-    for my $folder ($build, map { "$build/$_" } qw(ep abi plain example tsan unit logs)) {
+    for my $folder ($build, map { "$build/$_" } qw(ep abi plain example f08 mpi mpifh tsan unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
     }
     if (grep { 'tsan' eq $_->{kind} } @$jobs) {

@@ -89,6 +89,8 @@ sub missing
     }
     return 'lib/direct-calls knows x86-64 only' if $job->{direct} && !Ept::Build::can_be_direct();
     return 'no oneTBB (Debian: g++, libtbb-dev)' if $job->{tbb} && !Ept::Build::has_tbb();
+    return 'nothing for Fortran was built' if $job->{program} =~ /\.[fF](?:90)?$/
+        && !Ept::Build::has_fortran();
     return 'this Open MPI does not have the MPI ABI' if $job->{abi} && !Ept::Build::has_abi();
     return '';
 }
@@ -155,7 +157,7 @@ sub command_of
     return (launch('epmpirun', $job),
             $job->{preload} ? ('-x', 'LD_PRELOAD=' . Ept::Build::preload_file($build, $job)) : (),
             $job->{direct} ? ('-x', 'LD_LIBRARY_PATH=' . Ept::Build::direct_folder($build)) : (),
-            program($build, $job->{abi} ? 'abi' : 'ep', $job));
+            program($build, $job->{interface} // ($job->{abi} ? 'abi' : 'ep'), $job));
 }
 
 sub quote

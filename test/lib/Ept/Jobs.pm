@@ -96,7 +96,7 @@ my @MODELS = qw(completion lane loan lock pipe places pool ring share);
 sub install_jobs
 {
     my ($top, $options) = @_;
-    my %long = (clang => 2400, debian => 1200, tree => 7200); # seconds
+    my %long = (clang => 2400, debian => 1200, no_fortran => 600, tree => 7200); # seconds
     my @jobs;
 
     return () if $options->{quick};

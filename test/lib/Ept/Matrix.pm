@@ -31,7 +31,7 @@ use Ept::Table::Static;
 # btl/epshm.  "2x4/tcp" names one only.
 #
 # One entry per program and purpose:
-#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c or .cpp
+#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
 #   configs where it runs
 #   longer  where it runs with --long, or by its name, as well
 #   args    further arguments (a string)
@@ -56,6 +56,7 @@ use Ept::Table::Static;
 #   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
 #   abi     1: compiled for the MPI ABI (epmpicc_abi), where Open MPI has it
 #   tbb     1: wants a compiler of C++ and oneTBB
+#   interface f08, mpi or mpifh: a program in Fortran, compiled for that one
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
 #   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
@@ -127,6 +128,7 @@ sub _jobs_of_config
             direct => $entry->{direct},
             abi => $entry->{abi},
             tbb => $entry->{tbb},
+            interface => $entry->{interface},
             never => $entry->{never} // '(?!)',
             within => $entry->{within},
             later => $entry->{later},

@@ -108,6 +108,15 @@ our @ENTRIES = (
     (map { +{ program => $_, variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
               args => '--counts 3', plain => 0 } }
         qw(static_world static_attach static_attributes)),
+    # All calls from Fortran, created endpoints and such, by each of its interfaces.
+    (map { my $interface = $_;
+           map { my ($variant, $config, $args) = @$_;
+                 +{ program => 'fortran_calls.F90', variant => "$interface$variant", plain => 0,
+                    interface => $interface, configs => [$config], args => $args, mca => $RETURN,
+                    quick => 'f08' eq $interface ? [$config] : [],
+                    launcher => '-endpoints 3 -threadlevel 2' } }
+               ['', '2x0', ''], ['_static', '2x0', '--static 1'] }
+        qw(mpifh mpi f08)),
     # What other tests ask of handles, of such.
     (map { +{ program => $_, variant => 'static', configs => [qw(1x4 2x2/node)], quick => [],
               args => '--static 1', plain => 0 } }

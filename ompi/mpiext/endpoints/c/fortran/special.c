@@ -1,0 +1,41 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Of what Fortran programs call, the part that is not made of fortran/calls.txt.
+ *
+ * Tests: fortran_calls (f08, mpi, mpifh), install/fortran
+ */
+
+#include "ompi_config.h"
+
+#include "fortran.h"
+
+int mpix_endpoints_fortran_init(int count, int level, MPIX_Endpoint endpoints[])
+{
+    return PMPIX_Init_endpoint(NULL, NULL, count, level, endpoints);
+}
+
+/* ---- operators == and /= of type(MPIX_Endpoint) ---------------------------------------------- */
+
+static MPI_Fint is_equal(const MPI_Fint *one, const MPI_Fint *other)
+{
+    return mpix_endpoints_fortran_logical(*one == *other);
+}
+
+static MPI_Fint is_unequal(const MPI_Fint *one, const MPI_Fint *other)
+{
+    return mpix_endpoints_fortran_logical(*one != *other);
+}
+
+MPIX_ENDPOINTS_FORTRAN_NAMES(endpoint_eq_f08, ENDPOINT_EQ_F08, is_equal);
+MPIX_ENDPOINTS_FORTRAN_NAMES(endpoint_ne_f08, ENDPOINT_NE_F08, is_unequal);
