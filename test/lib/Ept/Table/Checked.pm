@@ -97,6 +97,12 @@ our @ENTRIES = (
       args => '3', plain => 0, tbb => 1 },
     { program => 'static_workers', kind => 'example', configs => ['1x1'], quick => [], plain => 0,
       args => '2 3' },
+    # In Fortran, with mpi_f08, mpi, mpif.h.
+    { program => 'hello_endpoints.f90', kind => 'example', configs => ['1x4'], plain => 0 },
+    { program => 'static_hello.f90', kind => 'example', configs => ['2x3/node'], quick => [],
+      launcher => '-endpoints 3', plain => 0 },
+    { program => 'openmp_allreduce.f', kind => 'example', configs => ['2x4/node'], quick => [],
+      plain => 0 },
     { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.
