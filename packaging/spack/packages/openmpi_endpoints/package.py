@@ -32,6 +32,7 @@ class OpenmpiEndpoints(AutotoolsPackage):
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build")
     depends_on("pkgconfig", type="build")
 
     # With the developers' headers, which the openmpi of this folder installs.
