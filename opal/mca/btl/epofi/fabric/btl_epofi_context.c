@@ -43,6 +43,7 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
         (void) fi_close(&context->domain->fid);
     }
     mca_btl_epofi_gate_close(context->gate);
+    mca_btl_epofi_book_free(context->book);
     memset(context, 0, sizeof(*context));
 }
 
@@ -100,6 +101,10 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     if (!mca_btl_epofi_gate_stands(context->gate)) {
         mca_btl_epofi_gate_close(context->gate);
         context->gate = NULL;
+    }
+    if (0 == result) {
+        context->book = mca_btl_epofi_book_new(context->av, context->gate);
+        result = NULL == context->book ? -FI_ENOMEM : 0;
     }
     if (0 != result) {
         mca_btl_epofi_context_close(context);

@@ -21,6 +21,7 @@
 
 #include "../sockets/sockets.h"
 #include "../base/base.h"
+#include "btl_epofi_book.h"
 #include "btl_epofi_fabric.h"
 
 BEGIN_C_DECLS
@@ -32,6 +33,7 @@ typedef struct mca_btl_epofi_context_t {
     struct fid_cq *cq;
     struct fid_ep *ep;
     struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
+    mca_btl_epofi_book_t *book;        /**< whom it knows */
 } mca_btl_epofi_context_t;
 
 /** Open a context; on failure nothing is left open.

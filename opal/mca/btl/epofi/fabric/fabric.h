@@ -22,6 +22,7 @@
 #ifndef MCA_BTL_EPOFI_FABRIC_LAYER_H
 #define MCA_BTL_EPOFI_FABRIC_LAYER_H
 
+#include "btl_epofi_book.h"
 #include "btl_epofi_choose.h"
 #include "btl_epofi_context.h"
 #include "btl_epofi_fabric.h"

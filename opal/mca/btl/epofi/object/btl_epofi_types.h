@@ -71,7 +71,7 @@ typedef struct mca_btl_epofi_pair_t {
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */
     uint32_t next_look;     /**< the module's look at which to ask again */
-    uint32_t order;         /**< so many pairs were there before */
+    uint32_t order;         /**< so many pairs were there before in this process */
     unsigned char *address; /**< the other module's, once it has been connected to, ... */
     size_t address_length;  /**< ... and its length, bytes */
 } mca_btl_epofi_pair_t;
@@ -131,7 +131,8 @@ struct mca_btl_base_endpoint_t {
     mca_btl_epofi_op_t inject_op; /**< of all injected sends: they need no state of their own */
     mca_btl_epofi_op_t ask_op;    /**< of the message that asking stands for */
     struct mca_btl_base_endpoint_t *next; /**< in the module's list */
-    mca_btl_epofi_callee_t callee;        /**< with its address */
+    mca_btl_epofi_callee_t callee;        /**< with its address, ... */
+    mca_btl_epofi_entry_t *entry;         /**< ... which is known to the context */
 };
 
 /* ---- buffers --------------------------------------------------------------------------------- */

@@ -54,32 +54,23 @@ static void cannot_connect(mca_btl_epofi_module_t *module, const mca_btl_epofi_a
  * OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_UNREACH, which has been said */
 static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
-    int rc = OPAL_SUCCESS;
     int result;
 
     mca_btl_epofi_packets_hold(module);
-    result = fi_av_insert(module->fi.av, endpoint->callee.name.bytes, 1, &endpoint->address, 0,
-                          NULL);
-    if (1 == result) {
-        rc = mca_btl_epofi_gate_add(module->fi.gate, &endpoint->callee);
-        if (OPAL_SUCCESS != rc) {
-            rc = OPAL_ERR_OUT_OF_RESOURCE;
-            (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
-        }
-    }
+    result = mca_btl_epofi_book_enter(module->fi.book, &endpoint->callee, &endpoint->entry);
     mca_btl_epofi_packets_release(module);
-    if (1 != result) {
-        cannot_connect(module, &endpoint->callee.name, result);
-        return -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
+    if (1 == result) {
+        endpoint->address = endpoint->entry->address;
+        return OPAL_SUCCESS;
     }
-    return rc;
+    cannot_connect(module, &endpoint->callee.name, result);
+    return -FI_ENOMEM == result ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_ERR_UNREACH;
 }
 
 static void address_leave(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_epofi_packets_hold(module);
-    mca_btl_epofi_gate_remove(module->fi.gate, &endpoint->callee);
-    (void) fi_av_remove(module->fi.av, &endpoint->address, 1, 0);
+    mca_btl_epofi_book_leave(module->fi.book, endpoint->entry);
     mca_btl_epofi_packets_release(module);
 }
 

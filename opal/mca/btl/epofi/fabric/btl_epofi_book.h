@@ -1,0 +1,60 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The addresses that a context has entered into libfabric's table, and into its gate's.
+ *
+ * It is entered once, however many want it, and taken out with the last.
+ */
+
+#ifndef MCA_BTL_EPOFI_BOOK_H
+#define MCA_BTL_EPOFI_BOOK_H
+
+#include "opal_config.h"
+
+#include "../sockets/sockets.h"
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+typedef struct mca_btl_epofi_book_t mca_btl_epofi_book_t;
+
+/** An address that has been entered. */
+typedef struct mca_btl_epofi_entry_t {
+    fi_addr_t address;
+    uint32_t references;
+    mca_btl_epofi_callee_t callee; /**< of the first who wanted it, for the gate */
+} mca_btl_epofi_entry_t;
+
+/** @param[in] gate  may be NULL
+ * @return NULL: no memory */
+mca_btl_epofi_book_t *mca_btl_epofi_book_new(struct fid_av *av, mca_btl_epofi_gate_t *gate);
+
+/** With all that is in it: the table of libfabric's and the gate are gone.  May be NULL. */
+void mca_btl_epofi_book_free(mca_btl_epofi_book_t *book);
+
+/**
+ * Enter an address.
+ *
+ * @param[in] callee  copied; of its name, bytes and secret say which it is
+ *
+ * @return 1, as fi_av_insert; 0: it is not accepted; a negative error of libfabric's
+ */
+int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_callee_t *callee,
+                             mca_btl_epofi_entry_t **entry_p);
+
+/** Somebody needs it no more. */
+void mca_btl_epofi_book_leave(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry);
+
+END_C_DECLS
+
+#endif /* MCA_BTL_EPOFI_BOOK_H */
