@@ -19,7 +19,7 @@
  *   --slack N    KiB by which the heap may grow over all rounds (default 64)
  *
  * Guards: pml_epml_ep.c, pml_epml_transport.c, btl_epofi_module.c, btl_epshm_module.c,
- * btl_epshm_node_module.c
+ * btl_epofi_share.c, btl_epshm_node_module.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

@@ -29,7 +29,7 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 # say what each is for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls door create)],
-    'opal/mca/btl/epofi' => [qw(base sockets fabric object peer proto engine)],
+    'opal/mca/btl/epofi' => [qw(base sockets fabric share object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mca/coll/epcoll' => [qw(block base data local between pending calls)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files static)],

@@ -25,6 +25,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/** How many modules may share a context. */
+#define SHARED EPOFI_ROOM_SHARE
+
 /* A provider with so many endpoints, and queues that go out and come in. */
 static void expect_room(size_t endpoints, size_t out, size_t in, long descriptors, int optimal,
                         int maximum)
@@ -33,7 +36,7 @@ static void expect_room(size_t endpoints, size_t out, size_t in, long descriptor
     const struct fi_info info = {.domain_attr = &domain};
     int found_optimal = -1, found_maximum = -1;
 
-    epofi_room_of(&info, descriptors, &found_optimal, &found_maximum);
+    epofi_room_of(&info, 0, 1, descriptors, &found_optimal, &found_maximum);
     TAP_EQ(optimal, found_optimal);
     TAP_EQ(maximum, found_maximum);
 }
@@ -42,11 +45,37 @@ static void case_providers(void)
 {
     tap_case("providers");
     expect_room(0, 0, 0, -1, INT_MAX, INT_MAX);
-    expect_room(160, 16, 32, -1, 16, 160);
-    expect_room(160, 32, 16, -1, 16, 160);
-    expect_room(3, 256, 256, -1, 3, 3);
-    expect_room(1, 0, 0, -1, 1, 1);
+    expect_room(160, 16, 32, -1, 16, 159 + SHARED);
+    expect_room(160, 32, 16, -1, 16, 159 + SHARED);
+    expect_room(3, 256, 256, -1, 3, 2 + SHARED);
+    expect_room(1, 0, 0, -1, 1, SHARED);
     expect_room((size_t) INT_MAX + 5, 0, 0, -1, INT_MAX, INT_MAX);
+    tap_case_done();
+}
+
+/* Of a provider with so many endpoints: contexts for one module each, and for sharing. */
+static void expect_plan(size_t endpoints, unsigned int most, unsigned int shared, unsigned int own,
+                        unsigned int for_sharing)
+{
+    struct fi_domain_attr domain = {.ep_cnt = endpoints};
+    const struct fi_info info = {.domain_attr = &domain};
+    epofi_room_plan_t plan;
+
+    epofi_room_plan(&info, most, shared, &plan);
+    TAP_EQ(own, plan.own);
+    TAP_EQ(for_sharing, plan.shared);
+}
+
+static void case_plans(void)
+{
+    tap_case("which contexts are shared");
+    expect_plan(0, 0, 1, INT_MAX, 0);
+    expect_plan(8, 0, 1, 7, 1);
+    expect_plan(1, 0, 1, 0, 1);
+    expect_plan(8, 2, 1, 1, 1);
+    expect_plan(2, 8, 1, 1, 1);
+    expect_plan(0, 8, 8, 0, 8);
+    expect_plan(0, 3, 8, 0, 3);
     tap_case_done();
 }
 
@@ -54,7 +83,8 @@ static void case_descriptors(void)
 {
     tap_case("descriptors");
     expect_room(0, 0, 0, 41, 10, 10);
-    expect_room(5, 0, 0, 41, 5, 5);
+    expect_room(5, 0, 0, 41, 5, 4 + SHARED);
+    expect_room(11, 0, 0, 41, 10, 10);
     expect_room(0, 7, 0, 41, 7, 10);
     expect_room(0, 0, 0, 3, 0, 0);
     expect_room(0, 0, 0, 0, 0, 0);
@@ -86,6 +116,7 @@ int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epofi_room", 60);
     case_providers();
+    case_plans();
     case_descriptors();
     case_own_descriptors();
     return tap_end();

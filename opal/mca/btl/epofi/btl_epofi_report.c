@@ -18,6 +18,7 @@
 
 #include "opal_config.h"
 
+#include "share/share.h"
 #include "fabric/fabric.h"
 #include "sockets/sockets.h"
 #include "base/base.h"
@@ -130,6 +131,31 @@ static void report_others(const mca_btl_epofi_net_t *net, mca_btl_ep_tell_fn_t t
     }
 }
 
+/** How many there may be, and are. */
+static void report_contexts(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_fn_t tell,
+                            void *context)
+{
+    const unsigned int most = mca_btl_epofi_component.max_contexts;
+    unsigned int own, shared, modules;
+    epofi_room_plan_t plan;
+    const char *says;
+    char text[256];
+
+    epofi_room_plan(fabric->info, most, mca_btl_epofi_component.shared_contexts, &plan);
+    says = 0 < most && plan.own + plan.shared == most ? "btl_epofi_max_contexts says"
+                                                      : "the provider says";
+    mca_btl_epofi_context_count(&own, &shared, &modules);
+    if (0 == plan.shared) {
+        snprintf(text, sizeof(text), "one for each endpoint, now %u", own);
+    } else {
+        snprintf(text, sizeof(text),
+                 "at most %u, as %s; the first %u for one endpoint each, now %u; %u for all "
+                 "others, now %u with %u endpoints",
+                 plan.own + plan.shared, says, plan.own, own, plan.shared, shared, modules);
+    }
+    tell(context, "contexts", text);
+}
+
 static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_fn_t tell,
                           void *context)
 {
@@ -146,6 +172,7 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
     if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
         report_others(mca_btl_epofi_fabric_net(), tell, context);
     }
+    report_contexts(fabric, tell, context);
     tell(context, "greeting",
          0 == mca_btl_epofi_component.greeting ? "none: btl_epofi_greeting is 0"
          : fabric->recv_watched /* tcp */ && mca_btl_epofi_calls_can_greet()

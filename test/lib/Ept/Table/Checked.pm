@@ -49,6 +49,12 @@ our @ENTRIES = (
     # With a thread that sends packets whose own thread has left.
     { program => 'progress', variant => 'tsan', kind => 'tsan', configs => ['2x2/tcp'], quick => [],
       plain => 0, timeout => 240 },
+    # Endpoints that share a context of the network's.
+    { program => 'random_traffic', variant => 'contexts_tsan', kind => 'tsan',
+      configs => ['2x3/tcp'], quick => [], args => '--seed 24 --epochs 1 --messages 60', plain => 0,
+      mca => 'btl_epofi_max_contexts 1', timeout => 240 },
+    { program => 'create', variant => 'contexts_tsan', kind => 'tsan', configs => ['2x2/tcp'],
+      plain => 0, mca => 'btl_epofi_max_contexts 2', timeout => 240, long => 1 },
     { program => 'coll_layout', variant => 'tsan', kind => 'tsan', configs => ['2x2/node'], quick => [],
       plain => 0, timeout => 240 },
     { program => 'lend', variant => 'tsan', kind => 'tsan', configs => ['1x2'], quick => [],

@@ -149,6 +149,9 @@ our @ENTRIES = (
     { program => 'create_loop', variant => 'few', configs => ['2x1/shm'], quick => [],
       args => '--rounds 100', timeout => 120, env => $NO_CACHES, plain => 0 },
 
+    { program => 'create_loop', variant => 'contexts', configs => ['2x1/tcp'], quick => [],
+      args => '--rounds 200 --num 4', mca => 'btl_epofi_max_contexts 2', timeout => 120,
+      env => $NO_CACHES, plain => 0 },
     # A thousand endpoints in a process; with a network, as many as the descriptors of most machines
     # allow. How malloc keeps memory for next time must not be mistaken for memory in use.
     { program => 'create_many', configs => ['1x1'], quick => [], plain => 0, timeout => 180,

@@ -77,6 +77,13 @@ our @ENTRIES = (
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
            bcast later ring alltoallw inter meet merge door)),
+    # The endpoints of each process share a context of the network's.
+    (map { +{ program => 'death', variant => "told_${_}_contexts", kind => 'death', plain => 0,
+              configs => ['3x3/tcp'], long => !/^(?:stream|stuck)$/, quick => [],
+              launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
+              mca => "$PATIENT btl_epofi_max_contexts 1",
+              says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
+        qw(recv stream flood stuck barrier ring)),
     # In collectives of all kinds and forms, one process after the other: four in a run, six of 18
     # endpoints.
     { program => 'death_coll', configs => [qw(5x2/node 5x2/tcp)], longer => ['7x2/node'],

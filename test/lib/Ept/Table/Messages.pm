@@ -241,6 +241,19 @@ our @ENTRIES = (
       longer => ['2x2'], quick => [], mca => $FEW, plain => 0, timeout => 120 },
     { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
       longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
+    # A network with so many contexts for a process: endpoints share them.
+    (map { +{ program => 'random_traffic', variant => "contexts$_", plain => 0,
+              configs => [1 == $_ ? qw(2x4/tcp 2x2/shm) : '2x4/tcp'],
+              quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 2$_ --epochs 2",
+              env => "EPT_CONTEXTS=$_", preload => 'few_contexts' } } 1 .. 3),
+    (map { +{ program => $_, variant => 'contexts', configs => ['2x4/tcp'], long => 1, plain => 0,
+              mca => 'btl_epofi_max_contexts 2 btl_epofi_shared_contexts 2' } }
+        qw(p2p_order p2p_sizes part coll_move comm_ops)),
+    { program => 'slow_peer', variant => 'contexts', configs => ['2x2/tcp'], quick => [],
+      plain => 0, mca => 'btl_epofi_max_contexts 1 pml_epml_progress_others 0' },
+    { program => 'flood', variant => 'held_contexts', configs => ['2x2/tcp'], quick => [],
+      args => '--limit 32768', plain => 0, timeout => 120, long => 1,
+      mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16 btl_epofi_max_contexts 1' },
     # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
     # up to 43 KB per message on its way, from memory that it never gives back.
     { program => 'flood', configs => [qw(1x2 1x4)], quick => ['1x2'] },

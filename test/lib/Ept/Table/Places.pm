@@ -39,6 +39,11 @@ our @ENTRIES = (
               long => 1, plain => 0, args => /^comm_(?:inter|tree)$/ ? '--hosts 3' : '' } }
         qw(create comm_bridge comm_inter p2p_match p2p_order p2p_sizes p2p_requests comm_ops
            comm_tree comm_groups coll_neighbor part)),
+    # Their endpoints share one context of the network's in each process, or two.
+    (map { my $most = $_;
+           +{ program => 'random_traffic', variant => "cluster_contexts$most", cluster => 'one',
+              configs => ['6x3/node'], quick => [], long => 2 == $most, plain => 0,
+              args => "--seed 4$most --epochs 1", mca => "btl_epofi_max_contexts $most" } } 1 .. 2),
     # Nobody has died: a connection is over, and ob1 has lost messages.
     { program => 'cluster', variant => 'closed', cluster => 'one', kind => 'fatal', plain => 0,
       configs => ['2x1/node'], quick => [], args => '--closed 1', timeout => 30,
@@ -139,6 +144,10 @@ our @ENTRIES = (
     { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
       says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
              . '  single copy +\w+.*network +not needed' },
+    { program => 'epinfo', variant => 'contexts', kind => 'tool', configs => ['2x5/tcp'], plain => 0,
+      quick => [], mca => 'btl_epofi_max_contexts 3',
+      says => 'contexts +at most 3, as btl_epofi_max_contexts says; the first 2 for one endpoint '
+             . 'each, now 2; 1 for all others, now 1 with 3 endpoints' },
     { program => 'epinfo', variant => 'fast', kind => 'tool', configs => ['3x1/node'], plain => 0,
       quick => [], cluster => 'fast', mca => 'btl_tcp_if_exclude lo,docker0',
       says => 'process 1 on ept-b\n.*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '

@@ -15,7 +15,8 @@
  *
  * Every module, that is every MPI endpoint, has a libfabric context of its own (domain, endpoint,
  * completion queue, address vector), so that a provider has nothing to lock and a thread that
- * drives one endpoint touches nothing of another.  The fabric and the choice of a provider are the
+ * drives one endpoint touches nothing of another.  Where the fabric has too few, several modules
+ * share one (folder share).  The fabric and the choice of a provider are the
  * process's.  Small messages leave through the provider's inject path, larger ones through a
  * buffer of ours, bulk data by RMA read (btl_get).
  *
@@ -40,6 +41,8 @@ typedef struct mca_btl_epofi_component_t {
 
     char *provider;
     char *interface;
+    unsigned int max_contexts;
+    unsigned int shared_contexts;
     unsigned int recv_buffers;
     size_t eager_limit;
     size_t max_send_size;

@@ -36,6 +36,14 @@ static const ep_parameter_t parameters[] = {
              "or networks, such as 10.1.0.0/16, separated by commas; empty: what "
              "btl_tcp_if_include and btl_tcp_if_exclude leave over (tcp). Of several, the "
              "fastest that all nodes have"},
+    {.name = "max_contexts", STORAGE(max_contexts), .preset = 0, .low = 1, .high = 65536,
+     .automatic = true, .unit = "contexts", FIXED, .level = OPAL_INFO_LVL_4,
+     .help = "Network contexts that a process opens at most, one for each endpoint; further "
+             "endpoints share; by itself as many as the provider says that it has"},
+    {.name = "shared_contexts", STORAGE(shared_contexts), .preset = 1, .low = 1, .high = 65536,
+     .unit = "contexts", FIXED, .level = OPAL_INFO_LVL_4,
+     .help = "Of the contexts that there may be, how many are for endpoints that share; the others "
+             "have one endpoint each. With as many as btl_epofi_max_contexts all are shared evenly"},
     {.name = "recv_buffers", STORAGE(recv_buffers), .preset = 64, .low = 4, .high = 65536,
      .unit = "buffers", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Receive buffers that an endpoint keeps posted, each of max_send_size bytes"},

@@ -28,7 +28,8 @@
 
 BEGIN_C_DECLS
 
-/** First bytes of every message of a stranger with the other byte order read as something else. */
+/** First bytes of every message of a stranger with the other byte order read as something else.  To a
+ * module that shares its context its number is added, which the share layer takes off again. */
 #define EPOFI_WIRE_MAGIC 0xE90F
 #define EPOFI_WIRE_VERSION 3
 
@@ -43,7 +44,7 @@ BEGIN_C_DECLS
  * live.  btl_epofi_pair.c has the rules.
  */
 typedef struct mca_btl_epofi_wire_t {
-    uint16_t magic;    /**< EPOFI_WIRE_MAGIC in the sender's byte order */
+    uint16_t magic; /**< EPOFI_WIRE_MAGIC in the sender's byte order, plus the addressee's number */
     uint8_t version;   /**< EPOFI_WIRE_VERSION */
     uint8_t tag;       /**< active message tag */
     uint32_t length;   /**< bytes that follow */
@@ -78,25 +79,30 @@ enum {
     EPOFI_TAG_GONE = 0xFF    /**< I have given you up */
 };
 
-#define EPOFI_ADDRESS_MAGIC 0x49464F45
-#define EPOFI_ADDRESS_VERSION 3
+#define EPOFI_ADDRESS_MAGIC 0x4F45
+#define EPOFI_ADDRESS_VERSION 4
 #define EPOFI_ADDRESS_FIXED 40
 #define EPOFI_ADDRESS_BYTES (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
 
 /** Nobody gets a connection to it who does not greet (btl_epofi_greet.c). */
 #define EPOFI_ADDRESS_GREETED 1
 
+/** Modules that share a context have numbers from 1 on to this. */
+#define EPOFI_NUMBER_MOST 4095
+
 /** A module's published address: for those who may talk to it, and for nobody else, because of the
  * secret.  Only the first EPOFI_ADDRESS_FIXED + length bytes are published. */
 typedef struct mca_btl_epofi_address_t {
     uint64_t id;       /**< random, as long as the module lives; not secret.  See ep_source. */
-    uint32_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
+    uint16_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
+    uint16_t number;   /**< among those that share its context; 0: it is alone there */
     uint8_t version;   /**< EPOFI_ADDRESS_VERSION */
     uint8_t flags;     /**< EPOFI_ADDRESS_GREETED or 0 */
     uint16_t length;   /**< of bytes, bytes */
     uint32_t format;   /**< libfabric's FI_SOCKADDR_IN and so on */
     uint32_t provider; /**< hash of the provider's name: contexts of two providers never meet */
-    mca_btl_epofi_secret_t secret; /**< what messages and greetings to it are proven with */
+    mca_btl_epofi_secret_t secret; /**< what messages and greetings to it are proven with; one for
+                                        all that share a context */
     unsigned char bytes[EPOFI_ADDRESS_BYTES]; /**< what fi_getname gave */
 } mca_btl_epofi_address_t;
 

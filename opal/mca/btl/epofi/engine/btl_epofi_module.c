@@ -24,6 +24,7 @@
 #include "../proto/proto.h"
 #include "../peer/peer.h"
 #include "../object/object.h"
+#include "../share/share.h"
 #include "../fabric/fabric.h"
 #include "../base/base.h"
 #include "btl_epofi_module.h"
@@ -97,6 +98,43 @@ static void close_endpoint(mca_btl_epofi_module_t *module)
     close_regions(module);
 }
 
+/** Of a module that shared its context, when nothing of it is in there any more. */
+static void bury(void *object)
+{
+    mca_btl_epofi_module_t *module = object;
+
+    close_regions(module);
+    module_free(module);
+}
+
+/** Give back the context, which others may go on with.  The provider may have operations that it
+ * never ends, to peers that are gone, and with them our memory: then that stays as long as the
+ * context does. */
+static void leave_shared(mca_btl_epofi_module_t *module)
+{
+    mca_btl_epofi_endpoint_leave_all(module);
+    if (mca_btl_epofi_context_drop(&module->fi)) {
+        mca_btl_epofi_parking_leave(module);
+        bury(module);
+        return;
+    }
+    mca_btl_epofi_regions_stop(module); /* the user's memory is not ours to keep */
+    mca_btl_epofi_context_keep(&module->fi, bury, module);
+    mca_btl_epofi_parking_leave(module); /* the last one buries all */
+}
+
+/** Close a module's own context, or park it. */
+static void leave_own(mca_btl_epofi_module_t *module)
+{
+    if (!module->entangled) {
+        close_endpoint(module);
+    } else {
+        close_regions(module);
+    }
+    mca_btl_epofi_parking_leave(module);
+    module_free(module);
+}
+
 /** Wait until the provider has got rid of everything that was sent, so that no message is lost with
  * the queue it stands in. */
 static void linger(mca_btl_epofi_module_t *module)
@@ -141,13 +179,11 @@ static int finalize(mca_btl_base_module_t *btl)
                             (unsigned long long) module->dropped);
     }
     opal_mutex_lock(&mca_btl_epofi_lock);
-    if (!module->entangled) {
-        close_endpoint(module);
+    if (NULL != module->fi.member) {
+        leave_shared(module);
     } else {
-        close_regions(module);
+        leave_own(module);
     }
-    mca_btl_epofi_parking_leave(module);
-    module_free(module);
     mca_btl_epofi_fabric_release();
     opal_mutex_unlock(&mca_btl_epofi_lock);
     return OPAL_SUCCESS;
@@ -281,9 +317,9 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
         rc = OPAL_ERR_OUT_OF_RESOURCE;
         goto err_release_fabric;
     }
-    rc = mca_btl_epofi_context_open(fabric,
-                                    (const mca_btl_epofi_address_t *) module->super.ep_address,
-                                    &module->fi);
+    rc = mca_btl_epofi_context_get(fabric,
+                                   (const mca_btl_epofi_address_t *) module->super.ep_address,
+                                   &module->fi);
     if (OPAL_SUCCESS != rc) {
         goto err_free_module;
     }
@@ -302,9 +338,14 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
     return OPAL_SUCCESS;
 
 err_close_endpoint:
-    close_endpoint(module);
+    if (NULL != module->fi.member) {
+        (void) mca_btl_epofi_context_drop(&module->fi);
+        close_regions(module);
+    } else {
+        close_endpoint(module);
+    }
 err_close_context:
-    mca_btl_epofi_context_close(&module->fi);
+    mca_btl_epofi_context_put(&module->fi);
 err_free_module:
     module_free(module);
 err_release_fabric:

@@ -18,7 +18,7 @@
  *
  * Called by who connects and disconnects.
  *
- * Tests: unit/test_epofi_life, fault (insert)
+ * Tests: unit/test_epofi_share, unit/test_epofi_life, fault (insert)
  */
 
 #include "opal_config.h"
@@ -33,6 +33,7 @@
 struct mca_btl_epofi_book_t {
     struct fid_av *av;
     mca_btl_epofi_gate_t *gate;
+    opal_mutex_t *lock; /**< NULL: one thread at a time as it is */
     opal_hash_table_t entries;
 };
 
@@ -87,6 +88,25 @@ void mca_btl_epofi_book_free(mca_btl_epofi_book_t *book)
     free(book);
 }
 
+void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock)
+{
+    book->lock = lock;
+}
+
+static void hold(mca_btl_epofi_book_t *book)
+{
+    if (NULL != book->lock) {
+        opal_mutex_lock(book->lock);
+    }
+}
+
+static void let_go(mca_btl_epofi_book_t *book)
+{
+    if (NULL != book->lock) {
+        opal_mutex_unlock(book->lock);
+    }
+}
+
 /** Enter one that is not there.  @return as mca_btl_epofi_book_enter */
 static int add(mca_btl_epofi_book_t *book, const book_key_t *key, size_t length,
                const mca_btl_epofi_callee_t *callee, mca_btl_epofi_entry_t **entry_p)
@@ -128,6 +148,7 @@ int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_cal
     void *found = NULL;
     int result = 1;
 
+    hold(book);
     if (OPAL_SUCCESS == opal_hash_table_get_value_ptr(&book->entries, &key, length, &found)) {
         *entry_p = found;
     } else {
@@ -136,6 +157,7 @@ int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_cal
     if (1 == result) {
         ++(*entry_p)->references;
     }
+    let_go(book);
     return result;
 }
 
@@ -143,10 +165,12 @@ void mca_btl_epofi_book_leave(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t 
 {
     book_key_t key;
 
+    hold(book);
     if (0 == --entry->references) {
         (void) opal_hash_table_remove_value_ptr(&book->entries, &key, key_of(&entry->callee, &key));
         mca_btl_epofi_gate_remove(book->gate, &entry->callee);
         (void) fi_av_remove(book->av, &entry->address, 1, 0);
         free(entry);
     }
+    let_go(book);
 }

@@ -13,7 +13,8 @@
  *
  * The addresses that a context has entered into libfabric's table, and into its gate's.
  *
- * It is entered once, however many want it, and taken out with the last.
+ * Several modules of a peer may share a context, and so an address, and several of ours: it is
+ * entered once, and taken out with the last who wants it.
  */
 
 #ifndef MCA_BTL_EPOFI_BOOK_H
@@ -41,6 +42,9 @@ mca_btl_epofi_book_t *mca_btl_epofi_book_new(struct fid_av *av, mca_btl_epofi_ga
 
 /** With all that is in it: the table of libfabric's and the gate are gone.  May be NULL. */
 void mca_btl_epofi_book_free(mca_btl_epofi_book_t *book);
+
+/** The context is shared: entering and leaving take its lock from now on. */
+void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock);
 
 /**
  * Enter an address.

@@ -34,10 +34,12 @@ typedef struct mca_btl_epofi_context_t {
     struct fid_ep *ep;
     struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
     mca_btl_epofi_book_t *book;        /**< whom it knows */
+    /** A place in a context that several modules share (../share); NULL: it is the module's own. */
+    struct mca_btl_epofi_member_t *member;
 } mca_btl_epofi_context_t;
 
 /** Open a context; on failure nothing is left open.
- * @param[in] own  the module's address, which has nothing in it yet */
+ * @param[in] own  the module's address, which has nothing in it yet, or that of all modules to be */
 int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
                                const mca_btl_epofi_address_t *own,
                                mca_btl_epofi_context_t *context);

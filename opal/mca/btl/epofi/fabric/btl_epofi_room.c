@@ -22,6 +22,8 @@
 #include "btl_epofi_fabric.h"
 #include "btl_epofi_room.h"
 
+_Static_assert(EPOFI_NUMBER_MOST == EPOFI_ROOM_SHARE, "one number");
+
 #include <string.h>
 
 #include "opal/mca/btl/btl_ep_cancel.h"
@@ -36,7 +38,9 @@ void mca_btl_epofi_room(int *optimal, int *maximum)
     if (OPAL_SUCCESS == mca_btl_epofi_fabric_acquire(&fabric)) {
         const bool takes = 0 == strcmp(fabric->info->fabric_attr->prov_name, "tcp");
 
-        epofi_room_of(fabric->info, takes ? epofi_room_descriptors() : -1, optimal, maximum);
+        epofi_room_of(fabric->info, mca_btl_epofi_component.max_contexts,
+                      mca_btl_epofi_component.shared_contexts,
+                      takes ? epofi_room_descriptors() : -1, optimal, maximum);
         mca_btl_epofi_fabric_release();
     }
     opal_mutex_unlock(&mca_btl_epofi_lock);

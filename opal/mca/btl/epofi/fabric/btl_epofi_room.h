@@ -33,6 +33,9 @@
 /** That a module takes over tcp before it is connected. */
 #define EPOFI_ROOM_DESCRIPTORS 4
 
+/** How many modules may share a context. */
+#define EPOFI_ROOM_SHARE 4095
+
 /** A count of libfabric's, where 0 is "not said". */
 static inline int epofi_room_count(size_t count)
 {
@@ -44,24 +47,58 @@ static inline int epofi_room_least(int a, int b)
     return a < b ? a : b;
 }
 
+/** Contexts of a process. */
+typedef struct epofi_room_plan_t {
+    unsigned int own;    /**< so many modules have one of their own, ... */
+    unsigned int shared; /**< ... and the others are in so many; 0: no limit is known */
+} epofi_room_plan_t;
+
 /**
- * Room for modules, of which each has a domain and an endpoint of its own.
+ * Of as many contexts as there may be, which are for sharing?
+ *
+ * @param[in] info    of the provider
+ * @param[in] most    contexts, as the user says; 0: the user does not
+ * @param[in] shared  of them to be shared, if there are so many
+ */
+static inline void epofi_room_plan(const struct fi_info *info, unsigned int most,
+                                   unsigned int shared, epofi_room_plan_t *plan)
+{
+    int contexts = epofi_room_count(info->domain_attr->ep_cnt);
+
+    contexts = 0 == most ? contexts : epofi_room_least(contexts, epofi_room_count(most));
+    if (INT_MAX == contexts) {
+        *plan = (epofi_room_plan_t){.own = INT_MAX};
+        return;
+    }
+    plan->shared = (unsigned int) contexts < shared ? (unsigned int) contexts : shared;
+    plan->own = (unsigned int) contexts - plan->shared;
+}
+
+/**
+ * Room for modules, of which each has a domain and an endpoint of its own, or shares them.
  *
  * @param[in]  info         of the provider
+ * @param[in]  most         as for epofi_room_plan, as is shared
  * @param[in]  descriptors  that this process can have yet, if a module takes some; else negative
  * @param[out] optimal      as many as the provider serves well
  * @param[out] maximum      as many as there may be; INT_MAX: no limit is known
  */
-static inline void epofi_room_of(const struct fi_info *info, long descriptors, int *optimal,
-                                 int *maximum)
+static inline void epofi_room_of(const struct fi_info *info, unsigned int most, unsigned int shared,
+                                 long descriptors, int *optimal, int *maximum)
 {
-    *maximum = epofi_room_count(info->domain_attr->ep_cnt);
-    if (0 <= descriptors) {
-        *maximum = epofi_room_least(*maximum, (int) (descriptors / EPOFI_ROOM_DESCRIPTORS));
+    epofi_room_plan_t plan;
+    int contexts;
+
+    epofi_room_plan(info, most, shared, &plan);
+    contexts = epofi_room_count((size_t) plan.own + plan.shared);
+    *maximum = epofi_room_count(plan.own + (size_t) EPOFI_ROOM_SHARE * plan.shared);
+    if (0 <= descriptors && descriptors / EPOFI_ROOM_DESCRIPTORS < contexts) {
+        contexts = (int) (descriptors / EPOFI_ROOM_DESCRIPTORS);
+        *maximum = contexts;
     }
     *optimal = epofi_room_least(epofi_room_count(info->domain_attr->tx_ctx_cnt),
                                 epofi_room_count(info->domain_attr->rx_ctx_cnt));
-    *optimal = epofi_room_least(*optimal, *maximum);
+    *optimal = epofi_room_least(*optimal, contexts);
 }
 
 /** Descriptors that this process can have yet. */

@@ -16,7 +16,9 @@
  * A module has a random id and a random secret, both in its address.  Who has got the address, and
  * so belongs to the job, makes of the secret and of its own id the proof that is in the headers of
  * all its messages: nobody else can, and with another one's proof a sender that is mistaken about
- * itself gets nowhere.  Only who reads along on the network learns a proof; docs/security.md says
+ * itself gets nowhere.  Modules that share a context have one secret, as they have one listener: in
+ * the proof of a message to one of them is its id as well, so it is good for no other, nor for who
+ * has its number next.  Only who reads along on the network learns a proof; docs/security.md says
  * what that means.  A message without proof takes no memory and has no effect.
  *
  * The messages of a pair are numbered, each direction for itself, and a provider delivers them in
@@ -86,6 +88,13 @@ static int grow(mca_btl_epofi_pairs_t *pairs)
     return OPAL_SUCCESS;
 }
 
+uint64_t mca_btl_epofi_pair_proof(const mca_btl_epofi_address_t *address, uint64_t sender)
+{
+    const uint64_t words[2] = {sender, address->id};
+
+    return mca_btl_epofi_keyed_words(&address->secret, words, 0 == address->number ? 1 : 2);
+}
+
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id)
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
@@ -98,7 +107,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uin
     pair = memory;
     *pair = (mca_btl_epofi_pair_t){
         .id = id,
-        .proof = mca_btl_epofi_keyed(&own->secret, id),
+        .proof = mca_btl_epofi_pair_proof(own, id),
         .expected = 1,
         /* Relaxed: it counts, and orders nothing. */
         .order = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed),
@@ -119,7 +128,8 @@ int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module)
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
     if (OPAL_SUCCESS != mca_btl_epofi_random(&own->id, sizeof(own->id))
-        || OPAL_SUCCESS != mca_btl_epofi_random(&own->secret, sizeof(own->secret))
+        || (0 == own->number
+            && OPAL_SUCCESS != mca_btl_epofi_random(&own->secret, sizeof(own->secret)))
         || OPAL_SUCCESS != mca_btl_epofi_random(&module->key_secret, sizeof(module->key_secret))) {
         EPOFI_SHOW_HELP("no random numbers", true, opal_process_info.nodename, strerror(errno));
         return OPAL_ERR_NOT_AVAILABLE;
@@ -159,7 +169,8 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
         return NULL; /* the pair stays for the next time */
     }
     memcpy(pair->address, address, pair->address_length);
-    pair->out.proof = mca_btl_epofi_keyed(&address->secret, own->id);
+    pair->out.proof = mca_btl_epofi_pair_proof(address, own->id);
+    pair->out.magic = (uint16_t) (EPOFI_WIRE_MAGIC + address->number);
     return pair;
 }
 

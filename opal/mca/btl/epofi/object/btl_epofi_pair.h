@@ -25,10 +25,13 @@
 
 BEGIN_C_DECLS
 
-/** A module's id, secret and table of pairs.  @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE;
+/** A module's id, secret (but for one that shares a context, whose address has it) and table of pairs.  @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE;
  * OPAL_ERR_NOT_AVAILABLE: no random numbers, which has been said */
 int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module);
 void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
+
+/** The proof in a sender's messages to the module of this address. */
+uint64_t mca_btl_epofi_pair_proof(const mca_btl_epofi_address_t *address, uint64_t sender);
 
 /** A pair with the module of this id, which the table does not have.  @return NULL: no memory */
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id);

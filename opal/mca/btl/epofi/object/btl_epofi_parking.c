@@ -24,6 +24,7 @@
 
 #include "opal_config.h"
 
+#include "../share/share.h"
 #include "../fabric/fabric.h"
 #include "../base/base.h"
 #include "btl_epofi_parking.h"
@@ -79,7 +80,7 @@ static void close_parked(void)
     while (NULL != parked) {
         parked_t *next = parked->next;
 
-        mca_btl_epofi_context_close(&parked->context);
+        mca_btl_epofi_context_put(&parked->context);
         free(parked);
         parked = next;
     }
@@ -94,7 +95,7 @@ void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module)
     }
     *link = module->next_module;
     if (!module->entangled) {
-        mca_btl_epofi_context_close(&module->fi);
+        mca_btl_epofi_context_put(&module->fi);
         return;
     }
     if (0 < --live_entangled) {
@@ -108,6 +109,6 @@ void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module)
         }
         return;
     }
-    mca_btl_epofi_context_close(&module->fi);
+    mca_btl_epofi_context_put(&module->fi);
     close_parked();
 }

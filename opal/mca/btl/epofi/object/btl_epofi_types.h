@@ -22,6 +22,7 @@
 
 #include "opal_config.h"
 
+#include "../share/share.h"
 #include "../fabric/fabric.h"
 #include "../sockets/sockets.h"
 #include "../base/base.h"
@@ -240,7 +241,7 @@ typedef struct mca_btl_epofi_module_t {
     mca_btl_ep_module_t super;
 
     const mca_btl_epofi_upcalls_t *upcalls;
-    mca_btl_epofi_context_t fi;
+    mca_btl_epofi_context_t fi; /**< if it is shared, the objects in it are of the share layer */
     const mca_btl_epofi_fabric_t *fabric;
     size_t inject_size; /**< wire header included, bytes; at most that of inject_buffer */
     unsigned char *inject_buffer;

@@ -59,6 +59,7 @@ int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
     }
     address->magic = EPOFI_ADDRESS_MAGIC;
     address->version = EPOFI_ADDRESS_VERSION;
+    mca_btl_epofi_context_name(&module->fi, address);
     address->flags = NULL != module->fi.gate ? EPOFI_ADDRESS_GREETED : 0;
     address->format = module->fabric->info->addr_format;
     address->provider = module->fabric->provider_hash;
@@ -80,7 +81,7 @@ int mca_btl_epofi_address_check(const mca_btl_epofi_module_t *module, const void
     }
     memcpy(address, blob, length);
     if (EPOFI_ADDRESS_MAGIC != address->magic || EPOFI_ADDRESS_VERSION != address->version
-        || 0 != (address->flags & ~EPOFI_ADDRESS_GREETED)
+        || EPOFI_NUMBER_MOST < address->number || 0 != (address->flags & ~EPOFI_ADDRESS_GREETED)
         || (size_t) EPOFI_ADDRESS_FIXED + address->length != length) {
         return OPAL_ERR_BAD_PARAM;
     }

@@ -34,6 +34,9 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *module, const void *address, size
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 
+/** The module ends, and its context does not: forget the addresses of endpoints. */
+void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module);
+
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
 

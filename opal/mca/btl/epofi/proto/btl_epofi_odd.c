@@ -61,7 +61,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
 
     /* A sender that is known has had its proof compared, in vain. */
     if (NULL != mca_btl_epofi_pair_find(module, wire->sender)
-        || mca_btl_epofi_keyed(&own->secret, wire->sender) != wire->proof) {
+        || mca_btl_epofi_pair_proof(own, wire->sender) != wire->proof) {
         drop_strangers(module);
         return NULL;
     }

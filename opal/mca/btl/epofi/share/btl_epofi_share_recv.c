@@ -1,0 +1,343 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Receiving on a context that several modules share.
+ *
+ * The provider has buffers of the context's, as it does not know for whom a message is.  That says
+ * the number in the header's first two bytes: the message is copied into the receive that this
+ * member posted first, and completes it.  If it has posted none, because its owner is elsewhere, a
+ * copy waits for the next: else the buffers would be held by those who do not read, and nobody else
+ * would get anything.  What the number says is believed: whether the sender may send there shows the
+ * proof, which the module looks at.
+ *
+ * Messages of a pair stay in order: the provider fills buffers in the order of their arrival, and
+ * each member's receives are filled in the order in which they were posted, with what waits first.
+ *
+ * Called with the context's lock.
+ *
+ * Tests: unit/test_epofi_share
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_share_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_ALIGNMENT 64
+
+/** Keys that are tried for a region. */
+#define KEY_TRIES 16
+
+/* ---- probes ---------------------------------------------------------------------------------- */
+
+/** Take the receive that is asked to come back out of those that wait.  @return NULL: it waits no
+ * more */
+static mca_btl_epofi_slot_t *take_probed(mca_btl_epofi_member_t *member)
+{
+    mca_btl_epofi_slot_t **link = &member->posted.head;
+    mca_btl_epofi_slot_t *slot;
+
+    while (NULL != *link && member->probe != (*link)->user) {
+        link = &(*link)->next;
+    }
+    slot = *link;
+    if (NULL != slot) {
+        *link = slot->next;
+        if (NULL == slot->next) {
+            member->posted.tail = link;
+        }
+    }
+    member->probe = NULL;
+    return slot;
+}
+
+/** A buffer has come back, and waits again: so it is with all receives that were asked. */
+static void answer_probes(mca_btl_epofi_share_t *share)
+{
+    share->probing = false;
+    for (unsigned int i = 1; i <= EPOFI_NUMBER_MOST; ++i) {
+        mca_btl_epofi_member_t *member = share->members[i];
+        mca_btl_epofi_slot_t *slot = NULL == member || NULL == member->probe ? NULL
+                                                                             : take_probed(member);
+
+        if (NULL != slot) {
+            slot->flags = FI_MSG | FI_RECV;
+            slot->length = 0;
+            slot->error = FI_ECANCELED;
+            mca_btl_epofi_slot_ready(slot);
+        }
+    }
+}
+
+void mca_btl_epofi_receive_probe(mca_btl_epofi_member_t *member, void *user)
+{
+    mca_btl_epofi_share_t *share = member->share;
+
+    member->probe = user;
+    if (!share->probing && NULL != share->last_post) {
+        share->probing = true;
+        (void) fi_cancel(&share->fi.ep->fid, &share->last_post->given.context);
+    }
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void post(mca_btl_epofi_share_t *share, mca_btl_epofi_buffer_t *buffer)
+{
+    const ssize_t result = fi_recv(share->fi.ep, buffer->memory, share->buffer_size, buffer->desc,
+                                   FI_ADDR_UNSPEC, &buffer->given.context);
+
+    if (OPAL_UNLIKELY(0 != result)) {
+        buffer->next = share->unposted;
+        share->unposted = buffer;
+        return;
+    }
+    share->last_post = buffer;
+    if (OPAL_UNLIKELY(share->probing)) {
+        answer_probes(share);
+    }
+}
+
+void mca_btl_epofi_buffers_repost(mca_btl_epofi_share_t *share)
+{
+    mca_btl_epofi_buffer_t *list = share->unposted;
+
+    share->unposted = NULL;
+    while (NULL != list) {
+        mca_btl_epofi_buffer_t *next = list->next;
+
+        post(share, list);
+        list = next;
+    }
+}
+
+/** Register the memory of buffers, for providers that want it. */
+static int register_buffers(mca_btl_epofi_share_t *share, void *memory, size_t size,
+                            struct fid_mr **mr_p)
+{
+    const size_t bytes = share->fabric->info->domain_attr->mr_key_size;
+    const uint64_t mask = sizeof(uint64_t) > bytes ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
+    int result;
+
+    for (int tries = 0; tries < KEY_TRIES; ++tries) {
+        const uint64_t key = mca_btl_epofi_keyed(&share->own.secret, ++share->next_key) & mask;
+
+        result = fi_mr_reg(share->fi.domain, memory, size, FI_RECV, 0,
+                           share->fabric->mr_prov_key ? 0 : key, 0, mr_p, NULL);
+        if (-FI_ENOKEY != result) {
+            break;
+        }
+    }
+    if (0 == result && share->fabric->mr_endpoint) {
+        result = fi_mr_bind(*mr_p, &share->fi.ep->fid, 0);
+        if (0 == result) {
+            result = fi_mr_enable(*mr_p);
+        }
+        if (0 != result) {
+            (void) fi_close(&(*mr_p)->fid);
+        }
+    }
+    return result;
+}
+
+/** Make so many buffers more, and post them.  @return 0, or libfabric's error */
+static int add(mca_btl_epofi_share_t *share, unsigned int count)
+{
+    /* One line more than needed: buffers a power of two apart would all want the same cache sets. */
+    const size_t stride = ((share->buffer_size + BUFFER_ALIGNMENT - 1)
+                           & ~(size_t) (BUFFER_ALIGNMENT - 1))
+                          + BUFFER_ALIGNMENT;
+    mca_btl_epofi_buffers_t *buffers = calloc(1, sizeof(*buffers)
+                                                     + count * sizeof(buffers->buffer[0]));
+    int result = -FI_ENOMEM;
+    void *memory;
+
+    if (NULL == buffers) {
+        return result;
+    }
+    if (0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+        goto err_free_buffers;
+    }
+    buffers->memory = memory;
+    if (share->fabric->mr_local) {
+        result = register_buffers(share, memory, count * stride, &buffers->mr);
+        if (0 != result) {
+            goto err_free_memory;
+        }
+    }
+    buffers->next = share->buffers;
+    share->buffers = buffers;
+    share->buffer_count += count;
+    for (unsigned int i = 0; i < count; ++i) {
+        mca_btl_epofi_buffer_t *buffer = &buffers->buffer[i];
+
+        buffer->given.is_buffer = true;
+        buffer->memory = buffers->memory + i * stride;
+        buffer->desc = NULL == buffers->mr ? NULL : fi_mr_desc(buffers->mr);
+        post(share, buffer);
+    }
+    return 0;
+
+err_free_memory:
+    free(memory);
+err_free_buffers:
+    free(buffers);
+    return result;
+}
+
+int mca_btl_epofi_buffers_supply(mca_btl_epofi_share_t *share, uint32_t receives, size_t size)
+{
+    const unsigned int more = mca_btl_epofi_component.recv_buffers;
+
+    share->buffer_size = size; /* the same for all modules of a process */
+    /* A module that wants more receives has found that all buffers are being filled. */
+    if (OPAL_LIKELY(receives <= share->buffer_count)
+        || (0 < share->buffer_count
+            && share->buffer_count + more > share->fabric->info->rx_attr->size)) {
+        return 0;
+    }
+    return add(share, more);
+}
+
+void mca_btl_epofi_buffers_close(mca_btl_epofi_share_t *share)
+{
+    for (mca_btl_epofi_buffers_t *buffers = share->buffers; NULL != buffers;
+         buffers = buffers->next) {
+        if (NULL != buffers->mr) {
+            (void) fi_close(&buffers->mr->fid);
+            buffers->mr = NULL;
+        }
+    }
+}
+
+void mca_btl_epofi_buffers_free(mca_btl_epofi_share_t *share)
+{
+    while (NULL != share->buffers) {
+        mca_btl_epofi_buffers_t *next = share->buffers->next;
+
+        free(share->buffers->memory);
+        free(share->buffers);
+        share->buffers = next;
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/** A receive has its message. */
+static void fill(mca_btl_epofi_slot_t *slot, const unsigned char *bytes, size_t length)
+{
+    /* All receives have the same room, but what came off the wire is checked all the same. */
+    slot->length = length < slot->size ? length : slot->size;
+    slot->flags = FI_MSG | FI_RECV;
+    memcpy(slot->memory, bytes, slot->length);
+    mca_btl_epofi_slot_ready(slot);
+}
+
+/** The member has posted no receive: keep a copy.  @return false: no memory */
+static bool keep(mca_btl_epofi_member_t *member, const unsigned char *bytes, size_t length)
+{
+    mca_btl_epofi_early_t *early = malloc(sizeof(*early) + length);
+
+    if (NULL == early) {
+        return false;
+    }
+    early->next = NULL;
+    early->length = length;
+    memcpy(early->bytes, bytes, length);
+    *member->early_tail = early;
+    member->early_tail = &early->next;
+    return true;
+}
+
+/**
+ * To whom is a message?  The number goes out of it, so that the module sees what it would see on a
+ * context of its own.
+ *
+ * @param[in] looking  gets what can be nobody's: it says so
+ *
+ * @return NULL: to one who has left
+ */
+static mca_btl_epofi_member_t *addressee(mca_btl_epofi_member_t *looking, unsigned char *bytes,
+                                         size_t length)
+{
+    const uint16_t plain = EPOFI_WIRE_MAGIC, nobodys = 0;
+    uint16_t magic = 0, number;
+
+    _Static_assert(0 == offsetof(mca_btl_epofi_wire_t, magic), "in front");
+    if (sizeof(mca_btl_epofi_wire_t) <= length) {
+        memcpy(&magic, bytes, sizeof(magic));
+    }
+    number = (uint16_t) (magic - EPOFI_WIRE_MAGIC);
+    if (OPAL_LIKELY(0 < number && EPOFI_NUMBER_MOST >= number)) {
+        memcpy(bytes, &plain, sizeof(plain));
+        return looking->share->members[number];
+    }
+    memcpy(bytes, &nobodys, sizeof(nobodys)); /* no module takes it, not even the right one */
+    return looking;
+}
+
+void mca_btl_epofi_buffer_ended(mca_btl_epofi_member_t *looking, mca_btl_epofi_buffer_t *buffer,
+                                size_t length, int error)
+{
+    mca_btl_epofi_share_t *share = looking->share;
+    mca_btl_epofi_member_t *member = 0 == error ? addressee(looking, buffer->memory, length) : NULL;
+
+    if (OPAL_UNLIKELY(NULL == member)) {
+        /* To one who has left; or, with an error, of nobody knows whom. */
+        share->dropped += FI_ECANCELED == error ? 0 : 1;
+    } else if (OPAL_LIKELY(NULL == member->early && NULL != member->posted.head)) {
+        fill(mca_btl_epofi_slots_pop(&member->posted), buffer->memory, length);
+    } else if (!keep(member, buffer->memory, length)) {
+        ++share->dropped; /* the number of the next one tells the pair */
+    }
+    post(share, buffer);
+}
+
+void mca_btl_epofi_receive_post(mca_btl_epofi_slot_t *slot)
+{
+    mca_btl_epofi_member_t *member = slot->member;
+    mca_btl_epofi_early_t *early = member->early;
+
+    if (OPAL_LIKELY(NULL == early)) {
+        mca_btl_epofi_slots_push(&member->posted, slot);
+        return;
+    }
+    member->early = early->next;
+    if (NULL == member->early) {
+        member->early_tail = &member->early;
+    }
+    fill(slot, early->bytes, early->length);
+    free(early);
+}
+
+void mca_btl_epofi_receives_drop(mca_btl_epofi_member_t *member)
+{
+    mca_btl_epofi_slot_t *slot;
+
+    member->probe = NULL;
+    while (NULL != (slot = mca_btl_epofi_slots_pop(&member->posted))) {
+        mca_btl_epofi_slot_put(member->share, slot);
+    }
+    while (NULL != (slot = mca_btl_epofi_slots_pop(&member->ready))) {
+        mca_btl_epofi_slot_put(member->share, slot);
+    }
+    while (NULL != member->early) {
+        mca_btl_epofi_early_t *next = member->early->next;
+
+        free(member->early);
+        member->early = next;
+    }
+    member->early_tail = &member->early;
+}

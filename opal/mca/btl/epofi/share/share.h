@@ -1,0 +1,28 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Contexts that several modules share, where the fabric has too few: which context a module gets,
+ * and, if others are in it, libfabric objects of its own that stand in front of the real ones.
+ *
+ * Called when modules are made and closed, and, in place of the provider, by all who call it for a
+ * module that shares.  Knows nothing of messages but to whom they go; calls no module.
+ *
+ * Below it: fabric, sockets, base.
+ */
+
+#ifndef MCA_BTL_EPOFI_SHARE_LAYER_H
+#define MCA_BTL_EPOFI_SHARE_LAYER_H
+
+#include "btl_epofi_share.h"
+
+#endif /* MCA_BTL_EPOFI_SHARE_LAYER_H */

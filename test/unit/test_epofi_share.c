@@ -1,0 +1,442 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Modules of btl/epofi that share contexts, in two processes: who gets which, whose a message is,
+ * owners who are elsewhere, who comes and goes meanwhile, threads that send and look at once.
+ *
+ * Guards: btl_epofi_share.c, btl_epofi_share_cq.c, btl_epofi_share_domain.c, btl_epofi_share_ep.c,
+ * btl_epofi_share_recv.c, btl_epofi_share_slot.c, btl_epofi_book.c
+ */
+
+#include "test_epofi.h"
+
+#include "opal/mca/btl/epofi/share/btl_epofi_share_types.h"
+
+#include <pthread.h>
+
+enum { SIDES = 4 };
+
+/** What process "from" says from its side i to the other one's side j, the n-th time. */
+static uint64_t word(int from, int i, int j, unsigned int n)
+{
+    return (uint64_t) from << 56 | (uint64_t) i << 48 | (uint64_t) j << 40 | n;
+}
+
+/** One process's sides, each connected to all of the other's. */
+typedef struct mesh_t {
+    side_t side[SIDES];
+    name_t names[SIDES]; /**< the other process's */
+    struct mca_btl_base_endpoint_t *peers[SIDES][SIDES];
+    unsigned int next[SIDES][SIDES]; /**< of side j here from side i there */
+    int rank;
+    bool threads; /**< each side has an owner of its own */
+} mesh_t;
+
+static mesh_t mesh;
+
+/** An on_message: it is for this side, and the next of its sender. */
+static void expect_word(side_t *side, const unsigned char *data, size_t length)
+{
+    const int j = (int) (side - mesh.side);
+    uint64_t number = 0;
+    int i;
+
+    TAP_CHECK(sizeof(number) <= length, "%zu bytes", length);
+    memcpy(&number, data, sizeof(number));
+    i = (int) (number >> 48 & 0xFF);
+    TAP_CHECK(i < SIDES, "from %d", i);
+    TAP_EQ(word(1 - mesh.rank, i, j, mesh.next[j][i % SIDES]), number);
+    ++mesh.next[j][i % SIDES];
+    for (size_t at = sizeof(number); at < length; ++at) {
+        if ((unsigned char) number != data[at]) {
+            TAP_CHECK(false, "byte %zu of %zu", at, length);
+            break;
+        }
+    }
+}
+
+static void set_contexts(unsigned int most, unsigned int shared)
+{
+    mca_btl_epofi_component.max_contexts = most;
+    mca_btl_epofi_component.shared_contexts = shared;
+}
+
+static void mesh_open(const pair_t *pair)
+{
+    name_t mine[SIDES];
+
+    memset(&mesh, 0, sizeof(mesh));
+    mesh.rank = pair->rank;
+    for (int i = 0; i < SIDES; ++i) {
+        side_open(&mesh.side[i]);
+        mesh.side[i].on_message = expect_word;
+        mesh.side[i].module->ep_lost = count_loss;
+        name_of(&mesh.side[i], &mine[i]);
+    }
+    losses = 0;
+    pair_exchange(pair, NULL, mine, mesh.names, sizeof(mine));
+    for (int i = 0; i < SIDES; ++i) {
+        for (int j = 0; j < SIDES; ++j) {
+            TAP_EQ(OPAL_SUCCESS,
+                   mesh.side[i].module->ep_connect(mesh.side[i].module, mesh.names[j].bytes,
+                                                   mesh.names[j].length, &mesh.peers[i][j]));
+        }
+    }
+}
+
+static void mesh_progress(void)
+{
+    for (int i = 0; i < SIDES; ++i) {
+        (void) side_progress(&mesh.side[i]);
+    }
+}
+
+static void mesh_close(const pair_t *pair)
+{
+    for (int i = 0; i < SIDES; ++i) {
+        pair_barrier(pair, &mesh.side[i]);
+    }
+    TAP_EQ(0, losses);
+    for (int i = 0; i < SIDES; ++i) {
+        TAP_EQ(0, mca_btl_epofi_dropped(mesh.side[i].module));
+        side_close(&mesh.side[i]);
+    }
+}
+
+/** Say the n-th word from side i to side j, with so many bytes behind it, or as many as may be. */
+static void say(int i, int j, unsigned int n, size_t more)
+{
+    static _Thread_local unsigned char payload[65536];
+    const uint64_t number = word(mesh.rank, i, j, n);
+    mca_btl_ep_module_t *module = mesh.side[i].module;
+    const size_t most = module->super.btl_eager_limit - sizeof(number);
+    int rc;
+
+    more = more < most ? more : most;
+
+    memset(payload, (int) (number & 0xFF), more);
+    while (OPAL_ERR_OUT_OF_RESOURCE
+           == (rc = module->ep_send(module, mesh.peers[i][j], &number, sizeof(number), payload,
+                                    more, MCA_BTL_EP_TAG))) {
+        if (mesh.threads) {
+            (void) side_progress(&mesh.side[i]);
+        } else {
+            mesh_progress(); /* who is to receive there may be waiting for any of ours */
+        }
+    }
+    TAP_EQ(OPAL_SUCCESS, rc);
+}
+
+static void expect_contexts(unsigned int own, unsigned int shared, unsigned int modules)
+{
+    unsigned int found_own, found_shared, found_modules;
+
+    mca_btl_epofi_context_count(&found_own, &found_shared, &found_modules);
+    TAP_EQ(own, found_own);
+    TAP_EQ(shared, found_shared);
+    TAP_EQ(modules, found_modules);
+}
+
+/** All sides to all, in turns, by one thread. */
+static void talk(const pair_t *pair)
+{
+    enum { ROUNDS = 60 };
+
+    mesh_open(pair);
+    for (unsigned int n = 0; n < ROUNDS; ++n) {
+        for (int i = 0; i < SIDES; ++i) {
+            for (int j = 0; j < SIDES; ++j) {
+                say(i, j, n, 0 == n % 20 ? 30000 : n % 7);
+            }
+        }
+        mesh_progress();
+    }
+    for (int j = 0; j < SIDES; ++j) {
+        while (mesh.side[j].received < ROUNDS * SIDES) {
+            mesh_progress();
+        }
+    }
+}
+
+static void run_one(const pair_t *pair)
+{
+    set_contexts(1, 1);
+    talk(pair);
+    expect_contexts(0, 1, SIDES);
+    mesh_close(pair);
+    expect_contexts(0, 0, 0);
+}
+
+static void run_two(const pair_t *pair)
+{
+    set_contexts(2, 1);
+    talk(pair);
+    expect_contexts(1, 1, SIDES - 1);
+    mesh_close(pair);
+}
+
+static void run_three(const pair_t *pair)
+{
+    set_contexts(3, 3);
+    talk(pair);
+    expect_contexts(0, 3, SIDES);
+    for (int i = 0; i < SIDES; ++i) {
+        TAP_CHECK(2 >= module_of(&mesh.side[i])->fi.member->share->count, "they are uneven");
+    }
+    mesh_close(pair);
+}
+
+/** One process shares, the other does not. */
+static void run_mixed(const pair_t *pair)
+{
+    set_contexts(0 == pair->rank ? 1 : 0, 1);
+    talk(pair);
+    expect_contexts(0 == pair->rank ? 0 : SIDES, 0 == pair->rank ? 1 : 0,
+                    0 == pair->rank ? SIDES : 0);
+    mesh_close(pair);
+}
+
+/** An owner who is elsewhere gets all when it comes back, and holds up nobody meanwhile. */
+static void run_elsewhere(const pair_t *pair)
+{
+    const unsigned int many = 10 * mca_btl_epofi_component.recv_buffers;
+
+    set_contexts(1, 1);
+    mesh_open(pair);
+    if (0 == pair->rank) {
+        for (unsigned int n = 0; n < many; ++n) {
+            say(0, 0, n, n % 3000);
+        }
+        for (unsigned int n = 0; n < many; ++n) {
+            say(0, 1, n, 8);
+        }
+        pair_barrier(pair, &mesh.side[0]);
+    } else {
+        side_wait(&mesh.side[1], many); /* they came behind those for side 0, which nobody reads */
+        TAP_EQ(0, mesh.side[0].received);
+        pair_barrier(pair, &mesh.side[1]);
+        side_wait(&mesh.side[0], many);
+    }
+    mesh_close(pair);
+}
+
+/** Modules that come and go while others of the context talk. */
+static void run_turns(const pair_t *pair)
+{
+    enum { TURNS = 20 };
+    uint16_t numbers[TURNS];
+    side_t guest;
+
+    set_contexts(1, 1);
+    mesh_open(pair);
+    for (unsigned int n = 0; n < TURNS; ++n) {
+        memset(&guest, 0, sizeof(guest));
+        side_open(&guest);
+        numbers[n] = module_of(&guest)->fi.member->number;
+        for (unsigned int before = 0; before < n; ++before) {
+            TAP_CHECK(numbers[before] != numbers[n], "number %u again", numbers[n]);
+        }
+        expect_contexts(0, 1, SIDES + 1);
+        side_connect(pair, &guest);
+        say(1, 2, n, 5);
+        send_number(&guest, n);
+        side_wait(&guest, 1);
+        pair_barrier(pair, &guest);
+        if (0 == n % 2) {
+            side_disconnect(&guest);
+        }
+        side_close(&guest);
+    }
+    side_wait(&mesh.side[2], TURNS);
+    TAP_CHECK(NULL == module_of(&mesh.side[0])->fi.member->share->gone, "who left stays");
+    mesh_close(pair);
+}
+
+/** What is sent to one who has left, to a number that nobody has, or with another's proof, is not
+ * read by anybody. */
+static void run_strange(const pair_t *pair)
+{
+    mca_btl_epofi_pair_t *to;
+
+    set_contexts(1, 1);
+    mesh_open(pair);
+    for (int i = 0; i < SIDES; ++i) {
+        pair_barrier(pair, &mesh.side[i]);
+    }
+    if (0 == pair->rank) {
+        pair_barrier(pair, &mesh.side[0]);
+        say(0, 3, 0, 0); /* it has left */
+        to = mesh.peers[0][1]->pair;
+        to->out.magic = mesh.peers[0][2]->pair->out.magic;
+        say(0, 1, 0, 0); /* goes to side 2, with the proof for side 1 */
+        to = mesh.peers[1][1]->pair;
+        to->out.magic = (uint16_t) (EPOFI_WIRE_MAGIC + EPOFI_NUMBER_MOST);
+        say(1, 1, 0, 0);
+        to = mesh.peers[3][1]->pair;
+        to->out.magic = EPOFI_WIRE_MAGIC; /* as if it shared with nobody */
+        say(3, 1, 0, 0);
+        say(2, 1, 0, 0); /* this one is right; all come by one connection, in order */
+        pair_barrier(pair, &mesh.side[0]);
+    } else {
+        mca_btl_epofi_share_t *share = module_of(&mesh.side[0])->fi.member->share;
+        const uint64_t before = share->dropped;
+
+        side_close(&mesh.side[3]);
+        pair_barrier(pair, &mesh.side[0]);
+        side_wait(&mesh.side[1], 1);
+        pair_barrier(pair, &mesh.side[1]);
+        (void) side_progress(&mesh.side[2]);
+        TAP_EQ(1, mesh.side[1].received);
+        TAP_EQ(1, mca_btl_epofi_dropped(mesh.side[1].module)); /* the one to nobody's number */
+        TAP_EQ(0, mesh.side[2].received);
+        TAP_EQ(1, mca_btl_epofi_dropped(mesh.side[2].module));
+        TAP_EQ(2, share->dropped - before);
+    }
+    for (int i = 0; i < SIDES; ++i) {
+        if (NULL != mesh.side[i].module) {
+            side_close(&mesh.side[i]);
+        }
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+enum { STREAM = 3000 };
+
+/** The owner of a side: streams to its like, and to the next one, and receives what they send. */
+static void *own(void *argument)
+{
+    side_t *side = argument;
+    const int i = (int) (side - mesh.side);
+
+    for (unsigned int n = 0; n < STREAM; ++n) {
+        say(i, i, n, n % 97);
+        say(i, (i + 1) % SIDES, n, 0 == n % 500 ? 20000 : 3);
+        if (0 == n % 8) {
+            (void) side_progress(side);
+        }
+    }
+    side_wait(side, 2 * STREAM);
+    return NULL;
+}
+
+/** A thread for each side, while another one makes modules and closes them. */
+static void run_threads(const pair_t *pair)
+{
+    pthread_t threads[SIDES];
+
+    set_contexts(2, 2);
+    mesh_open(pair);
+    mesh.threads = true;
+    for (int i = 0; i < SIDES; ++i) {
+        TAP_EQ(0, pthread_create(&threads[i], NULL, own, &mesh.side[i]));
+    }
+    for (int n = 0; n < 50; ++n) {
+        side_t guest = {.received = 0};
+
+        side_open(&guest);
+        (void) side_progress(&guest);
+        side_close(&guest);
+    }
+    for (int i = 0; i < SIDES; ++i) {
+        TAP_EQ(0, pthread_join(threads[i], NULL));
+    }
+    mesh_close(pair);
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+/** Who comes when all numbers are taken is told, and who comes when one is free again gets it. */
+static void run_full(const pair_t *pair)
+{
+    static mca_btl_epofi_context_t contexts[EPOFI_NUMBER_MOST];
+    static const mca_btl_epofi_address_t own;
+    const mca_btl_epofi_fabric_t *fabric;
+    mca_btl_epofi_context_t more;
+
+    (void) pair;
+    set_contexts(1, 1);
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
+    for (int i = 0; i < EPOFI_NUMBER_MOST; ++i) {
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &contexts[i]));
+        TAP_EQ(i + 1, contexts[i].member->number);
+    }
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, mca_btl_epofi_context_get(fabric, &own, &more));
+    mca_btl_epofi_context_put(&contexts[7]);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &contexts[7]));
+    TAP_EQ(8, contexts[7].member->number);
+    for (int i = 0; i < EPOFI_NUMBER_MOST; ++i) {
+        mca_btl_epofi_context_put(&contexts[i]);
+    }
+    expect_contexts(0, 0, 0);
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}
+
+/** A module that ends while the provider has something of it: its memory stays as long as the
+ * context does. */
+static int buried;
+
+static void count_burial(void *object)
+{
+    TAP_CHECK(&buried == object, "another object");
+    ++buried;
+}
+
+static void run_kept(const pair_t *pair)
+{
+    static const mca_btl_epofi_address_t own;
+    const mca_btl_epofi_fabric_t *fabric;
+    mca_btl_epofi_context_t first, second;
+
+    (void) pair;
+    set_contexts(1, 1);
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &first));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &second));
+    TAP_EQ(true, mca_btl_epofi_context_drop(&second));
+    first.member->under_way = 1; /* as if the provider had not ended it */
+    TAP_EQ(false, mca_btl_epofi_context_drop(&first));
+    mca_btl_epofi_context_keep(&first, count_burial, &buried);
+    mca_btl_epofi_context_put(&first);
+    TAP_EQ(0, buried);
+    mca_btl_epofi_context_put(&second);
+    TAP_EQ(1, buried);
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}
+
+static void run_all(void)
+{
+    run_pair("one context", run_one);
+    run_pair("two, one of them shared", run_two);
+    run_pair("three, all shared", run_three);
+    run_pair("with one who does not share", run_mixed);
+    run_pair("an owner who is elsewhere", run_elsewhere);
+    run_pair("modules come and go", run_turns);
+    if (0 == strcmp(provider, "tcp")) { /* over shm a packet may be in front, and numbers differ */
+        run_pair("messages to nobody", run_strange);
+    }
+    run_pair("threads", run_threads);
+    run_single("as many as there may be", run_full);
+    run_single("memory that the provider has", run_kept);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epofi_share", 200);
+    run_providers(run_all);
+    return tap_end();
+}
