@@ -80,6 +80,8 @@ static void leave(mca_btl_epofi_socket_t *entry)
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
+    entry->watched.is = false;
+    entry->last.row = 0;
     mca_btl_epofi_socket_forget_caller(entry);
 }
 

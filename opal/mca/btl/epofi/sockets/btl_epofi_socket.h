@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 BEGIN_C_DECLS
 
@@ -43,6 +44,19 @@ typedef struct mca_btl_epofi_socket_t {
     /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
     _Atomic(mca_btl_epofi_caller_t *) caller;
     _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
+    /** Of what a module's epoll set watches: see btl_epofi_guess.h. */
+    struct {
+        bool is;
+        int set;
+        struct epoll_event event; /**< as libfabric has said it */
+    } watched;
+    /** Of such a set: on what it received last. */
+    struct {
+        int fd;
+        uint32_t row;   /**< receives there, one after the other; as far as it counts */
+        uint32_t vain;  /**< guesses since the last */
+        uint32_t looks; /**< of libfabric's, while there are guesses */
+    } last;
 } mca_btl_epofi_socket_t;
 
 #define EPOFI_SOCKET_CHUNK 1024  /**< entries that are made together */

@@ -1,0 +1,95 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Where the next message comes from.
+ *
+ * What libfabric gets to know is nothing that the kernel might not have said: that there may be something
+ * to receive, on a connection that the set watches for just that, and that has received before.  Once in
+ * a few looks the kernel is asked all the same, for all others and for errors.
+ *
+ * Called by btl_epofi_calls.c, from within libfabric.
+ *
+ * Tests: unit/test_epofi_guess
+ */
+
+#include "opal_config.h"
+
+#include "btl_epofi_guess.h"
+
+/** Receives in a row on one connection before it is guessed. */
+#define ROW 8
+
+/** One look in so many asks the kernel. */
+#define ASK 8
+
+/** Guesses in vain, one after the other, before the kernel is asked again until there is a new row. */
+#define VAIN 256
+
+void mca_btl_epofi_guess_watched(int set, int fd, const struct epoll_event *event)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    if (NULL != entry) {
+        entry->watched.set = set;
+        entry->watched.event = *event;
+        entry->watched.is = true;
+    }
+}
+
+void mca_btl_epofi_guess_unwatched(int fd)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    if (NULL != entry) {
+        entry->watched.is = false;
+    }
+}
+
+bool mca_btl_epofi_guess_make(int set, struct epoll_event *event)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(set, false), *last;
+
+    if (NULL == entry || ROW > entry->last.row || 0 == ++entry->last.looks % ASK) {
+        return false;
+    }
+    if (VAIN < ++entry->last.vain) {
+        entry->last.row = 0;
+        return false;
+    }
+    last = mca_btl_epofi_socket_at(entry->last.fd, false);
+    if (NULL == last || !last->watched.is || set != last->watched.set
+        || EPOLLIN != (last->watched.event.events & (EPOLLIN | EPOLLOUT))) {
+        return false;
+    }
+    *event = (struct epoll_event){.events = EPOLLIN, .data = last->watched.event.data};
+    return true;
+}
+
+void mca_btl_epofi_guess_came(int fd)
+{
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+
+    if (NULL == entry || !entry->watched.is) {
+        return;
+    }
+    entry = mca_btl_epofi_socket_at(entry->watched.set, false);
+    if (NULL == entry) {
+        return;
+    }
+    if (fd != entry->last.fd) {
+        entry->last.fd = fd;
+        entry->last.row = 0;
+    }
+    entry->last.row += ROW > entry->last.row ? 1 : 0;
+    entry->last.vain = 0;
+}
