@@ -66,6 +66,7 @@ static void more_release(mca_coll_epcoll_handle_t *handle)
 
     if (NULL != more) {
         mca_coll_epcoll_program_put(handle);
+        mca_coll_epcoll_tray_put(more);
         free(more->room[0].memory);
         free(more->room[1].memory);
         free(more);

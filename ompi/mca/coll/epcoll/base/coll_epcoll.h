@@ -73,7 +73,14 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
 /** Keys of memory behind the door. */
-enum { EPCOLL_KEY_BLOCK, EPCOLL_KEY_LAYOUT, EPCOLL_KEY_SHELF, EPCOLL_KEY_NEAR, EPCOLL_KEY_AHEAD };
+enum {
+    EPCOLL_KEY_BLOCK,
+    EPCOLL_KEY_LAYOUT,
+    EPCOLL_KEY_SHELF,
+    EPCOLL_KEY_NEAR,
+    EPCOLL_KEY_AHEAD,
+    EPCOLL_KEY_TRAYS
+};
 
 /** Memory for temporary elements, which grows with what is asked for. */
 typedef struct mca_coll_epcoll_room_t {
@@ -91,6 +98,8 @@ typedef struct mca_coll_epcoll_more_t {
         *pending;                   /**< what is under way; NULL: nothing has been, yet */
     mca_coll_epcoll_room_t room[2]; /**< see coll_epcoll_exchange.h */
     struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
+    mpix_endpoints_memory_t *trays; /**< of the process: coll_epcoll_short.c; NULL: none yet */
+    uint32_t tray_calls;            /**< that have used them: the same at all members */
 } mca_coll_epcoll_more_t;
 
 /**

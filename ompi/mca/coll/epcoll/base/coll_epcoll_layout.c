@@ -78,6 +78,7 @@ static void sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
             layout->is_shared = layout->is_shared || 1 < count;
         }
     }
+    layout->is_even = layout->rails * layout->processes == size;
     for (uint32_t rank = 0; rank < size; ++rank) {
         layout->member[layout->first[layout->process_of[rank]] + layout->index_of[rank]] = rank;
     }

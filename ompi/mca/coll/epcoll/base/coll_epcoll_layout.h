@@ -40,6 +40,7 @@ typedef struct mca_coll_epcoll_layout_t {
     bool is_made;
     bool is_ordered;    /**< ranks of a process follow each other; so the processes' are in order */
     bool is_shared;     /**< there is a process with two members */
+    bool is_even;       /**< each process has as many members, EPCOLL_RAILS at most */
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
     uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */

@@ -137,9 +137,13 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         return rc;
     }
     ++wide->calls;
-    rc = !has_own(call->kind)             ? mca_coll_epcoll_program_run(handle, call)
-         : mca_coll_epcoll_is_short(call) ? mca_coll_epcoll_short_run(handle, call)
-                                          : mca_coll_epcoll_long_run(handle, call);
+    if (!has_own(call->kind)) {
+        rc = mca_coll_epcoll_program_run(handle, call);
+    } else if (mca_coll_epcoll_is_short(call) || mca_coll_epcoll_is_tray(handle, call)) {
+        rc = mca_coll_epcoll_short_run(handle, call);
+    } else {
+        rc = mca_coll_epcoll_long_run(handle, call);
+    }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_coll_epcoll_break_all(handle, rc);
     }

@@ -47,6 +47,11 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
 
 /** Is it done by leaders, with data in slots? */
 bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call);
+/** Likewise in trays? */
+bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
+                             const mca_coll_epcoll_call_t *call);
+/** A handle goes, and its trays. */
+void mca_coll_epcoll_tray_put(mca_coll_epcoll_more_t *more);
 int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 

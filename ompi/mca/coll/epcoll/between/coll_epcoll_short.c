@@ -14,6 +14,10 @@
  * Calls whose data travel in slots within a process, and in one message between processes: what
  * members say goes up to their leader, the leaders put it together, and tell it to their members.
  *
+ * An allreduce that does not fit in slots goes likewise if it fits in trays: memory of the process, where
+ * each member has two, taken in turns.  Who writes a tray for the second time is through with the call
+ * between, to which all have come, so nobody reads what it has held.
+ *
  * Tests: coll_layout, coll_late
  */
 
@@ -30,9 +34,67 @@ typedef struct short_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t word;
     mca_coll_epcoll_party_t party;
-    uint32_t leader;                               /**< of our process */
-    alignas(16) unsigned char data[EPCOLL_INLINE]; /**< ours, then the result */
+    uint32_t leader;     /**< of our process */
+    bool is_tray;        /**< data travel in trays */
+    mca_coll_epcoll_more_t *more; /**< that has them */
+    unsigned char *data; /**< ours, then the result; of a leader with trays: the result */
+    alignas(16) unsigned char slot[EPCOLL_INLINE];
 } short_t;
+
+/* ---- trays ----------------------------------------------------------------------------------- */
+
+/** Bytes of a tray. */
+#define TRAY ((size_t) 4096)
+
+bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
+                             const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_ALLREDUCE == call->kind && TRAY >= call->bytes && 0 == handle->member.levels
+           && mca_coll_epcoll_is_as_packed(call->recv_type);
+}
+
+/** A member's tray of the call that we are in. */
+static unsigned char *tray_at(const short_t *brief, uint32_t index)
+{
+    return (unsigned char *) brief->more->trays->base
+           + (2 * index + brief->more->tray_calls % 2) * TRAY;
+}
+
+/** A call begins that goes by trays.  @return MPI_SUCCESS or an error code */
+static int tray_begin(short_t *brief)
+{
+    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    mca_coll_epcoll_handle_t *handle = brief->handle;
+    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+    int rc = NULL == more ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+
+    if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == more->trays)) {
+        rc = door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest,
+                              EPCOLL_KEY_TRAYS, 2 * TRAY * handle->member.count, &more->trays);
+    }
+    if (MPI_SUCCESS == rc) {
+        ++more->tray_calls;
+        brief->more = more;
+        brief->data = tray_at(brief, handle->member.index);
+    }
+    return rc;
+}
+
+void mca_coll_epcoll_tray_put(mca_coll_epcoll_more_t *more)
+{
+    if (NULL != more->trays) {
+        mca_coll_epcoll_component.door->memory_put(more->trays);
+        more->trays = NULL;
+    }
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/** What we bring. */
+static const void *own_data(const short_t *brief)
+{
+    return brief->call->in_place ? brief->call->recv : brief->call->send;
+}
 
 static void combine(void *into, const void *from, void *context)
 {
@@ -52,7 +114,10 @@ static int put_together(short_t *brief, const epcoll_all_t *all)
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         rc = epcoll_wait_member(member, 0, i, all->call);
         if (0 == rc) {
-            epcoll_put_together(all, brief->data, epcoll_slot(member, i)->data,
+            epcoll_put_together(all, brief->data,
+                                !brief->is_tray      ? epcoll_slot(member, i)->data
+                                : i == member->index ? own_data(brief)
+                                                     : tray_at(brief, i),
                                 member->count - 1 == i);
         }
     }
@@ -77,7 +142,8 @@ static int up(short_t *brief)
     if (0 != rc) {
         return rc;
     }
-    epcoll_say(epcoll_slot(member, member->index), member->number, all.call, all.data, all.size);
+    epcoll_say(epcoll_slot(member, member->index), member->number, all.call, all.data,
+               brief->is_tray ? 0 : all.size);
     if (brief->leader == member->index) {
         rc = put_together(brief, &all);
         epcoll_all_came(member);
@@ -92,7 +158,12 @@ static int up(short_t *brief)
 static int down(short_t *brief, bool all_came)
 {
     epcoll_member_t *member = &brief->handle->member;
-    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data, brief->call->bytes);
+    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data,
+                               brief->is_tray ? 0 : brief->call->bytes);
+
+    if (brief->is_tray) {
+        brief->data = tray_at(brief, brief->leader);
+    }
 
     if (0 == rc && all_came && member->safe + 2 < member->number) {
         member->safe = member->number - 2;
@@ -152,8 +223,14 @@ static int reduce(short_t *brief)
     const bool leads = brief->leader == handle->member.index;
     int rc;
 
-    if (0 != call->bytes) {
-        memcpy(brief->data, call->in_place ? call->recv : call->send, call->bytes);
+    if (brief->is_tray) {
+        rc = tray_begin(brief);
+        if (MPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    if (0 != call->bytes && !(brief->is_tray && leads)) {
+        memcpy(brief->data, own_data(brief), call->bytes);
     }
     rc = up(brief);
     if (0 == rc && leads) {
@@ -169,15 +246,37 @@ static int reduce(short_t *brief)
     return rc;
 }
 
+/**
+ * How far the leaders' part is behind the first members.  Where there is no root it goes round, backwards:
+ * who tells a result comes to the next call first, and if threads share a core, the member before it comes
+ * last.  With that one as the next leader the core is handed on one time less in each call; two endpoints
+ * in each of two processes, on two cores, over tcp: an allreduce of 8 bytes in 7.7 us instead of 8.9.
+ */
+static uint32_t turn_of(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    const uint32_t members = handle->member.count;
+
+    if (mca_coll_epcoll_has_root(call->kind) || members > mca_coll_epcoll_component.rails
+        || !mca_coll_epcoll_layout(handle)->is_even) {
+        return 0;
+    }
+    return (members - mca_coll_epcoll_wide(handle)->calls % members) % members;
+}
+
 int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
+    const uint32_t turn = turn_of(handle, call);
     short_t brief = {.handle = handle,
                      .call = call,
                      .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
                      .party = {.handle = handle,
                                .home = mca_coll_epcoll_home(handle, call),
-                               .start = mca_coll_epcoll_layout(handle)->index_of[call->root]},
-                     .leader = mca_coll_epcoll_leader(handle, call)};
+                               .start = mca_coll_epcoll_layout(handle)->index_of[call->root],
+                               .rail = turn},
+                     .leader = mca_coll_epcoll_leader(handle, call) + turn,
+                     .is_tray = !mca_coll_epcoll_is_short(call)};
+
+    brief.data = brief.slot;
 
     return mca_coll_epcoll_ended(handle,
                                  EPCOLL_BCAST == call->kind ? bcast(&brief) : reduce(&brief));
