@@ -36,22 +36,23 @@ sub launch
             if 'node' ne $job->{provider};
     }
     push @command, split ' ', $job->{launcher} // '';
-    @command = _on_two_hosts(@command) if $job->{hosts};
+    @command = _on_two_hosts($job, @command) if $job->{hosts};
     @command = _on_cluster($job->{cluster}, @command) if $job->{cluster};
     return ($job->{env} ? ('env', split ' ', $job->{env}) : (), @command);
 }
 
-# Processes by turns on two hosts, which are this machine under other names: what is on one node is a
-# matter of names to Open MPI.
+# Processes on two hosts, by turns or in halves, which are this machine under other names: what is on one
+# node is a matter of names to Open MPI.
 sub _on_two_hosts
 {
-    my @command = @_;
+    my ($job, @command) = @_;
+    my $map = 'halves' eq $job->{hosts} ? 'ppr:' . $job->{np} / 2 . ':node' : 'node';
     my $ssh = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib/fake-ssh}r;
 
     return ('env', 'PMIX_MCA_pmix_if_retain_loopback=1', 'PRTE_MCA_pmix_if_retain_loopback=1',
             @command, '--prtemca', 'plm_ssh_agent', $ssh, '--prtemca', 'plm_ssh_no_tree_spawn', 1,
-            '--leave-session-attached', '--host', 'ept-a:64,ept-b:64', qw(--map-by node --mca btl),
-            'self,tcp');
+            '--leave-session-attached', '--host', 'ept-a:64,ept-b:64', '--map-by', $map,
+            '--mca', 'btl', 'self,tcp');
 }
 
 # Processes by turns on three nodes with network stacks of their own.

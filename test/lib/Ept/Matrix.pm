@@ -45,7 +45,7 @@ use Ept::Table::Static;
 #   env     variables, "NAME=VALUE ..."
 #   rank0   a variable that process 0 alone gets, "NAME=VALUE"
 #   leaves  0: after the run nothing may be left where segments are
-#   hosts   1: the processes are on two hosts, by turns (fake-ssh)
+#   hosts   1: the processes are on two hosts, by turns (fake-ssh); halves: the first half is on one
 #   cluster LAYOUT: the processes are on three nodes, by turns (lib/cluster; what it has of networks)
 #   long    1: runs only if it is named, or with --long
 #   says    a pattern that the run's stderr must match; without it, stderr must stay silent

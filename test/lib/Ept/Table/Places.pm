@@ -28,6 +28,9 @@ our @ENTRIES = (
       quick => [], plain => 0 },
     { program => 'random_traffic', variant => 'hosts', hosts => 1, configs => ['4x2/node'],
       quick => [], args => '--seed 15', plain => 0 },
+    # Processes of a node meet first, then nodes.
+    (map { +{ program => $_, variant => 'hosts', hosts => 'halves', configs => ['4x2/node'],
+              longer => ['8x2/node'], quick => [], plain => 0 } } qw(coll_layout coll_order)),
 
     # Three nodes with two processes each: shared memory within a node, tcp between them.
     { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],

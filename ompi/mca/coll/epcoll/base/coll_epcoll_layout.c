@@ -84,8 +84,43 @@ static void sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
     }
 }
 
+/** Processes of a node that follow each other. */
+typedef struct runs_t {
+    uint32_t node, length; /**< of the last run */
+    uint32_t count, each;  /**< runs before it; and their length, 0 if they differ */
+} runs_t;
+
+/** The last run is over. */
+static void close_run(runs_t *runs)
+{
+    if (0 < runs->length) {
+        runs->each = 0 == runs->count || runs->length == runs->each ? runs->length : 0;
+        ++runs->count;
+    }
+    runs->length = 0;
+}
+
+/** One more process. */
+static void add_to_runs(runs_t *runs, uint32_t node)
+{
+    if (node != runs->node || MPIX_ENDPOINTS_NODE_UNKNOWN == node) {
+        close_run(runs);
+        runs->node = node;
+    }
+    ++runs->length;
+}
+
+/** @return how many processes of a node there are in each run; 1: they differ, or it is none of 2, 4, 8 ... */
+static uint32_t processes_in_runs(runs_t *runs)
+{
+    close_run(runs);
+    return 2 > runs->count || 0 == runs->each || 0 != (runs->each & (runs->each - 1)) ? 1
+                                                                                      : runs->each;
+}
+
 static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uint32_t size)
 {
+    runs_t runs = {.node = MPIX_ENDPOINTS_NODE_UNKNOWN};
     uint32_t before = 0;
 
     place_arrays(layout, size);
@@ -93,6 +128,7 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
     layout->processes = 0;
     layout->is_ordered = true;
     for (uint32_t rank = 0; rank < size; ++rank) {
+        const uint32_t known = layout->processes;
         mpix_endpoints_place_t place;
         uint32_t number;
 
@@ -100,12 +136,16 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
             return MPI_ERR_INTERN;
         }
         number = number_of(layout, layout->first, place.process, before);
+        if (known < layout->processes) {
+            add_to_runs(&runs, place.node);
+        }
         layout->is_ordered = layout->is_ordered && number >= before;
         layout->process_of[rank] = before = number;
         if (place.in_process) {
             layout->own = number;
         }
     }
+    layout->on_node = processes_in_runs(&runs);
     sort(layout, size);
     layout->is_made = true;
     return MPI_SUCCESS;

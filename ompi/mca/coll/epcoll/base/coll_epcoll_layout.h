@@ -44,6 +44,9 @@ typedef struct mca_coll_epcoll_layout_t {
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
     uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */
+    /** So many processes, from each that is a multiple of it on, are on one node, and others on others: 2, 4,
+     * 8 ...; or 1 */
+    uint32_t on_node;
     uint32_t *process_of; /**< by rank */
     uint32_t *index_of;   /**< of a rank, in its process */
     uint32_t *first;      /**< by process, and one more: where its ranks begin in member */

@@ -32,16 +32,83 @@
 
 /* ---- barrier and bcast ----------------------------------------------------------------------- */
 
+/** Waits for those below us in the tree of the node's processes, and tells the one above.
+ * @return how many processes that one is before us; of the node's first one: how many there are */
+static uint32_t barrier_up(const mca_coll_epcoll_party_t *party, int *rc)
+{
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+    uint32_t step;
+
+    for (step = 1; step < on_node && 0 == (own % on_node & step); step *= 2) {
+        if (MPI_SUCCESS == *rc) {
+            *rc = mca_coll_epcoll_receive_one(party, &nothing, own + step);
+        }
+    }
+    if (step < on_node && MPI_SUCCESS == *rc) {
+        *rc = mca_coll_epcoll_send_one(party, &nothing, own - step);
+    }
+    return step;
+}
+
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
 {
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     int rc = MPI_SUCCESS;
+    uint32_t place = barrier_up(party, &rc);
 
-    for (uint32_t step = 1; step < count && MPI_SUCCESS == rc; step *= 2) {
+    if (place < on_node && MPI_SUCCESS == rc) {
+        rc = mca_coll_epcoll_receive_one(party, &nothing, own - place);
+    }
+    for (uint32_t step = on_node; place == on_node && step < count && MPI_SUCCESS == rc;
+         step *= 2) {
         rc = mca_coll_epcoll_exchange(party, &nothing, (own + step) % count, &nothing,
                                       (own + count - step) % count);
+    }
+    for (place /= 2; 0 < place && MPI_SUCCESS == rc; place /= 2) {
+        rc = mca_coll_epcoll_send_one(party, &nothing, own + place);
+    }
+    return rc;
+}
+
+/** Who is in a tree of a bcast: of nodes, or of the processes of ours. */
+typedef struct tree_t {
+    uint32_t count, own;  /**< the root, or who stands for it on our node, is 0 */
+    uint32_t home, first; /**< the root's number; of the node's processes the first one */
+    uint32_t root;        /**< the root's process */
+    uint32_t stride;      /**< processes from one to the next */
+} tree_t;
+
+/** The process of a number in a tree.  The root stands for its node, for others the first one. */
+static uint32_t process_in(const tree_t *tree, uint32_t number)
+{
+    return 0 == number ? tree->root
+                       : tree->first + (number + tree->home) % tree->count * tree->stride;
+}
+
+/** From above us in a tree, and on to those below. */
+static int bcast_tree(const mca_coll_epcoll_party_t *party, const tree_t *tree,
+                      const mca_coll_epcoll_vector_t *vector, ompi_request_t **requests,
+                      uint32_t *begun)
+{
+    uint32_t step = 1;
+    int rc = MPI_SUCCESS;
+
+    while (step < tree->count && 0 == (tree->own & step)) {
+        step *= 2;
+    }
+    if (0 != tree->own) {
+        rc = mca_coll_epcoll_receive_one(party, vector, process_in(tree, tree->own ^ step));
+    }
+    for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
+        if (tree->own + step < tree->count) {
+            rc = mca_coll_epcoll_send_to(
+                party, vector,
+                mca_coll_epcoll_party_rank(party, process_in(tree, tree->own + step)),
+                &requests[(*begun)++]);
+        }
     }
     return rc;
 }
@@ -50,26 +117,29 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                 const mca_coll_epcoll_vector_t *vector,
                                 int (*meanwhile)(void *context), void *context)
 {
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes, home = party->home;
-    const uint32_t own = (mca_coll_epcoll_layout(party->handle)->own + count - home) % count;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
+    const uint32_t on_node = layout->on_node, count = layout->processes / on_node;
+    const uint32_t node = layout->own / on_node, home = party->home / on_node;
+    const uint32_t stands = node == home ? party->home : node * on_node;
+    const tree_t nodes = {.count = count,
+                          .own = (node + count - home) % count,
+                          .home = home,
+                          .root = party->home,
+                          .stride = on_node};
+    const tree_t own_node = {.count = on_node,
+                             .own = (layout->own + on_node - stands % on_node) % on_node,
+                             .home = stands % on_node,
+                             .first = node * on_node,
+                             .root = stands,
+                             .stride = 1};
     ompi_request_t *requests[32];
-    uint32_t step = 1, begun = 0;
+    uint32_t begun = 0;
     int rc = MPI_SUCCESS;
 
-    while (step < count && 0 == (own & step)) {
-        step *= 2;
+    if (stands == layout->own) {
+        rc = bcast_tree(party, &nodes, vector, requests, &begun);
     }
-    if (0 != own) {
-        rc = mca_coll_epcoll_receive_one(party, vector, ((own ^ step) + home) % count);
-    }
-    for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
-        if (own + step < count) {
-            rc = mca_coll_epcoll_send_to(party, vector,
-                                         mca_coll_epcoll_party_rank(party,
-                                                                    (own + step + home) % count),
-                                         &requests[begun++]);
-        }
-    }
+    rc = MPI_SUCCESS == rc ? bcast_tree(party, &own_node, vector, requests, &begun) : rc;
     if (MPI_SUCCESS == rc && NULL != meanwhile) {
         rc = meanwhile(context);
     }
@@ -122,11 +192,13 @@ static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_
                : MPI_SUCCESS;
 }
 
+/** Of the first process of each node. */
 static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                     mca_coll_epcoll_vector_t room, ompi_op_t *op)
 {
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node;
+    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes / on_node;
+    const uint32_t own = mca_coll_epcoll_layout(party->handle)->own / on_node;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t places = 1, pairs, place;
     int rc = MPI_SUCCESS;
@@ -136,11 +208,12 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     }
     pairs = count - places;
     if (own < 2 * pairs && 0 == own % 2) {
-        rc = mca_coll_epcoll_send_one(party, vector, own + 1);
-        return MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, own + 1) : rc;
+        rc = mca_coll_epcoll_send_one(party, vector, (own + 1) * on_node);
+        return MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, (own + 1) * on_node)
+                                 : rc;
     }
     if (own < 2 * pairs) {
-        rc = mca_coll_epcoll_receive_one(party, &room, own - 1);
+        rc = mca_coll_epcoll_receive_one(party, &room, (own - 1) * on_node);
         if (MPI_SUCCESS == rc) {
             combine(op, &room, &result);
         }
@@ -149,7 +222,7 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     for (uint32_t step = 1; step < places && MPI_SUCCESS == rc; step *= 2) {
         const uint32_t other = mca_coll_epcoll_process_at(place ^ step, pairs);
 
-        rc = mca_coll_epcoll_exchange(party, &result, other, &room, other);
+        rc = mca_coll_epcoll_exchange(party, &result, other * on_node, &room, other * on_node);
         if (MPI_SUCCESS == rc && other < own) {
             combine(op, &room, &result);
         } else if (MPI_SUCCESS == rc) {
@@ -159,7 +232,41 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     }
     rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
     if (MPI_SUCCESS == rc && own < 2 * pairs) {
-        rc = mca_coll_epcoll_send_one(party, vector, own - 1);
+        rc = mca_coll_epcoll_send_one(party, vector, (own - 1) * on_node);
+    }
+    return rc;
+}
+
+/**
+ * By nodes: their processes at the first of them, these by doubling, and back.  As long as nodes have 2, 4,
+ * 8 ... processes, doubling of all would put the same together in the same order, so the result has the same
+ * bits.
+ */
+static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                    mca_coll_epcoll_vector_t room, ompi_op_t *op)
+{
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t place = own % on_node;
+    mca_coll_epcoll_vector_t result = *vector;
+    uint32_t step;
+    int rc = MPI_SUCCESS;
+
+    for (step = 1; step < on_node && 0 == (place & step) && MPI_SUCCESS == rc; step *= 2) {
+        rc = mca_coll_epcoll_receive_one(party, &room, own + step);
+        if (MPI_SUCCESS == rc) {
+            combine(op, &result, &room);
+            swap(&result, &room);
+        }
+    }
+    if (MPI_SUCCESS == rc && 0 == place) {
+        rc = doubling(party, &result, room, op);
+        rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+    } else if (MPI_SUCCESS == rc) {
+        rc = mca_coll_epcoll_send_one(party, &result, own - step);
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, own - step) : rc;
+    }
+    for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
+        rc = mca_coll_epcoll_send_one(party, vector, own + step);
     }
     return rc;
 }
@@ -219,7 +326,7 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
         const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(vector, done, now);
 
         room.count = now;
-        rc = whole ? doubling(party, &part, room, op) : ring(party, &part, room.address, op);
+        rc = whole ? by_nodes(party, &part, room, op) : ring(party, &part, room.address, op);
         done += now;
     }
     return rc;
