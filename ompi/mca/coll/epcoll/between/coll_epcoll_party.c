@@ -36,7 +36,8 @@
  * @return how many processes that one is before us; of the node's first one: how many there are */
 static uint32_t barrier_up(const mca_coll_epcoll_party_t *party, int *rc)
 {
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     uint32_t step;
 
@@ -53,7 +54,8 @@ static uint32_t barrier_up(const mca_coll_epcoll_party_t *party, int *rc)
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
 {
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     int rc = MPI_SUCCESS;
@@ -245,7 +247,8 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
 static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                     mca_coll_epcoll_vector_t room, ompi_op_t *op)
 {
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node, own = mca_coll_epcoll_layout(party->handle)->own;
+    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
+                   own = mca_coll_epcoll_layout(party->handle)->own;
     const uint32_t place = own % on_node;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t step;

@@ -34,10 +34,10 @@ typedef struct short_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t word;
     mca_coll_epcoll_party_t party;
-    uint32_t leader;     /**< of our process */
-    bool is_tray;        /**< data travel in trays */
+    uint32_t leader;              /**< of our process */
+    bool is_tray;                 /**< data travel in trays */
     mca_coll_epcoll_more_t *more; /**< that has them */
-    unsigned char *data; /**< ours, then the result; of a leader with trays: the result */
+    unsigned char *data;          /**< ours, then the result; of a leader with trays: the result */
     alignas(16) unsigned char slot[EPCOLL_INLINE];
 } short_t;
 
