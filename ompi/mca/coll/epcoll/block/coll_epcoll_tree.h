@@ -382,7 +382,7 @@ static inline int epcoll_all(epcoll_member_t *member, const epcoll_all_t *all, v
 static inline int epcoll_barrier_tree(epcoll_member_t *member)
 {
     const epcoll_all_t none = {.call = EPCOLL_BARRIER_CALL, .data = "", .size = 0};
-    unsigned char nothing[1];
+    unsigned char nothing[sizeof(uint64_t)]; /* as compilers think that it could be written */
 
     return epcoll_all(member, &none, nothing);
 }

@@ -192,10 +192,7 @@ static int share(const ompio_file_t *file, entry_t *entry, int rc)
         entry->view.members = entry->view.crew->members;
         entry->view.members[entry->view.index].rank = file->f_rank;
         find_channel(file, &entry->view, said, ranks);
-        entry->view.ranks = realloc(ranks, (size_t) entry->view.processes * sizeof(*ranks));
-        if (NULL == entry->view.ranks) {
-            entry->view.ranks = ranks;
-        }
+        entry->view.ranks = ranks;
         ranks = NULL;
     }
     free(ranks);
