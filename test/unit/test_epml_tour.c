@@ -29,6 +29,13 @@
 #include "ompi/mca/pml/epml/create/pml_epml_tour.c"
 #include "ompi/mca/pml/epml/create/pml_epml_web.c"
 
+/** How libmpi hands a count over. */
+#if OMPI_MAJOR_VERSION >= 6
+typedef size_t coll_count_t;
+#else
+typedef int coll_count_t;
+#endif
+
 #define MEMBERS_MAX 8
 #define COMMS_MAX 8
 #define ROUNDS 3
@@ -170,9 +177,9 @@ static void add_one(void *data, bool is_first, const void *mine, int size)
     }
 }
 
-static int model_reduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *type,
-                        struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
-                        mca_coll_base_module_t *module)
+static int model_reduce(const void *sbuf, void *rbuf, coll_count_t count,
+                        struct ompi_datatype_t *type, struct ompi_op_t *op, int root,
+                        struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     handle_t *handle = (handle_t *) comm;
     int rc;
@@ -181,16 +188,17 @@ static int model_reduce(const void *sbuf, void *rbuf, int count, struct ompi_dat
     (void) type;
     (void) pthread_mutex_lock(&lock);
     rc = collective(handle, MPI_MAX == op ? add_max : add_bits, MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-                    root == ompi_comm_rank(comm) ? rbuf : NULL, MPI_MAX == op ? 8 * count : count);
+                    root == ompi_comm_rank(comm) ? rbuf : NULL,
+                    (int) (MPI_MAX == op ? 8 * count : count));
     (void) pthread_mutex_unlock(&lock);
     return rc;
 }
 
-static int model_bcast(void *buff, int count, struct ompi_datatype_t *type, int root,
+static int model_bcast(void *buff, coll_count_t count, struct ompi_datatype_t *type, int root,
                        struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     handle_t *handle = (handle_t *) comm;
-    const int size = MPI_INT64_T == type ? 8 * count : count;
+    const int size = (int) (MPI_INT64_T == type ? 8 * count : count);
     const bool gives = root == ompi_comm_rank(comm);
     int rc;
 
