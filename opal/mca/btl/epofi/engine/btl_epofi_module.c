@@ -112,10 +112,13 @@ static void bury(void *object)
  * context does. */
 static void leave_shared(mca_btl_epofi_module_t *module)
 {
-    mca_btl_epofi_endpoint_leave_all(module);
-    if (mca_btl_epofi_context_drop(&module->fi)) {
+    const bool is_over = mca_btl_epofi_context_drop(&module->fi);
+
+    mca_btl_epofi_endpoint_leave_all(module, is_over);
+    if (is_over) {
+        close_regions(module); /* which the context has, and it may go now */
         mca_btl_epofi_parking_leave(module);
-        bury(module);
+        module_free(module);
         return;
     }
     mca_btl_epofi_regions_stop(module); /* the user's memory is not ours to keep */

@@ -184,13 +184,13 @@ void mca_btl_epofi_disconnect(mca_btl_ep_module_t *ep_module,
     }
 }
 
-void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module, bool is_over)
 {
     struct mca_btl_base_endpoint_t *endpoint;
 
     for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
         /* Of who has something under way to it the provider knows the address. */
-        if (0 == endpoint->inflight) {
+        if (is_over || 0 == endpoint->inflight) {
             address_leave(module, endpoint);
             endpoint->entry = NULL;
         }

@@ -34,8 +34,11 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *module, const void *address, size
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 
-/** The module ends, and its context does not: forget the addresses of endpoints. */
-void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module);
+/** The module ends, and its context does not: forget the addresses of endpoints.
+ *
+ * @param[in] is_over  nothing is under way any more, whatever endpoints have counted; else those of who has
+ *                     something under way stay, as the provider knows them */
+void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module, bool is_over);
 
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);

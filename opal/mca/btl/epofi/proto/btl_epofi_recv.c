@@ -282,7 +282,9 @@ void mca_btl_epofi_recv_watch(mca_btl_epofi_module_t *module)
         if (module->recv_probed_posts == module->recv_posts) {
             held(module);
         }
-        module->recv_probed = NULL;
+        if (NULL == module->fi.member) {
+            module->recv_probed = NULL;
+        } /* of a context that is shared it still comes back, when it is next free */
         return;
     }
     /* The last one in the queue is asked to come back, which it does in the next progress if it

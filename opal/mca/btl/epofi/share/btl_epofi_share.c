@@ -267,7 +267,7 @@ static mca_btl_epofi_share_t *emptiest(void)
 int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
                               const mca_btl_epofi_address_t *own, mca_btl_epofi_context_t *context)
 {
-    mca_btl_epofi_share_t *share;
+    mca_btl_epofi_share_t *share = NULL;
     epofi_room_plan_t plan;
     unsigned int others, count, modules;
     int rc = OPAL_ERR_OUT_OF_RESOURCE;
@@ -288,5 +288,9 @@ int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
             return rc;
         }
     }
-    return join(emptiest(), context);
+    rc = join(emptiest(), context);
+    if (OPAL_SUCCESS != rc && NULL != share) { /* new, and nobody's */
+        share_close(share);
+    }
+    return rc;
 }

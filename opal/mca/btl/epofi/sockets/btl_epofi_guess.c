@@ -51,7 +51,7 @@ void mca_btl_epofi_guess_unwatched(int fd)
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
     if (NULL != entry) {
-        entry->watched.is = false;
+        mca_btl_epofi_socket_unwatch(entry);
     }
 }
 

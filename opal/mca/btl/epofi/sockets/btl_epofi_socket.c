@@ -74,13 +74,25 @@ void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry)
     free(caller);
 }
 
+void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
+{
+    mca_btl_epofi_socket_t *set = entry->watched.is
+                                      ? mca_btl_epofi_socket_at(entry->watched.set, false)
+                                      : NULL;
+
+    if (NULL != set && entry == mca_btl_epofi_socket_at(set->last.fd, false)) {
+        set->last.row = 0;
+    }
+    entry->watched.is = false;
+}
+
 /** A number is nobody's any more. */
 static void leave(mca_btl_epofi_socket_t *entry)
 {
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
-    entry->watched.is = false;
+    mca_btl_epofi_socket_unwatch(entry);
     entry->last.row = 0;
     mca_btl_epofi_socket_forget_caller(entry);
 }

@@ -70,6 +70,10 @@ mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make);
  * @param[in] waits_ns, greeting  see mca_btl_epofi_socket_t */
 void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting);
 
+/** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.  Only by
+ * who drives the set, or after the set has gone. */
+void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
+
 /** The inode of a socket, which is its own until it is closed; 0 if this is none. */
 uint64_t mca_btl_epofi_socket_inode(int fd);
 
