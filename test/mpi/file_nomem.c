@@ -28,6 +28,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
 
 enum { MOST = 100, BLOCK = 1000, BLOCKS = 300, BYTES = BLOCK * BLOCKS };
 
@@ -89,23 +91,34 @@ static int anybody(MPI_Comm comm, int done)
     return done;
 }
 
-static void opens(MPI_Comm comm, struct ept *t, int victim)
+/* With MPI_MODE_DELETE_ON_CLOSE the file was there before: it goes if it has been open, and not else. */
+static void opens(MPI_Comm comm, struct ept *t, int victim, int amode)
 {
+    const bool deletes = 0 != (amode & MPI_MODE_DELETE_ON_CLOSE);
     char name[FILE_NAME_MAX];
     int done = 1;
 
     file_name(comm, t, "nomem", name);
     for (int n = 1; n < MOST && done; ++n) {
         MPI_File file = MPI_FILE_NULL;
+        bool opened;
         int rc;
 
+        if (deletes && 0 == t->rank) {
+            (void) close(open(name, O_CREAT | O_RDWR, 0600));
+        }
+        MPI_Barrier(comm);
         SHORT_OF_MEMORY(t->rank == victim, n,
-                        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
-                                      &file),
-                        rc, done);
-        if (none_failed(comm, t, rc, "open", n)) {
+                        MPI_File_open(comm, name, MPI_MODE_RDWR | amode, MPI_INFO_NULL, &file), rc,
+                        done);
+        opened = none_failed(comm, t, rc, "open", n);
+        if (opened) {
             EPT_OK(t, MPI_File_close(&file));
         }
+        MPI_Barrier(comm);
+        EPT_CHECK(t, !deletes || opened == (0 != access(name, F_OK)),
+                  "allocation %d: the file is %s", n, opened ? "there" : "gone");
+        MPI_Barrier(comm);
         EPT_CHECK(t, 0 <= fcntl(0, F_GETFD), "the program's own file has been closed");
         done = anybody(comm, done);
     }
@@ -151,13 +164,15 @@ static void moves(MPI_Comm comm, struct ept *t, int victim)
 
 static void case_first(MPI_Comm comm, struct ept *t)
 {
-    opens(comm, t, 0);
+    opens(comm, t, 0, MPI_MODE_CREATE);
+    opens(comm, t, 0, MPI_MODE_DELETE_ON_CLOSE);
     moves(comm, t, 0);
 }
 
 static void case_last(MPI_Comm comm, struct ept *t)
 {
-    opens(comm, t, t->size - 1);
+    opens(comm, t, t->size - 1, MPI_MODE_CREATE);
+    opens(comm, t, t->size - 1, MPI_MODE_DELETE_ON_CLOSE);
     moves(comm, t, t->size - 1);
 }
 

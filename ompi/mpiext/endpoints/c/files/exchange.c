@@ -170,10 +170,13 @@ static int prepare(exchange_t *x, ompio_file_t *file)
 /** All calls of the system until now: memory of chunks may be used anew. */
 static void flush(exchange_t *x)
 {
+    int64_t file_end;
+
     mpix_endpoints_run_flush(x->run);
+    file_end = MPI_SUCCESS == x->run->error ? x->run->file_end : 0; /* nothing has been read then */
     for (int i = 0; i < x->copies; ++i) {
         const copy_t *copy = &x->copy[i];
-        const int64_t there = x->run->file_end - copy->offset;
+        const int64_t there = file_end - copy->offset;
 
         memcpy(copy->to, copy->from,
                0 > there                      ? 0
@@ -182,7 +185,7 @@ static void flush(exchange_t *x)
     }
     x->copies = 0;
     x->last.bytes = 0; /* its memory may go */
-    x->streams.file_end = MPI_SUCCESS == x->run->error ? x->run->file_end : INT64_MIN;
+    x->streams.file_end = file_end;
     x->used = 0;
     mpix_endpoints_streams_used_over(&x->streams);
 }

@@ -184,7 +184,8 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
                : rc;
 }
 
-/** In the place of a barrier that some do not come to. */
+/** In the place of ompio's barriers at closing.  Some may not come to them: who has heard of a loss, or has
+ * no file system's module, which has one of them. */
 static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     (void) comm;
@@ -192,14 +193,15 @@ static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *modul
     return OMPI_SUCCESS;
 }
 
-/** Where a member has died ompio goes no further than to its barrier, and leaves all that it has of
- * the file.  It frees the communicator behind it: nobody else calls that barrier. */
+/** All meet here, once.  Behind that ompio waits for nobody: where a member has died it would go no further
+ * than to its barrier, and leave all that it has of the file.  It frees the communicator behind it, so
+ * nobody else calls what stands in the barrier's place. */
 static int close_file(ompi_file_t *handle)
 {
     ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL : file_of(handle);
 
-    if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)
-        && OMPI_SUCCESS != mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS)) {
+    if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
+        (void) mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
         file->f_comm->c_coll->coll_barrier = nobody_waits;
     }
     return mpix_endpoints_ompio.io_module_file_close(handle);
@@ -362,12 +364,16 @@ static void change(void *copy)
     ((mca_fcoll_base_module_t *) copy)->fcoll_file_write_all = write_all;
 }
 
-int mpix_endpoints_members_collective(ompio_file_t *file)
+int mpix_endpoints_members_collective(ompio_file_t *file, int rc)
 {
-    mca_fcoll_base_module_t *copy = mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
-                                                        change);
-    const int rc = mpix_endpoints_crew_make(file,
-                                            NULL == copy ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
+    mca_fcoll_base_module_t *copy = OMPI_SUCCESS == rc
+                                        ? mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
+                                                              change)
+                                        : NULL;
+
+    rc = mpix_endpoints_crew_make(file, OMPI_SUCCESS == rc && NULL == copy
+                                            ? OMPI_ERR_OUT_OF_RESOURCE
+                                            : rc);
 
     /* ompio's own for all if one has no memory: this all learn alike, but not a loss, with which
      * ompio's cannot cope. */
@@ -375,6 +381,11 @@ int mpix_endpoints_members_collective(ompio_file_t *file)
         file->f_fcoll = copy;
     }
     return rc;
+}
+
+void mpix_endpoints_members_keep(ompi_file_t *handle)
+{
+    file_of(handle)->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE;
 }
 
 bool mpix_endpoints_members_is_collective(ompi_file_t *handle)

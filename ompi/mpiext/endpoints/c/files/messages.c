@@ -59,6 +59,16 @@ int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, co
     return rc;
 }
 
+/** A receive may also be refused by its request.  @return MPI_ERR_NO_MEM: it was, for want of memory; there is
+ * none then */
+static int refused(ompi_request_t **request_p)
+{
+    return mpix_endpoints_message_is_over(*request_p)
+                   && MPI_ERR_NO_MEM == (*request_p)->req_status.MPI_ERROR
+               ? mpix_endpoints_message_end(request_p)
+               : MPI_SUCCESS;
+}
+
 int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag, void *bytes,
                                    size_t size, ompi_request_t **request_p)
 {
@@ -67,6 +77,7 @@ int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag,
 
     do {
         rc = door()->irecv(comm, number, bytes, size, &ompi_mpi_byte.dt, rank, tag, request_p);
+        rc = MPI_SUCCESS == rc ? refused(request_p) : rc;
     } while (is_tried_again(comm, &rc));
     if (MPI_SUCCESS != rc) {
         *request_p = NULL;

@@ -420,7 +420,8 @@ int mpix_endpoints_streams_room(streams_t *streams)
 
         here->count = streams->said[process].comes.spans;
         here->bytes = (size_t) streams->said[process].comes.bytes;
-        if (0 > here->count || here->count > streams->said[process].comes.bytes) {
+        if (0 > here->count || here->count > streams->said[process].comes.bytes
+            || here->count > PTRDIFF_MAX / (int64_t) sizeof(*here->pieces)) {
             return OMPI_ERROR; /* nobody sound says so */
         }
         if (0 < here->count) {

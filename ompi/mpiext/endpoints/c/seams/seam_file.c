@@ -133,9 +133,13 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
     if (NULL != file->f_io_selected_data) {
         mpix_endpoints_handle(file); /* also if opening has failed: it is closed by libmpi now */
     }
-    return OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
-               ? OMPI_ERR_OUT_OF_RESOURCE
-               : rc;
+    rc = OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
+             ? OMPI_ERR_OUT_OF_RESOURCE
+             : rc;
+    if (OMPI_SUCCESS != rc && NULL != file->f_io_selected_data) {
+        mpix_endpoints_members_keep(file); /* which the user has not had open */
+    }
+    return rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_io_base_file_select);
 
@@ -173,8 +177,7 @@ int MPIX_ENDPOINTS_SEAM(mca_fcoll_base_file_select)(ompio_file_t *file,
 {
     const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fcoll_base_file_select)(file, preferred);
 
-    return OMPI_SUCCESS == rc && is_of_endpoints(file) ? mpix_endpoints_members_collective(file)
-                                                       : rc;
+    return is_of_endpoints(file) ? mpix_endpoints_members_collective(file, rc) : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fcoll_base_file_select);
 
