@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_ENDPOINTS 32
 #define STEPS 1000000
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
     int count, level;
 
     /* A program of one process is told nothing, unless by its launcher: workers have an argument. */
-    if (2 == argc) {
+    if (2 == argc && 0 == strcmp("worker", argv[1])) {
         MPIX_Query_endpoints_told(&count, &level);
         return worker(0 < count && MAX_ENDPOINTS >= count ? count : 1);
     }

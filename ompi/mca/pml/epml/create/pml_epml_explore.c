@@ -95,8 +95,15 @@ static void step(explore_t *explore, step_fn_t start)
         }
         requests[i] = OMPI_SUCCESS == started[i] ? requests[i] : MPI_REQUEST_NULL;
     }
-    if (OMPI_SUCCESS == ompi_request_wait_all((size_t) count, requests, statuses)) {
-        statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = OMPI_SUCCESS;
+    /* One after the other: of several libmpi leaves those under way where one has failed, and the others of
+     * that communicator would wait for us.  Nor does it free what has failed. */
+    for (int i = 0; i < count; ++i) {
+        if (OMPI_SUCCESS == ompi_request_wait_all(1, &requests[i], &statuses[i])) {
+            statuses[i].MPI_ERROR = OMPI_SUCCESS;
+        }
+        if (MPI_REQUEST_NULL != requests[i]) {
+            (void) ompi_request_free(&requests[i]);
+        }
     }
     for (int i = 0; i < count; ++i) {
         trail_t *trail = &explore->trail[i];
@@ -188,7 +195,8 @@ static void make_room(explore_t *explore)
     }
     has_room = has_room && (size_t) INT_MAX / EPML_WEB_EDGES >= room;
     if (!has_room || !epml_web_reserve(&explore->web, (int) room)) {
-        explore->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        explore->error = MPIX_ENDPOINTS_ERR_RESOURCE > explore->error ? MPIX_ENDPOINTS_ERR_RESOURCE
+                                                                      : explore->error;
     }
 }
 

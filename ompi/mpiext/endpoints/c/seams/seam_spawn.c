@@ -178,23 +178,25 @@ static int tell(ompi_info_t *info, int endpoints)
     return rc;
 }
 
-/** Without a word of the user's the launcher binds a process to one core, and with it the threads of
- * all its endpoints. */
-static int place(ompi_info_t *info)
+/** Does the user say where processes go, or to what they are bound?  It holds for the whole job. */
+static bool is_placed(ompi_info_t *info)
 {
     static const char *const keys[] = {"bind_to", "PMIX_BINDTO", "pmix.bindto",
                                        "map_by",  "PMIX_MAPBY",  "pmix.mapby"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
         if (is_set(info, keys[i])) {
-            return OMPI_SUCCESS;
+            return true;
         }
     }
-    return opal_info_set(&info->super, "bind_to", "none");
+    return false;
 }
 
-/** A copy of the user's info object with what the child is to be told. */
-static ompi_info_t *dress(ompi_info_t *info, const child_t *child)
+/** A copy of the user's info object with what the child is to be told.
+ *
+ * @param[in] unbound  without a word of the user's the launcher binds a process to one core, and with it the
+ *                     threads of all its endpoints */
+static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
 {
     ompi_info_t *copy = OBJ_NEW(ompi_info_t);
     opal_info_t *to = NULL != copy ? &copy->super : NULL;
@@ -205,8 +207,8 @@ static ompi_info_t *dress(ompi_info_t *info, const child_t *child)
     if (OMPI_SUCCESS == rc) {
         rc = tell(copy, child->endpoints);
     }
-    if (OMPI_SUCCESS == rc && 1 < child->endpoints) {
-        rc = place(copy);
+    if (OMPI_SUCCESS == rc && 1 < child->endpoints && unbound) {
+        rc = opal_info_set(&copy->super, "bind_to", "none");
     }
     if (OMPI_SUCCESS != rc && NULL != copy) {
         OBJ_RELEASE(copy);
@@ -250,13 +252,18 @@ static void spawn_free(spawn_t *spawn, int count)
 static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MPI_Info infos[])
 {
     int rc = spawn_alloc(spawn, count);
+    bool unbound = true;
 
+    for (int i = 0; NULL != infos && i < count; ++i) {
+        unbound = unbound
+                  && (NULL == infos[i] || MPI_INFO_NULL == infos[i] || !is_placed(infos[i]));
+    }
     for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         rc = read_child(NULL != infos ? infos[i] : NULL, maxprocs[i], &spawn->children[i]);
     }
     for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         spawn->maxprocs[i] = spawn->children[i].processes;
-        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i]);
+        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i], unbound);
         rc = NULL != spawn->infos[i] ? OMPI_SUCCESS : MPIX_ENDPOINTS_CAUSE_SPAWN;
     }
     return rc;
