@@ -133,7 +133,8 @@ our @ENTRIES = (
       longer => [qw(2x9/node 4x4/tcp)], quick => ['3x3/node'] },
     # Everything in messages of many rails, and through no slot.
     { program => 'coll_layout', variant => 'rails', plain => 0, configs => [qw(2x2/node 3x3/tcp)],
-      quick => [], mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
+      longer => ['2x9/node'], quick => [],
+      mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
     # In the node's memory: all of it in small sections, and nothing; also with late members.
     { program => 'coll_layout', variant => 'shelves', plain => 0, configs => [qw(2x2/node 3x3/node)],
       quick => ['2x2/node'], mca => $SHELVES },

@@ -188,8 +188,8 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     handle->has_waited = false;
     if (0 != waiting.words[0]) {
         mca_coll_epcoll_component.door->wait_end(&waiting);
-        memset(&waiting, 0, sizeof(waiting));
     }
+    memset(&waiting, 0, sizeof(waiting)); /* the thread's next wait may be on another handle */
     if (0 == rc) {
         return MPI_SUCCESS;
     }

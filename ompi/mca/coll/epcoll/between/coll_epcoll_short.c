@@ -49,7 +49,10 @@ typedef struct short_t {
 bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
                              const mca_coll_epcoll_call_t *call)
 {
+    /* A process that has more members than a group goes the long way: its messages are the same then, as long
+     * as that is by one rail. */
     return EPCOLL_ALLREDUCE == call->kind && TRAY >= call->bytes && 0 == handle->member.levels
+           && 2 > call->bytes / mca_coll_epcoll_component.rail_size
            && mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
@@ -146,7 +149,9 @@ static int up(short_t *brief)
                brief->is_tray ? 0 : all.size);
     if (brief->leader == member->index) {
         rc = put_together(brief, &all);
-        epcoll_all_came(member);
+        if (0 == rc) {
+            epcoll_all_came(member);
+        }
     }
     if (0 == rc) {
         epcoll_end(member);
