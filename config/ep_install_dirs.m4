@@ -54,7 +54,7 @@ AC_DEFUN([EP_INSTALL_DIRS], [
            test "`cd "$ep_dir" && pwd -P`" = "$EP_OMPI_MODULES"],
         [fortrandir='${includedir}/openmpi-endpoints'])
     EP_FORTRAN_INCLUDE=
-    AS_IF([test "$fortrandir" != "$headerdir"], [EP_FORTRAN_INCLUDE=' -I$(fortrandir)'])
+    AS_IF([test "$fortrandir" != "$headerdir"], [EP_FORTRAN_INCLUDE='-I$(fortrandir) '])
     AC_SUBST([fortrandir])
     AC_SUBST([EP_FORTRAN_INCLUDE])
     AC_SUBST([OMPI_MPIF_EXT_H])

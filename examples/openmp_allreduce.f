@@ -23,12 +23,15 @@
       parameter (most = 256)
       integer ep(most), level, ierr, nt, wrong
       integer omp_get_num_threads, omp_get_thread_num
+      integer omp_get_max_threads
       integer rank_wrong
       external omp_get_num_threads, omp_get_thread_num, rank_wrong
+      external omp_get_max_threads
 
       call MPI_INIT_THREAD(MPI_THREAD_MULTIPLE, level, ierr)
       wrong = 0
 !$omp parallel private(nt) reduction(+:wrong)
+!$omp&         num_threads(min(most, omp_get_max_threads()))
       nt = omp_get_num_threads()
 !$omp single
       call MPIX_COMM_CREATE_ENDPOINTS(MPI_COMM_WORLD, nt,

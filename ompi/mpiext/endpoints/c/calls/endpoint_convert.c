@@ -37,7 +37,8 @@ MPIX_ENDPOINTS_EXPORT MPI_Fint MPIX_Endpoint_c2f(MPIX_Endpoint endpoint)
 
 MPIX_ENDPOINTS_EXPORT MPIX_Endpoint PMPIX_Endpoint_f2c(MPI_Fint endpoint)
 {
-    const bool is_there = 0 < endpoint && mpix_endpoints_process_count() >= endpoint;
+    const bool is_there = mpix_endpoints_process_is_static() && 0 < endpoint
+                          && mpix_endpoints_process_count() >= endpoint;
 
     return is_there ? mpix_endpoints_process_endpoint((int) endpoint - 1) : MPIX_ENDPOINT_NULL;
 }
