@@ -125,6 +125,7 @@ static void plan_tour(merge_t *merge, const epml_web_view_t *view)
     mca_pml_epml_tour_t *tour = &merge->tour;
 
     tour->stops = view->stops;
+    tour->is_lost = MPIX_ENDPOINTS_ERR_LOST == merge->explore.error;
     for (int i = 0; i < tour->stops; ++i) {
         const mca_pml_epml_trail_t *trail = &merge->explore.trail[view->stop[i]];
 

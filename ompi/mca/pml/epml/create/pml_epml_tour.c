@@ -130,7 +130,9 @@ int mca_pml_epml_tour_max(mca_pml_epml_tour_t *tour, int64_t *values, int count,
         /* The root of the first stop is the tree's; that of the second one has heard in the first
          * what it passes on, or has not. */
         memcpy(heard, have ? values : mine, size - sizeof(*values));
-        heard[count] = 0 == i ? mine[count] : have ? WELL : worse(FAILED, failed);
+        heard[count] = 0 == i ? mine[count]
+                       : have ? WELL
+                              : worse(tour->is_lost ? LOST : FAILED, failed);
         failed = worse(failed, pass_on(stop, heard, count + 1, MPI_INT64_T));
         if (!stop->is_over && WELL != heard[count]) {
             failed = worse(failed, heard[count]);

@@ -42,7 +42,8 @@ typedef struct mca_pml_epml_stop_t {
 } mca_pml_epml_stop_t;
 
 typedef struct mca_pml_epml_tour_t {
-    int stops; /**< 1 or 2 */
+    int stops;    /**< 1 or 2 */
+    bool is_lost; /**< what is over from the beginning is so because a member was lost */
     mca_pml_epml_stop_t stop[EPML_WEB_EDGES];
 } mca_pml_epml_tour_t;
 
