@@ -84,6 +84,7 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
         set->last.row = 0;
     }
     entry->watched.is = false;
+    entry->last.row = 0; /* if it was a set */
 }
 
 /** A number is nobody's any more. */
@@ -93,7 +94,6 @@ static void leave(mca_btl_epofi_socket_t *entry)
     atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
     mca_btl_epofi_socket_unwatch(entry);
-    entry->last.row = 0;
     mca_btl_epofi_socket_forget_caller(entry);
 }
 
