@@ -24,6 +24,8 @@ use File::Path qw(make_path);
 #     list, from who has waited for it.
 #   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from who closes it to
 #     who gets it next, and what is kept of it with it, through the kernel.
+#   idle_free: looks at a reference count of OPAL's, which it and libmpi drop by atomic operations; who
+#     sees that it has the last one is alone.
 #   opal_lifo, opal_read_counted_pointer, wrap: OPAL's free lists, which work by a compare-and-swap of
 #     128 bits, and the message objects that come out of them.
 #   wait_sync_update: libmpi's way to wake who waits for a request of a file, by words on his stack; it
@@ -32,7 +34,8 @@ use File::Path qw(make_path);
 #     tests that read what a nonblocking collective has brought; libnbc, not seen, hands it over.
 my $SUPPRESSIONS = join '', map { "race:$_\n" }
     qw(ompi_comm_activate_nb mpix_endpoints_steps_request cid_agreed activated module_construct
-       comm_query mca_btl_epofi_socket_unwatch mca_btl_epofi_guess_ mca_coll_epcoll_pending_free opal_lifo_ opal_read_counted_pointer wrap
+       comm_query mca_btl_epofi_socket_unwatch mca_btl_epofi_guess_ idle_free
+       mca_coll_epcoll_pending_free opal_lifo_ opal_read_counted_pointer wrap
        wait_sync_update
        check_vector_collectives check_reduce_scatter check_nonblocking check_collectives);
 
