@@ -73,23 +73,31 @@ static void bind_all(struct ept *t, const cpu_set_t *to)
     }
 }
 
-/* Before any endpoint: what was asked before the threads were bound does not decide who is in a crowd. */
-static void case_bound_later(MPI_Comm comm, struct ept *t)
+/* All threads on the first of their cores.  @param[out] before  where this one was */
+static void bind_to_first(struct ept *t, cpu_set_t *before)
 {
-    MPI_Comm comms[2];
-    cpu_set_t before, one;
-    char text[8192];
+    cpu_set_t one;
     int cpu = 0;
 
-    (void) comm;
-    ask(t, MPI_COMM_SELF);
-    EPT_EQ(t, 0, sched_getaffinity(0, sizeof(before), &before));
-    while (!CPU_ISSET(cpu, &before)) {
+    EPT_EQ(t, 0, sched_getaffinity(0, sizeof(*before), before));
+    while (!CPU_ISSET(cpu, before)) {
         ++cpu;
     }
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     bind_all(t, &one);
+}
+
+/* Before any endpoint: what was asked before the threads were bound does not decide who is in a crowd. */
+static void case_bound_later(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm comms[2];
+    cpu_set_t before;
+    char text[8192];
+
+    (void) comm;
+    ask(t, MPI_COMM_SELF);
+    bind_to_first(t, &before);
     EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, 2, MPI_INFO_NULL, comms));
     EPT_EQ(t, MPI_SUCCESS, mpix_endpoints_report(text, sizeof(text)));
     EPT_CHECK(t, NULL != strstr(text, " 1 for this process"), "not one core: %s", text);
@@ -100,17 +108,10 @@ static void case_bound_later(MPI_Comm comm, struct ept *t)
 
 static void case_cores(MPI_Comm comm, struct ept *t)
 {
-    cpu_set_t before, one;
-    int cpu = 0;
+    cpu_set_t before;
 
     (void) comm;
-    EPT_EQ(t, 0, sched_getaffinity(0, sizeof(before), &before));
-    while (!CPU_ISSET(cpu, &before)) {
-        ++cpu;
-    }
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    bind_all(t, &one);
+    bind_to_first(t, &before);
     ask(t, MPI_COMM_SELF);
     EPT_EQ(t, 1, optimal);
     bind_all(t, &before);
