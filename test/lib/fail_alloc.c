@@ -14,8 +14,9 @@
  * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight
  * from our own libraries, by the thread that gave the order, are counted.
  *
- *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone; before the
- *                                   first order of the process
+ *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone, be they Open
+ *                                   MPI's; before the first order of the process
+ *   void ept_fail_alloc_sized(size_t size)    calls for so many bytes alone; 0: any
  *   void ept_fail_alloc(long n)     the n-th call from now on fails, once; 0: none
  *   int ept_fail_alloc_done(void)   has it failed?  No more does after this
  *
@@ -47,19 +48,20 @@ static int range_count;
 static const char *only; /**< NULL: all of ours */
 
 static __thread long left;
+static __thread size_t sized;
 static __thread bool done;
+
+static bool is_ours(const char *name)
+{
+    return NULL != strstr(name, "mca_pml_epml") || NULL != strstr(name, "mca_btl_ep")
+           || NULL != strstr(name, "mca_coll_epcoll") || NULL != strstr(name, "libmpix_endpoints");
+}
 
 static int note_ranges(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void) size;
     (void) data;
-    if (NULL != only && NULL == strstr(info->dlpi_name, only)) {
-        return 0;
-    }
-    if (NULL == strstr(info->dlpi_name, "mca_pml_epml")
-        && NULL == strstr(info->dlpi_name, "mca_btl_ep")
-        && NULL == strstr(info->dlpi_name, "mca_coll_epcoll")
-        && NULL == strstr(info->dlpi_name, "libmpix_endpoints")) {
+    if (NULL != only ? NULL == strstr(info->dlpi_name, only) : !is_ours(info->dlpi_name)) {
         return 0;
     }
     for (int i = 0; i < info->dlpi_phnum && range_count < MOST_RANGES; ++i) {
@@ -78,6 +80,11 @@ EXPORT void ept_fail_alloc_of(const char *name)
     only = name;
 }
 
+EXPORT void ept_fail_alloc_sized(size_t size)
+{
+    sized = size;
+}
+
 EXPORT void ept_fail_alloc(long n)
 {
     if (0 == range_count) {
@@ -93,9 +100,9 @@ EXPORT int ept_fail_alloc_done(void)
     return done;
 }
 
-static bool fails(const void *caller)
+static bool fails(const void *caller, size_t size)
 {
-    if (0 == left) {
+    if (0 == left || (0 != sized && size != sized)) {
         return false;
     }
     for (int i = 0; i < range_count; ++i) {
@@ -111,22 +118,22 @@ static bool fails(const void *caller)
 
 EXPORT void *malloc(size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+    return fails(__builtin_return_address(0), size) ? NULL : __libc_malloc(size);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+    return fails(__builtin_return_address(0), count * size) ? NULL : __libc_calloc(count, size);
 }
 
 EXPORT void *realloc(void *old, size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+    return fails(__builtin_return_address(0), size) ? NULL : __libc_realloc(old, size);
 }
 
 EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    if (fails(__builtin_return_address(0))) {
+    if (fails(__builtin_return_address(0), size)) {
         return ENOMEM;
     }
     *memory = __libc_memalign(alignment, size);
@@ -135,5 +142,5 @@ EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+    return fails(__builtin_return_address(0), size) ? NULL : __libc_memalign(alignment, size);
 }

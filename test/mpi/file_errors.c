@@ -16,14 +16,17 @@
  * is left that was not there; though only one member is wrong.  The communicator, and a file that is
  * open, work on.
  *
- * Guards: agreed.c, members.c, posix.c, reasons.c, seam_file.c
+ * Guards: agreed.c, meetings.c, members.c, posix.c, reasons.c, seam_file.c
  */
 
 #include "file_tools.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int try_open(MPI_Comm comm, const char *name, int amode)
@@ -95,6 +98,38 @@ static void case_names(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, -1, file_size(name));
     EPT_EQ(t, 0, file_size(other));
     file_remove(comm, other);
+}
+
+/* The last process is in a folder that is gone, so it knows no whole name; the others do. */
+static void case_folder(MPI_Comm comm, struct ept *t)
+{
+    const bool lost = t->proc == t->nprocs - 1;
+    char before[PATH_MAX], folder[FILE_NAME_MAX], relative[FILE_NAME_MAX];
+    const char *name;
+
+    file_name(comm, t, "folder", folder);
+    name = strrchr(folder, '/');
+    snprintf(relative, sizeof(relative), "%s", NULL == name ? folder : name + 1);
+    EPT_CHECK(t, NULL != getcwd(before, sizeof(before)), "where are we?");
+    ept_local_barrier(t);
+    if (lost && 0 == t->local) {
+        EPT_EQ(t, 0, mkdir(folder, 0700));
+        EPT_EQ(t, 0, chdir(folder));
+        EPT_EQ(t, 0, rmdir(folder));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    for (int i = 0; i < 3; ++i) {
+        EPT_CHECK(t, MPI_SUCCESS != try_open(comm, relative, MPI_MODE_RDWR | MPI_MODE_CREATE),
+                  "opened by a member that is nowhere");
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_CHECK(t, 0 <= fcntl(0, F_GETFD), "the program's own file has been closed");
+    if (lost && 0 == t->local) {
+        EPT_EQ(t, 0, chdir(before));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_EQ(t, -1, file_size(relative));
+    EPT_OK(t, MPI_Barrier(comm));
 }
 
 static void case_sizes(MPI_Comm comm, struct ept *t)
@@ -324,6 +359,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_modes);
     EPT_CASE(t, case_names);
+    EPT_CASE(t, case_folder);
     EPT_CASE(t, case_sizes);
     EPT_CASE(t, case_views);
     EPT_CASE(t, case_full);

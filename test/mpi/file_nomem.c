@@ -14,12 +14,12 @@
  *
  * One member has no memory for what it needs to open a file, or to read or write collectively: each
  * allocation of the library's in turn fails once (test/lib/fail_alloc.c), at the first and at the last
- * rank.  A call succeeds at all or fails at all, nobody hangs, and no file of the program's is closed;
+ * rank (with --of libmpi.so a certain one of ompio's).  A call succeeds at all or fails at all, nobody hangs, and no file of the program's is closed;
  * what has been read is right, and the next call as well.
  *
  * EPT-LIBS: -ldl
  *
- * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, members.c, streams.c
+ * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, meetings.c, members.c, streams.c
  */
 
 #define _GNU_SOURCE
@@ -36,14 +36,16 @@ enum { MOST = 100, BLOCK = 1000, BLOCKS = 300, BYTES = BLOCK * BLOCKS };
 static void (*fail_alloc)(long n);
 static int (*fail_alloc_done)(void);
 static void (*fail_alloc_of)(const char *name);
+static void (*fail_alloc_sized)(size_t size);
 
 void test_process_begin(void)
 {
     *(void **) &fail_alloc = dlsym(RTLD_DEFAULT, "ept_fail_alloc");
     *(void **) &fail_alloc_done = dlsym(RTLD_DEFAULT, "ept_fail_alloc_done");
     *(void **) &fail_alloc_of = dlsym(RTLD_DEFAULT, "ept_fail_alloc_of");
+    *(void **) &fail_alloc_sized = dlsym(RTLD_DEFAULT, "ept_fail_alloc_sized");
     if (NULL != fail_alloc_of) {
-        fail_alloc_of("libmpix_endpoints");
+        fail_alloc_of(ept_option("of", "libmpix_endpoints"));
     }
 }
 
@@ -162,6 +164,42 @@ static void moves(MPI_Comm comm, struct ept *t, int victim)
     free(data);
 }
 
+/* What ompio puts ranks together in, by their number: an element of it has 24 bytes.  (Other numbers
+ * of members make it as long as other things that libmpi does not look whether it has got.) */
+static void case_groups(MPI_Comm comm, struct ept *t)
+{
+    const bool victim = t->rank == t->size - 1;
+    char name[FILE_NAME_MAX];
+    unsigned char sent[8], got[8];
+    MPI_File file = MPI_FILE_NULL;
+    int rc, done;
+
+    file_name(comm, t, "groups", name);
+    fail_alloc_sized((size_t) t->size * 24);
+    for (int round = 0; round < 2; ++round) {
+        SHORT_OF_MEMORY(victim, 1,
+                        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
+                                      &file),
+                        rc, done);
+        EPT_EQ(t, true, none_failed(comm, t, rc, "open", 1) == !anybody(comm, done));
+        EPT_EQ(t, 1, anybody(comm, done));
+    }
+    file = file_create(comm, t, name, 0);
+    SHORT_OF_MEMORY(victim, 1,
+                    MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), rc,
+                    done);
+    EPT_EQ(t, 1, anybody(comm, done));
+    EPT_EQ(t, false, none_failed(comm, t, rc, "view", 1));
+    fail_alloc_sized(0);
+    ept_fill(sent, 0, sizeof(sent), (uint64_t) t->rank);
+    EPT_OK(t, MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    EPT_OK(t, MPI_File_write_at_all(file, t->rank * 8, sent, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_File_read_at_all(file, t->rank * 8, got, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+    EPT_FILL(t, got, sizeof(got), (uint64_t) t->rank);
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+}
+
 static void case_first(MPI_Comm comm, struct ept *t)
 {
     opens(comm, t, 0, MPI_MODE_CREATE);
@@ -180,7 +218,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CHECK(t, NULL != fail_alloc, "fail_alloc is not there");
-    if (NULL != fail_alloc) {
+    if (NULL != fail_alloc && 0 == strcmp("libmpi.so", ept_option("of", ""))) {
+        EPT_CASE(t, case_groups);
+    } else if (NULL != fail_alloc) {
         EPT_CASE(t, case_first);
         EPT_CASE(t, case_last);
     }

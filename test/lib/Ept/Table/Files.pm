@@ -37,6 +37,9 @@ our @ENTRIES = (
     # Each allocation of the library's fails once.
     { program => 'file_nomem', configs => [qw(2x1/node 2x2/node)], plain => 0, quick => [],
       preload => 'fail_alloc', timeout => 60, says => 'file_select\(\) failed' },
+    { program => 'file_nomem', variant => 'ompio', configs => [qw(1x4 2x2/node)], plain => 0,
+      quick => [], preload => 'fail_alloc', timeout => 60, args => '--of libmpi.so',
+      says => 'OUT OF MEMORY|file_select\(\) failed' },
     # On three nodes.
     { program => 'file_basic', variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
       quick => [], plain => 0 },

@@ -32,6 +32,7 @@
 #include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
+#include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_merge.h"
 #include "mpiext_endpoints_messages.h"

@@ -29,6 +29,7 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_handle.h"
+#include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"
@@ -168,7 +169,7 @@ static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_
 static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
                     ompi_datatype_t *filetype, const char *datarep, opal_info_t *info)
 {
-    const ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = file_of(handle);
     size_t etype_size;
     int rc;
 
@@ -178,10 +179,12 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     if (OMPI_SUCCESS == rc && MPI_DISPLACEMENT_CURRENT == disp) {
         rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
     }
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_ompio.io_module_file_set_view(handle, disp, etype, filetype,
-                                                              datarep, info)
-               : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mpix_endpoints_meetings_begin();
+    rc = mpix_endpoints_ompio.io_module_file_set_view(handle, disp, etype, filetype, datarep, info);
+    return mpix_endpoints_meetings_view(file, rc);
 }
 
 /** In the place of ompio's barriers at closing.  Some may not come to them: who has heard of a loss, or has
@@ -371,13 +374,16 @@ int mpix_endpoints_members_collective(ompio_file_t *file, int rc)
                                                               change)
                                         : NULL;
 
+    mpix_endpoints_meetings_reached(MPIX_ENDPOINTS_MEETING_COLLECTIVE);
     rc = mpix_endpoints_crew_make(file, OMPI_SUCCESS == rc && NULL == copy
                                             ? OMPI_ERR_OUT_OF_RESOURCE
                                             : rc);
 
-    /* ompio's own for all if one has no memory: this all learn alike, but not a loss, with which
-     * ompio's cannot cope. */
-    if (NULL != copy && ompi_errcode_get_mpi_code(OMPI_ERR_OUT_OF_RESOURCE) != rc) {
+    /* ompio's own for all if one has no memory, so that nobody has opened it: this all learn alike, but
+     * not a loss, with which ompio's cannot cope.  Of a file that is open all have had ours. */
+    if (NULL != copy
+        && (0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN)
+            || ompi_errcode_get_mpi_code(OMPI_ERR_OUT_OF_RESOURCE) != rc)) {
         file->f_fcoll = copy;
     }
     return rc;

@@ -129,8 +129,10 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
         mpix_endpoints_show_help_once("no ompio", &said);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
+    mpix_endpoints_meetings_begin();
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
     if (NULL != file->f_io_selected_data) {
+        rc = mpix_endpoints_meetings_open(file, rc);
         mpix_endpoints_handle(file); /* also if opening has failed: it is closed by libmpi now */
     }
     rc = OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
