@@ -242,6 +242,7 @@ typedef struct stress_t {
     guarded_t guarded;
     bool may_bias;
     bool mortal; /**< the threads end and are replaced */
+    bool hints;  /**< they set how many acquisitions win the bias, whenever they are in */
     int owners;  /**< workers that enter very often, each in its time */
     int workers;
     uint64_t laziness; /**< of the hooks; 0: no hooks */
@@ -278,6 +279,10 @@ static void stress_inside(worker_t *worker)
         if (4 == i && 0 == tap_below(&worker->random, 256)) {
             sched_yield();
         }
+    }
+    if (stress->hints && 0 == tap_below(&worker->random, 64)) {
+        epml_lock_set_streak(&stress->lock,
+                             0 == tap_below(&worker->random, 2) ? 2 : EPML_LOCK_BIAS_AFTER);
     }
     ++guarded->entries;
     ++*(stress->lock.by_bias ? &guarded->by_bias : &guarded->proper);
@@ -399,6 +404,7 @@ static void case_stress(const char *name, stress_t shape)
     memset((void *) &stress, 0, sizeof(stress));
     stress.may_bias = shape.may_bias;
     stress.mortal = shape.mortal;
+    stress.hints = shape.hints;
     stress.owners = shape.owners;
     stress.workers = shape.workers;
     stress.laziness = shape.laziness;
@@ -448,6 +454,12 @@ int main(int argc, char **argv)
                                               .workers = 5,
                                               .laziness = 2000,
                                               .target = 300 / less});
+        case_stress("levels that change", (stress_t){.may_bias = 1 == may_bias,
+                                                     .owners = 3,
+                                                     .workers = 6,
+                                                     .hints = true,
+                                                     .laziness = 2000,
+                                                     .target = 300 / less});
         case_stress("threads that end", (stress_t){.may_bias = 1 == may_bias,
                                                    .owners = 3,
                                                    .workers = 5,

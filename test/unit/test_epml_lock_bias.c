@@ -241,6 +241,47 @@ static void case_visits(void)
     tap_case_done();
 }
 
+static void set_streak(epml_lock_t *lock, uint32_t streak)
+{
+    epml_lock_enter(lock);
+    epml_lock_set_streak(lock, streak);
+    epml_lock_leave(lock, true);
+}
+
+/** As mpix_thread_level does: for who holds the lock proper, and for who is in by the bias. */
+static void case_streak_set(void)
+{
+    const int few = 8;
+    epml_lock_t lock;
+
+    tap_case("how many acquisitions win the bias changes at any time");
+    atomic_store(&epml_lock_endings_until, 0);
+    epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
+    take(&lock, few);
+    TAP_EQ(0, atomic_load(&lock.owner));
+    TAP_EQ(0, lock.biases);
+    set_streak(&lock, 2);
+    TAP_CHECK(0 != atomic_load(&lock.owner), "no bias after %d and 1", few);
+    TAP_EQ(1, lock.biases);
+    /* From within: it is kept, and the next one takes as long as it did. */
+    set_streak(&lock, EPML_LOCK_BIAS_AFTER);
+    TAP_CHECK(0 != atomic_load(&lock.owner), "the bias went when the streak was set");
+    end_after(&lock, EPML_LOCK_BIAS_WORTH);
+    take(&lock, EPML_LOCK_BIAS_AFTER - 1);
+    TAP_EQ(0, atomic_load(&lock.owner));
+    take(&lock, 1);
+    TAP_CHECK(0 != atomic_load(&lock.owner), "no bias after %d", EPML_LOCK_BIAS_AFTER);
+    TAP_EQ(2, lock.biases);
+    /* What was learned at one level does not hold for another, but for the same it does. */
+    lock.bias_after = EPML_LOCK_BIAS_MOST;
+    set_streak(&lock, EPML_LOCK_BIAS_AFTER);
+    TAP_EQ(EPML_LOCK_BIAS_MOST, lock.bias_after);
+    set_streak(&lock, 2);
+    TAP_EQ(2, lock.bias_after);
+    TAP_EQ(2, lock.bias_least);
+    tap_case_done();
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epml_lock_bias", TAP_SANITIZED ? 240 : 120);
@@ -253,5 +294,6 @@ int main(int argc, char **argv)
     case_many();
     case_worth();
     case_visits();
+    case_streak_set();
     return tap_end();
 }

@@ -44,6 +44,9 @@ our @ENTRIES = (
     { program => 'coll_different', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, args => '--long 4000', timeout => 240,
       says => 'have called different' },
+    # Whose builds have no bias to count.
+    { program => 'hint_level', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
+      plain => 0, args => '--case in_use', timeout => 240 },
     { program => 'variables', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, timeout => 240 },
     # With a thread that sends packets whose own thread has left.

@@ -168,6 +168,8 @@ our @ENTRIES = (
     { program => 'callbacks', variant => 'tsan', kind => 'tsan', configs => ['1x1'], quick => [],
       plain => 0, timeout => 60 },
     { program => 'shared_endpoint', configs => [qw(1x1 1x2 1x4 2x2)], longer => [qw(2x1 4x2/tcp)] },
+    { program => 'hint_level', configs => [qw(1x1 1x4 2x2/tcp)], longer => ['2x2/node'], plain => 0,
+      says => 'mpix_thread_level.*frobnicated' },
     { program => 'cancel', configs => [qw(1x2 2x1/tcp 2x1/shm 2x2/node)], quick => ['2x1/tcp'],
       plain => 0 },
 

@@ -93,11 +93,13 @@ typedef struct epml_lock_t {
     bool by_bias;                         /**< how the present holder came in; the holder's own */
     uint8_t slot;                         /**< by_bias: the holder's slot */
     uint32_t streak;     /**< acquisitions of the lock proper in a row by candidate; under it */
-    uint32_t bias_after; /**< acquisitions in a row by one thread that win it the bias */
+    uint32_t bias_after; /**< acquisitions in a row by one thread that win it the bias; written by
+                          * who is in, in either way, read by who has the lock proper */
     _Atomic uintptr_t candidate;      /**< who took the lock proper last; under it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
     uint64_t biased_ns;               /**< when the last bias began; under the lock proper */
-    uint32_t bias_least;              /**< what bias_after was at first */
+    uint32_t bias_least;              /**< what bias_after was at first; likewise */
+    uint32_t biases;                  /**< counts biases won; under the lock proper */
 } epml_lock_t;
 
 /** Up to when the endings so far have used up what the process may have, in nanoseconds of
@@ -151,6 +153,7 @@ static inline void epml_lock_init(epml_lock_t *lock, uint32_t bias_after)
     lock->bias_after = bias_after;
     lock->bias_least = bias_after;
     lock->biased_ns = 0;
+    lock->biases = 0;
     atomic_init(&lock->candidate, 0);
 }
 
@@ -218,7 +221,7 @@ static inline void epml_lock_spend(uint64_t now)
     atomic_store_explicit(&epml_lock_endings_until, until, memory_order_relaxed);
 }
 
-/** A bias has ended: was it worth it?  The lock proper is held. */
+/** A bias has ended: was it worth it?  The lock proper is held, and the owner is out. */
 static inline void epml_lock_judge(epml_lock_t *lock, uint64_t now)
 {
     if (now - lock->biased_ns < EPML_LOCK_BIAS_WORTH) {
@@ -245,13 +248,14 @@ static __attribute__((noinline, unused)) void epml_lock_end_bias(epml_lock_t *lo
     const uint64_t now = EPML_LOCK_CLOCK();
 
     epml_lock_revoke(lock, now);
-    epml_lock_judge(lock, now);
     for (uint32_t spins = 1; epml_lock_owner_in(lock, owner); ++spins) {
         epml_lock_relax();
         if (0 == spins % 64) {
             sched_yield();
         }
     }
+    /* Not before the owner is out: it may have been in to set the streak (epml_lock_set_streak). */
+    epml_lock_judge(lock, now);
 }
 
 /** Try to take the lock proper; its holder may have to end a bias yet. */
@@ -289,6 +293,7 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
     for (unsigned int i = 0; i < EPML_LOCK_SLOTS && 0 == self % EPML_LOCK_SLOTS; ++i) {
         if (0 == lock->users[i]) {
             lock->users[i] = self;
+            ++lock->biases;
             /* Relaxed: the new owner is this thread. */
             atomic_store_explicit(&lock->owner, self + i, memory_order_relaxed);
             return;
@@ -397,6 +402,19 @@ static inline void epml_lock_enter(epml_lock_t *lock)
 {
     if (__builtin_expect(!epml_lock_try(lock), 0)) {
         epml_lock_wait(lock);
+    }
+}
+
+/** From now on so many acquisitions in a row win the bias, as if the lock were new; who has it keeps
+ * it.  The caller is in.
+ *
+ * If it is in by its bias, others may hold the lock proper, but wait for it before they read or write
+ * these fields: epml_lock_owner_in's acquire pairs with the release in epml_lock_leave. */
+static inline void epml_lock_set_streak(epml_lock_t *lock, uint32_t bias_after)
+{
+    if (bias_after != lock->bias_least) {
+        lock->bias_least = bias_after;
+        lock->bias_after = bias_after;
     }
 }
 

@@ -100,6 +100,7 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     comm->peers = peers;
     comm->local = local;
     comm->comm = newcomm;
+    comm->level = EPML_LEVEL_NONE;
 
     mca_pml_epml_lock(ep);
     mca_pml_epml_lost_attach(comm);

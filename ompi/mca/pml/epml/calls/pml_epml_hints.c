@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * What the user promises of a communicator by info keys, and what is gained by it.
+ * What the user promises of a communicator by info keys, and what is gained by it; how many threads
+ * use a handle.
  *
  *   mpi_assert_no_any_tag, mpi_assert_no_any_source   its messages leave out the queues of such
  *       wildcards (epml_match_promise); promises of the receiving side, kept by its endpoint
@@ -20,7 +21,10 @@
  *   mpi_assert_exact_length   nothing: every message carries its length for the status, and
  *       whether it fits is one comparison.  So the key is not taken, and not shown
  *
- * Tests: p2p_assert
+ *   mpix_thread_level   how soon a thread gets the bias of the endpoint's lock: of each handle's own,
+ *       the highest is in force
+ *
+ * Tests: p2p_assert, hint_level
  */
 
 #include "ompi_config.h"
@@ -97,33 +101,92 @@ static const char *set_allow_overtaking(opal_infosubscriber_t *object, const cha
 static const struct {
     const char *key;
     opal_key_interest_callback_t *set;
-} hints[] = {{"mpi_assert_no_any_tag", set_no_any_tag},
+} assertions[] = {{"mpi_assert_no_any_tag", set_no_any_tag},
              {"mpi_assert_no_any_source", set_no_any_source},
              {"mpi_assert_allow_overtaking", set_allow_overtaking}};
 
-#define NUM_HINTS (sizeof(hints) / sizeof(hints[0]))
+#define NUM_ASSERTIONS (sizeof(assertions) / sizeof(assertions[0]))
+
+/* ---- how many threads ------------------------------------------------------------------------ */
+
+static const char level_key[] = "mpix_thread_level";
+static const char *const level_names[EPML_LEVELS] = {"single", "funneled", "serialized",
+                                                     "multiple"};
+
+mca_pml_epml_level_t mca_pml_epml_level_read(const char *value)
+{
+    for (int level = EPML_LEVEL_SINGLE; level <= EPML_LEVEL_MULTIPLE; ++level) {
+        if (0 == strcasecmp(value, level_names[level])) {
+            return (mca_pml_epml_level_t) level;
+        }
+    }
+    EPML_SHOW_HELP("bad thread level", true, value);
+    return EPML_LEVEL_NONE;
+}
+
+/** libmpi calls it with each new value, and with "" for a handle that begins without one.
+ * @return what the handle shows from now on: a value that is none changes nothing; NULL: nothing */
+static const char *set_level(opal_infosubscriber_t *object, const char *key, const char *value)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm((ompi_communicator_t *) object);
+    const mca_pml_epml_level_t said = '\0' == *value ? EPML_LEVEL_NONE
+                                                     : mca_pml_epml_level_read(value);
+    mca_pml_epml_level_t level;
+
+    (void) key;
+    if (NULL == comm) {
+        return NULL;
+    }
+    mca_pml_epml_lock(comm->ep);
+    if (EPML_LEVEL_NONE != said) {
+        mca_pml_epml_comm_say_level(comm, said);
+    }
+    level = comm->level;
+    mca_pml_epml_unlock(comm->ep);
+    return EPML_LEVEL_NONE == level ? NULL : level_names[level];
+}
+
+int mca_pml_epml_hints_set_level(ompi_communicator_t *comm, mca_pml_epml_level_t level)
+{
+    return opal_info_set(comm->super.s_info, level_key,
+                         set_level(&comm->super, level_key, level_names[level]));
+}
+
+int mca_pml_epml_hints_descend(ompi_communicator_t *comm, const ompi_communicator_t *from)
+{
+    mca_pml_epml_comm_t *state = mca_pml_epml_comm(from);
+    mca_pml_epml_level_t level;
+
+    mca_pml_epml_lock(state->ep);
+    level = state->level;
+    mca_pml_epml_unlock(state->ep);
+    return EPML_LEVEL_NONE == level ? OMPI_SUCCESS : mca_pml_epml_hints_set_level(comm, level);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 int mca_pml_epml_hints_subscribe(ompi_communicator_t *comm)
 {
-    int rc = OMPI_SUCCESS;
+    int rc = opal_infosubscribe_subscribe(&comm->super, level_key, "", set_level);
 
-    for (size_t i = 0; OMPI_SUCCESS == rc && i < NUM_HINTS; ++i) {
-        rc = opal_infosubscribe_subscribe(&comm->super, hints[i].key, "false", hints[i].set);
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < NUM_ASSERTIONS; ++i) {
+        rc = opal_infosubscribe_subscribe(&comm->super, assertions[i].key, "false",
+                                          assertions[i].set);
     }
     return rc;
 }
 
 int mca_pml_epml_hints_copy(ompi_communicator_t *comm, opal_info_t *info)
 {
-    for (size_t i = 0; NULL != info && i < NUM_HINTS; ++i) {
+    for (size_t i = 0; NULL != info && i < NUM_ASSERTIONS; ++i) {
         opal_cstring_t *value = NULL;
         int flag = 0, rc;
 
-        if (OPAL_SUCCESS != opal_info_get(info, hints[i].key, &value, &flag) || 0 == flag) {
+        if (OPAL_SUCCESS != opal_info_get(info, assertions[i].key, &value, &flag) || 0 == flag) {
             continue;
         }
-        rc = opal_info_set(comm->super.s_info, hints[i].key,
-                           hints[i].set(&comm->super, hints[i].key, value->string));
+        rc = opal_info_set(comm->super.s_info, assertions[i].key,
+                           assertions[i].set(&comm->super, assertions[i].key, value->string));
         OBJ_RELEASE(value);
         if (OPAL_SUCCESS != rc) {
             return rc;

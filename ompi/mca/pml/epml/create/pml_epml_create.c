@@ -43,8 +43,6 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 #include "opal/util/info.h"
 
-static const char *const level_names[] = {"single", "funneled", "serialized", "multiple"};
-
 /** Read an info key.  @return its value, to be released, or NULL */
 static opal_cstring_t *info_value(opal_info_t *info, const char *key)
 {
@@ -69,17 +67,9 @@ static void read_info(mca_pml_epml_creation_t *creation, opal_info_t *info)
     creation->level = EPML_LEVEL_MULTIPLE;
     value = info_value(info, "mpix_thread_level");
     if (NULL != value) {
-        int level;
+        const mca_pml_epml_level_t level = mca_pml_epml_level_read(value->string);
 
-        for (level = EPML_LEVEL_SINGLE; level <= EPML_LEVEL_MULTIPLE; ++level) {
-            if (0 == strcasecmp(value->string, level_names[level])) {
-                creation->level = (mca_pml_epml_level_t) level;
-                break;
-            }
-        }
-        if (level > EPML_LEVEL_MULTIPLE) {
-            EPML_SHOW_HELP("bad thread level", true, value->string);
-        }
+        creation->level = EPML_LEVEL_NONE != level ? level : EPML_LEVEL_MULTIPLE;
         OBJ_RELEASE(value);
     }
 }
@@ -120,7 +110,7 @@ static void say_short_of(const mca_pml_epml_creation_t *creation, int made, int 
 
 static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t *comm)
 {
-    int rc = opal_info_set(comm->super.s_info, "mpix_thread_level", level_names[creation->level]);
+    int rc = mca_pml_epml_hints_set_level(comm, creation->level);
 
     if (OMPI_SUCCESS == rc) {
         rc = opal_info_set(comm->super.s_info, "same_num_ep", creation->promise ? "true" : "false");

@@ -27,7 +27,6 @@
 #include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
-#include "opal/util/info.h"
 
 /** Let Open MPI choose the communicator's collectives. */
 static int select_coll(ompi_communicator_t *comm)
@@ -138,14 +137,7 @@ int mca_pml_epml_handle_attributes(ompi_communicator_t *comm)
 
 int mca_pml_epml_handle_descend(ompi_communicator_t *comm, const ompi_communicator_t *handle)
 {
-    static const char key[] = "mpix_thread_level";
-    opal_cstring_t *level = NULL;
-    int flag = 0, rc = mca_pml_epml_handle_attributes(comm);
+    const int rc = mca_pml_epml_handle_attributes(comm);
 
-    if (OMPI_SUCCESS == rc
-        && OPAL_SUCCESS == opal_info_get(handle->super.s_info, key, &level, &flag) && 0 != flag) {
-        rc = opal_info_set(comm->super.s_info, key, level->string);
-        OBJ_RELEASE(level);
-    }
-    return rc;
+    return OMPI_SUCCESS == rc ? mca_pml_epml_hints_descend(comm, handle) : rc;
 }

@@ -30,10 +30,6 @@
 
 #include "ompi/constants.h"
 
-/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
- * so that the creating thread, which takes it once, does not get it. */
-#define EPML_LOCK_BIAS_FUNNELED 2
-
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
@@ -45,8 +41,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->life.references, 1);
     ep->life.uid = mca_pml_epml_context_ids(1); /* as unique as those are */
-    epml_lock_init(&ep->lock,
-                   EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED : EPML_LOCK_BIAS_AFTER);
+    epml_lock_init(&ep->lock, mca_pml_epml_lock_streak(level));
     ep->engine.turn = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
     ep->engine.net_countdown = 1;

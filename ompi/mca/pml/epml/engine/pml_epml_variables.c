@@ -79,6 +79,9 @@ static const struct {
     [EPML_COUNT_HELPS] = {"helps", SUM,
                           "Turns of an endpoint by threads that were not its own, since nobody "
                           "drove it"},
+    [EPML_COUNT_BIASES] = {"biases", SUM,
+                           "How often an endpoint's lock became one thread's own, which then takes "
+                           "it without an atomic operation"},
     [EPML_COUNT_TIMES_FULL] = {"times_full", SUM,
                                "How often an endpoint had more than pml_epml_unexpected_limit "
                                "bytes of messages without a receive"},
@@ -122,6 +125,7 @@ static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
                                - before->dropped,
         [EPML_COUNT_DEFERRED] = ep->wire.backlogged,
         [EPML_COUNT_HELPS] = ep->engine.helps,
+        [EPML_COUNT_BIASES] = ep->lock.biases,
         [EPML_COUNT_TIMES_FULL] = ep->flow.times_full,
         [EPML_COUNT_UNEXPECTED_MOST] = ep->flow.most,
         [EPML_COUNT_UNEXPECTED] = ep->match.unexpected_count,

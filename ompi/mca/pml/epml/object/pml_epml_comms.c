@@ -13,12 +13,13 @@
  *
  * An endpoint's communicators, by the context that messages carry.
  *
- * Tests: comm_tree, left
+ * Tests: hint_level, comm_tree, left
  */
 
 #include "ompi_config.h"
 
 #include "pml_epml_comms.h"
+#include "pml_epml_lock.h"
 #include "pml_epml_types.h"
 
 #include "ompi/constants.h"
@@ -39,8 +40,30 @@ int mca_pml_epml_comms_add(mca_pml_epml_comm_t *comm)
     return opal_hash_table_set_value_uint64(&comm->ep->comms.table, comm->context, comm);
 }
 
+void mca_pml_epml_comm_say_level(mca_pml_epml_comm_t *comm, mca_pml_epml_level_t level)
+{
+    uint32_t *said = comm->ep->comms.said;
+    int highest = EPML_LEVEL_MULTIPLE;
+
+    if (EPML_LEVEL_NONE != comm->level) {
+        --said[comm->level];
+    }
+    if (EPML_LEVEL_NONE != level) {
+        ++said[level];
+    }
+    comm->level = level;
+    while (EPML_LEVEL_NONE < highest && 0 == said[highest]) {
+        --highest;
+    }
+    if (EPML_LEVEL_NONE < highest) {
+        epml_lock_set_streak(&comm->ep->lock,
+                             mca_pml_epml_lock_streak((mca_pml_epml_level_t) highest));
+    }
+}
+
 void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm)
 {
+    mca_pml_epml_comm_say_level(comm, EPML_LEVEL_NONE);
     (void) opal_hash_table_remove_value_uint64(&comm->ep->comms.table, comm->context);
     comm->ep->comms.recent = NULL;
 }

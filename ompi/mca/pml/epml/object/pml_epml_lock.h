@@ -32,6 +32,16 @@
 
 BEGIN_C_DECLS
 
+/** Acquisitions that win the bias where the user promises that one thread uses the endpoint: two,
+ * so that the creating thread, which takes it once, does not get it. */
+#define EPML_LOCK_BIAS_FUNNELED 2
+
+/** How many acquisitions in a row win the bias of an endpoint's lock at this level. */
+static inline uint32_t mca_pml_epml_lock_streak(mca_pml_epml_level_t level)
+{
+    return EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED : EPML_LOCK_BIAS_AFTER;
+}
+
 /** May locks be biased on this machine?  Constant once the PML is selected. */
 extern bool mca_pml_epml_may_bias;
 

@@ -52,11 +52,13 @@ struct mpix_endpoints_work_t;
 
 /** How many threads use an endpoint at a time; info key mpix_thread_level. */
 typedef enum mca_pml_epml_level_t {
+    EPML_LEVEL_NONE = -1, /**< of a handle: nothing was said */
     EPML_LEVEL_SINGLE = 0,
     EPML_LEVEL_FUNNELED = 1,
     EPML_LEVEL_SERIALIZED = 2,
     EPML_LEVEL_MULTIPLE = 3
 } mca_pml_epml_level_t;
+#define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
 /** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
  * for good; both sides agree on it when they make each other's acquaintance. */
@@ -200,6 +202,7 @@ typedef struct mca_pml_epml_ep_comms_t {
     opal_hash_table_t table; /**< context -> mca_pml_epml_comm_t, for checking what arrives */
     struct mca_pml_epml_comm_t *recent;
     _Atomic uint32_t active; /**< with requests on their way; also read without the lock */
+    uint32_t said[EPML_LEVELS]; /**< handles by the level that was said for them */
 } mca_pml_epml_ep_comms_t;
 
 /** Messages without a receive, and holding their senders back: pml_epml_flow.h.  wire. */
@@ -328,6 +331,7 @@ typedef struct mca_pml_epml_comm_t {
     mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
+    mca_pml_epml_level_t level; /**< mpix_thread_level, of this handle; under the ep's lock */
     uint64_t active; /**< requests that hold a reference on comm, under the ep's lock */
     /** Partitioned receives that were freed before their send came; under the ep's lock. */
     struct mca_pml_epml_part_t *ghosts;
