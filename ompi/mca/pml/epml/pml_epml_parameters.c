@@ -55,6 +55,10 @@ static const ep_parameter_t parameters[] = {
     {.name = "max_endpoints", STORAGE(max_endpoints), .preset = 4096,
      .high = EPML_MAX_ENDPOINTS, .unit = "endpoints", SETTABLE, .level = OPAL_INFO_LVL_3,
      .help = "Number of endpoints that may live in one process at a time"},
+    {.name = "reserve", STORAGE(reserve), .preset = 0, .high = EPML_MAX_ENDPOINTS,
+     .unit = "network contexts", FIXED, .level = OPAL_INFO_LVL_5,
+     .help = "Network contexts that each process of a job which needs the network opens in MPI_Init, "
+             "so that its first endpoints need not; no more than the network has"},
     {.name = "cores", STORAGE(cores), .find_preset = find_cores,
      .flags = MCA_BASE_VAR_FLAG_DEFAULT_ONLY, .scope = MCA_BASE_VAR_SCOPE_CONSTANT,
      .level = OPAL_INFO_LVL_3,

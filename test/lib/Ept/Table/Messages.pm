@@ -244,6 +244,18 @@ our @ENTRIES = (
       longer => ['2x2'], quick => [], mca => $FEW, plain => 0, timeout => 120 },
     { program => 'part_requests', variant => 'few', configs => [qw(1x4 2x2/tcp 2x2/node)],
       longer => ['2x2'], quick => [], mca => $FEW, plain => 0 },
+    # Contexts that are there before the first endpoint: none, some, more than it takes or than there are.
+    (map { +{ program => 'reserve', variant => "$_->[0]", configs => ['2x0'], quick => [], plain => 0,
+              args => "--more $_->[2]",
+              mca => "btl_epshm_processes 0 btl_epofi_provider tcp pml_epml_reserve $_->[1]" } }
+        ['none', 0, 4], ['some', 3, 1], ['all', 6, 0]),
+    { program => 'reserve', variant => 'contexts', configs => ['2x0'], quick => [], plain => 0,
+      args => '--more 0', env => 'EPT_CONTEXTS=2', preload => 'few_contexts',
+      mca => 'btl_epshm_processes 0 btl_epofi_provider tcp pml_epml_reserve 8' },
+    # Not where everybody is reached by memory.
+    { program => 'reserve', variant => 'node', configs => ['2x0'], quick => [], plain => 0,
+      args => '--more 0', env => 'EPT_CONTEXTS=0', preload => 'few_contexts',
+      mca => 'pml_epml_reserve 4' },
     # A network with so many contexts for a process: endpoints share them.
     (map { +{ program => 'random_traffic', variant => "contexts$_", plain => 0,
               configs => [1 == $_ ? qw(2x4/tcp 2x2/shm) : '2x4/tcp'],

@@ -47,6 +47,7 @@ typedef struct mca_pml_epml_component_t {
     /* parameters */
     char *base_name;            /**< pml_epml_base: the wrapped PML; empty: Open MPI's choice */
     int max_endpoints;          /**< pml_epml_max_endpoints */
+    int reserve;                /**< pml_epml_reserve, network contexts */
     char *cores;                /**< pml_epml_cores, for ompi_info */
     bool progress_others;       /**< pml_epml_progress_others */
     size_t unexpected_limit;    /**< pml_epml_unexpected_limit, bytes */

@@ -27,6 +27,7 @@
 #include "pml_epml_calls.h"
 #include "pml_epml_dump.h"
 #include "pml_epml_module.h"
+#include "pml_epml_serve.h"
 
 #include "ompi/constants.h"
 #include "opal/mca/threads/mutex.h"
@@ -94,7 +95,12 @@ static int add_processes(ompi_proc_t **procs, size_t nprocs)
 
 static int epml_add_procs(ompi_proc_t **procs, size_t nprocs)
 {
-    return pass_processes(add_processes, procs, nprocs);
+    const int rc = pass_processes(add_processes, procs, nprocs);
+
+    if (OMPI_SUCCESS == rc) {
+        mca_pml_epml_serve_reserve(); /* MPI_Init has exchanged addresses before */
+    }
+    return rc;
 }
 
 static int epml_del_procs(ompi_proc_t **procs, size_t nprocs)

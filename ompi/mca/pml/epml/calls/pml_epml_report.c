@@ -79,6 +79,14 @@ static void report_ways(report_t *report)
     } else {
         add_line(report, "on the node", "not needed: the job has no other process on this node");
     }
+    if (0 < mca_pml_epml_component.reserve) {
+        char text[96];
+
+        snprintf(text, sizeof(text), "%d of %d network contexts were opened by MPI_Init "
+                 "(pml_epml_reserve)",
+                 mca_pml_epml_net_reserved(), mca_pml_epml_component.reserve);
+        add_line(report, "reserved", text);
+    }
     if (has_net()) {
         mca_pml_epml_transports_report(MCA_BTL_EP_FLAG_NONE, true, add_line, report);
     } else {

@@ -12,9 +12,10 @@
  * @file
  *
  * What a process needs that has endpoints: our functions in libmpi's tables, and the transports
- * open, with the functions that they call.  None of it is done for a job that makes none.
+ * open, with the functions that they call.  None of it is done for a job that makes none, unless the
+ * user wants contexts of the network to be there before (pml_epml_reserve).
  *
- * Tests: create_first
+ * Tests: create_first, reserve
  */
 
 #include "ompi_config.h"
@@ -32,14 +33,19 @@
 
 #include "ompi/constants.h"
 #include "ompi/mca/topo/base/base.h"
+#include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
+#include "opal/util/proc.h"
 
 /** Are our functions in their places? */
 static struct {
     opal_mutex_t lock;
     _Atomic bool done;
 } installed = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** Have contexts been opened that nobody needs yet? */
+static _Atomic bool reserved;
 
 static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
                                                .arrived_bare = mca_pml_epml_arrived_bare,
@@ -106,6 +112,32 @@ int mca_pml_epml_serve(void)
     return rc;
 }
 
+/** Does this node's memory take messages of other processes?  The component is open. */
+static bool node_serves(void)
+{
+    const int index = mca_base_var_find("opal", "btl", "epshm", "processes");
+    const bool *value = NULL;
+
+    return 0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &value, NULL, NULL)
+           || NULL == value || *value;
+}
+
+void mca_pml_epml_serve_reserve(void)
+{
+    const uint32_t others = ompi_process_info.num_procs - 1;
+    const int wanted = mca_pml_epml_component.reserve;
+
+    /* Relaxed: the first call is that of MPI_Init, alone. */
+    if (OPAL_LIKELY(0 == wanted) || 0 == others
+        || atomic_exchange_explicit(&reserved, true, memory_order_relaxed)
+        || OMPI_SUCCESS != mca_pml_epml_transports_open(&upcalls)) {
+        return;
+    }
+    if (opal_process_info.num_local_peers < others || !node_serves()) {
+        mca_pml_epml_net_reserve(wanted);
+    }
+}
+
 void mca_pml_epml_serve_no_more(void)
 {
     if (atomic_exchange_explicit(&installed.done, false, memory_order_relaxed)) {
@@ -113,6 +145,7 @@ void mca_pml_epml_serve_no_more(void)
         mca_pml_epml_ipart_remove();
         (void) opal_progress_unregister(mca_pml_epml_progress);
     }
+    atomic_store_explicit(&reserved, false, memory_order_relaxed);
     mca_pml_epml_ep_finalize();
     mca_pml_epml_coll_finalize();
 }

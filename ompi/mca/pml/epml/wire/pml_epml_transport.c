@@ -15,9 +15,10 @@
  *
  * A network module is not destroyed with its endpoint but kept for the next one: its address stays
  * known to the peers, data that the provider has not sent yet still go out, and making one can take
- * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.
+ * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.  Some may be
+ * there before the first endpoint, if the user wants them to (pml_epml_reserve).
  *
- * Tests: create, create_loop, ways
+ * Tests: create, create_loop, reserve, ways
  */
 
 #include "ompi_config.h"
@@ -44,6 +45,7 @@ typedef struct transport_t {
 typedef struct kept_module_t {
     struct kept_module_t *next;
     mca_btl_ep_module_t *module;
+    bool is_new; /**< no endpoint has had it: nobody knows its address, and it needs no progress */
 } kept_module_t;
 
 static struct {
@@ -52,7 +54,8 @@ static struct {
     transport_t shm, net;
     bool net_mistaken; /**< what the user has set for the network cannot be right; said already */
     kept_module_t *kept;
-    _Atomic int kept_count; /**< also read without the lock */
+    _Atomic int kept_count; /**< of those that need progress; also read without the lock */
+    _Atomic int reserved;   /**< contexts that were opened before they were needed */
 } transports = {
     .lock = OPAL_MUTEX_STATIC_INIT,
     .shm = {.name = "epshm"},
@@ -174,6 +177,8 @@ void mca_pml_epml_transports_close(void)
     transport_close(&transports.net);
     transport_close(&transports.shm);
     transports.net_mistaken = false;
+    atomic_store_explicit(&transports.kept_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&transports.reserved, 0, memory_order_relaxed);
     opal_mutex_unlock(&transports.lock);
 }
 
@@ -245,7 +250,8 @@ static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     kept = *next;
     if (NULL != kept) {
         *next = kept->next;
-        atomic_fetch_sub_explicit(&transports.kept_count, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&transports.kept_count, kept->is_new ? 0 : 1,
+                                  memory_order_relaxed);
     }
     opal_mutex_unlock(&transports.lock);
 
@@ -269,6 +275,18 @@ int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
                                : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 }
 
+/** Put a module where the next endpoint finds it. */
+static void keep(kept_module_t *kept, mca_btl_ep_module_t *module, bool is_new)
+{
+    kept->module = module;
+    kept->is_new = is_new;
+    opal_mutex_lock(&transports.lock);
+    kept->next = transports.kept;
+    transports.kept = kept;
+    atomic_fetch_add_explicit(&transports.kept_count, is_new ? 0 : 1, memory_order_relaxed);
+    opal_mutex_unlock(&transports.lock);
+}
+
 void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
 {
     MCA_BTL_EP_HOLD_CANCEL();
@@ -279,12 +297,7 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
         return;
     }
     module->ep_context = NULL;
-    kept->module = module;
-    opal_mutex_lock(&transports.lock);
-    kept->next = transports.kept;
-    transports.kept = kept;
-    atomic_fetch_add_explicit(&transports.kept_count, 1, memory_order_relaxed);
-    opal_mutex_unlock(&transports.lock);
+    keep(kept, module, false);
 }
 
 void mca_pml_epml_net_room(int *optimal, int *maximum)
@@ -300,6 +313,33 @@ void mca_pml_epml_net_room(int *optimal, int *maximum)
     if (NULL != component && NULL != component->ep_room) {
         component->ep_room(optimal, maximum);
     }
+}
+
+void mca_pml_epml_net_reserve(int count)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    int optimal, maximum, made = 0;
+
+    mca_pml_epml_net_room(&optimal, &maximum);
+    for (; made < count && made < optimal; ++made) {
+        kept_module_t *kept = malloc(sizeof(*kept));
+        mca_btl_ep_module_t *module;
+
+        if (NULL == kept
+            || OMPI_SUCCESS
+                   != create_module(&transports.net, NULL, MCA_BTL_EP_FLAG_NONE, &module)) {
+            free(kept);
+            break;
+        }
+        keep(kept, module, true);
+    }
+    /* Relaxed: for reports. */
+    atomic_store_explicit(&transports.reserved, made, memory_order_relaxed);
+}
+
+int mca_pml_epml_net_reserved(void)
+{
+    return atomic_load_explicit(&transports.reserved, memory_order_relaxed);
 }
 
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
@@ -322,7 +362,7 @@ int mca_pml_epml_net_progress_kept(void)
         return 0;
     }
     for (kept_module_t *kept = transports.kept; NULL != kept; kept = kept->next) {
-        int rc = kept->module->ep_progress(kept->module);
+        int rc = kept->is_new ? 0 : kept->module->ep_progress(kept->module);
 
         events += 0 < rc ? rc : 0;
     }

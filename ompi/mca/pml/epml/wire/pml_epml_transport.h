@@ -67,6 +67,13 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module);
 /** Endpoints that the network has room for.  See mca_btl_ep_room_fn_t. */
 void mca_pml_epml_net_room(int *optimal, int *maximum);
 
+/** Open contexts of the network for endpoints to come, no more than it has; fewer if something fails,
+ * of which the first endpoint that misses one will tell.  The transports are open. */
+void mca_pml_epml_net_reserve(int count);
+
+/** How many of them were opened. */
+int mca_pml_epml_net_reserved(void);
+
 /** Memory of the node, if its component has any to share.  See mca_btl_ep_memory_get_fn_t. */
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
                                  unsigned int processes, mca_btl_ep_memory_t **memory_p);
