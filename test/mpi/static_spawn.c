@@ -18,6 +18,7 @@
  *   --child LETTER  this is a child: s it begins by MPIX_Init_endpoint, with as many as it is told; i by
  *                   MPI_Init; d as s, and the first one dies
  *   --die 1         a child dies: its sibling's threads, which wait for it, do not hang, nor do parents
+ *   --env 1         what is said in the key env instead of PMIX_ENVAR
  *   --inherit N     what a child without a key is told (the launcher's environment has another number)
  *   --unselected 1  a run without pml/epml
  *
@@ -257,6 +258,22 @@ static void case_numbers(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* The older key for a child's environment, of which libmpi says that it is older. */
+static void case_env(MPI_Comm comm, struct ept *t)
+{
+    const struct wish wishes[] = {
+        {"env=MPIX_ENDPOINTS=2", 1, "s", 1, 2, 2, 0, false},
+        {"num_endpoints=3;env=EPT_MARK=5\nMPIX_ENDPOINTS=9;PMIX_ENVAR=MPIX_ENDPOINTS=8", 1, "s", 1, 3,
+         3, 5, false},
+        {"num_endpoints=2;env=MPIX_ENDPOINTS=9", 1, "s", 1, 2, 2, 0, false},
+    };
+
+    for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); ++i) {
+        ept_phase(t, "spawn with %s", wishes[i].keys);
+        spawn_one(comm, t, &wishes[i]);
+    }
+}
+
 /* Two commands with different numbers, one of them without a word. */
 static void case_multiple(MPI_Comm comm, struct ept *t)
 {
@@ -372,6 +389,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     if (0 != ept_option_long("unselected", 0)) {
         EPT_CASE(t, case_unselected);
+        return 0;
+    }
+    if (0 != ept_option_long("env", 0)) {
+        EPT_CASE(t, case_env);
         return 0;
     }
     EPT_CASE(t, case_errors);

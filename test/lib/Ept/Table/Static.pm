@@ -102,6 +102,7 @@ our @ENTRIES = (
         ['', quick => ['2x0']],
         ['inherit', args => '--inherit 1', env => "$SPAWN MPIX_ENDPOINTS=5", long => 1],
         ['direct', direct => 1, long => 1], ['abi', abi => 1],
+        ['env', args => '--env 1', says => 'Deprecated key: +env'],
         ['unselected', args => '--unselected 1', mca => 'pml ob1'],
         ['death', kind => 'fatal', args => '--die 1', env => undef,
          says => 'exited with non-zero status']),

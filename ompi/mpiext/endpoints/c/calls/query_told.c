@@ -28,7 +28,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define NUMBER_VARIABLE "MPIX_ENDPOINTS"
 #define LEVEL_VARIABLE "MPIX_THREAD_LEVEL"
 
 /** @return the number that a variable has, from low to high; low - 1: none */
@@ -52,7 +51,7 @@ int mpix_endpoints_call_told(int *number, int *thread_level)
     if (NULL == number || NULL == thread_level) {
         return MPI_ERR_ARG;
     }
-    *number = told(NUMBER_VARIABLE, 1, INT_MAX);
+    *number = told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
     *thread_level = told(LEVEL_VARIABLE, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
     return MPI_SUCCESS;
 }

@@ -40,8 +40,11 @@
 #include "ompi/dpm/dpm.h"
 #include "ompi/info/info.h"
 
-#define NUMBER_VARIABLE "MPIX_ENDPOINTS"
-#define ENVIRONMENT_KEY "PMIX_ENVAR" /**< NAME=VALUE, one per line */
+/** The keys by which a user adds to a child's environment: NAME=VALUE, one per line.  libmpi reads all
+ * of them; what is ours goes to the first one. */
+static const char *const environment_keys[] = {"PMIX_ENVAR", "env", "pmix.envar"};
+
+#define NUM_ENVIRONMENT_KEYS (sizeof(environment_keys) / sizeof(environment_keys[0]))
 
 /** What the others are told in the place of an error code of libmpi's: -(FIRST_TOLD + cause).
  * Libmpi's own are far above. */
@@ -136,7 +139,7 @@ static bool keep_others(const char *given, char *kept)
     while ('\0' != *given) {
         const size_t length = strcspn(given, "\n");
 
-        if (0 == strncmp(given, NUMBER_VARIABLE "=", strlen(NUMBER_VARIABLE "="))) {
+        if (0 == strncmp(given, MPIX_ENDPOINTS_NUMBER_VARIABLE "=", strlen(MPIX_ENDPOINTS_NUMBER_VARIABLE "="))) {
             had = true;
         } else {
             memcpy(kept, given, length);
@@ -149,32 +152,82 @@ static bool keep_others(const char *given, char *kept)
     return had;
 }
 
+/** What a key of the environment has beside our variable.
+ *
+ * @param[out] kept  the caller's, for free, with room for so many characters more
+ * @param[out] had   there was a line about our variable
+ * @return false: no memory */
+static bool read_environment(ompi_info_t *info, const char *key, size_t room, char **kept, bool *had)
+{
+    opal_cstring_t *given = NULL;
+    int flag = 0;
+
+    (void) ompi_info_get(info, key, &given, &flag);
+    *kept = calloc(1, (0 != flag ? given->length + 2 : 1) + room);
+    *had = 0 != flag && NULL != *kept && keep_others(given->string, *kept);
+    if (0 != flag) {
+        OBJ_RELEASE(given);
+    }
+    return NULL != *kept;
+}
+
+/** Does the user say in the child's environment how many endpoints it is to have? */
+static int says_number(ompi_info_t *info, bool *says)
+{
+    *says = false;
+    for (size_t i = 0; i < NUM_ENVIRONMENT_KEYS; ++i) {
+        char *kept;
+        bool had;
+
+        if (!read_environment(info, environment_keys[i], 0, &kept, &had)) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        free(kept);
+        *says |= had;
+    }
+    return OMPI_SUCCESS;
+}
+
+/** Take our variable out of a key of the environment, and put a line there instead.
+ *
+ * @param[in] line  may be empty */
+static int replace_in(ompi_info_t *info, const char *key, const char *line)
+{
+    int rc = OMPI_SUCCESS;
+    char *kept;
+    bool had;
+
+    if (!read_environment(info, key, strlen(line), &kept, &had)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (had && '\0' == *kept && '\0' == *line) {
+        rc = opal_info_delete(&info->super, key); /* libmpi does not survive one that is empty */
+    } else if (had || '\0' != *line) {
+        strcat(kept, line);
+        rc = opal_info_set(&info->super, key, kept);
+    }
+    free(kept);
+    return rc;
+}
+
 /** The key is in force, and not what the user says of the variable; without a key it is the other way
  * round.
  *
  * @param[in] endpoints  what the key says, or 0 */
 static int tell(ompi_info_t *info, int endpoints)
 {
-    opal_cstring_t *given = NULL;
-    int flag = 0, rc = OMPI_ERR_OUT_OF_RESOURCE;
-    char *kept, *all = NULL;
-    bool had = false;
+    char line[64];
+    bool says;
+    int rc = says_number(info, &says);
 
-    (void) ompi_info_get(info, ENVIRONMENT_KEY, &given, &flag);
-    kept = calloc(1, 0 != flag ? given->length + 2 : 1);
-    if (0 != flag) {
-        had = NULL != kept && keep_others(given->string, kept);
-        OBJ_RELEASE(given);
+    if (OMPI_SUCCESS != rc || (0 == endpoints && says)) {
+        return rc;
     }
-    if (0 == endpoints && had) {
-        rc = OMPI_SUCCESS;
-    } else if (NULL != kept
-               && 0 <= asprintf(&all, "%s%s=%d", kept, NUMBER_VARIABLE,
-                                0 != endpoints ? endpoints : 1)) {
-        rc = opal_info_set(&info->super, ENVIRONMENT_KEY, all);
-        free(all);
+    (void) snprintf(line, sizeof(line), "%s=%d", MPIX_ENDPOINTS_NUMBER_VARIABLE,
+                    0 != endpoints ? endpoints : 1);
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < NUM_ENVIRONMENT_KEYS; ++i) {
+        rc = replace_in(info, environment_keys[i], 0 == i ? line : "");
     }
-    free(kept);
     return rc;
 }
 
@@ -273,7 +326,7 @@ static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MP
  * The launcher's own environment, which may have it, comes down to children. */
 static bool is_ours(int count, const MPI_Info infos[])
 {
-    const char *told = getenv(NUMBER_VARIABLE);
+    const char *told = getenv(MPIX_ENDPOINTS_NUMBER_VARIABLE);
 
     for (int i = 0; NULL != infos && i < count; ++i) {
         if (NULL != infos[i] && MPI_INFO_NULL != infos[i]
