@@ -23,6 +23,7 @@ AC_DEFUN([EP_CHECK_FORTRAN], [
             [nothing for Fortran; --enable-fortran: an error if there can be none.  By default it is
              built if Open MPI has it and there is a compiler])])
     AC_ARG_VAR([FCFLAGS], [Fortran compiler flags])
+    AC_ARG_VAR([OMPI_FC], [Fortran compiler that Open MPI's wrapper is to call, instead of its own])
     MPIFORT=
     EP_OMPI_MODULES=
     EP_FORTRAN_MODULES=
@@ -46,6 +47,7 @@ AC_DEFUN([EP_CHECK_FORTRAN], [
     AC_SUBST([MPIFORT])
     AC_SUBST([EP_FORTRAN_MODULES])
     AC_SUBST([EP_OMPI_MODULES])
+    AC_SUBST([EP_OMPI_MODULE_FILES])
 ])
 
 # Compile, in the folder conftest.dir, a file that is there already.
@@ -82,6 +84,11 @@ AC_DEFUN([_EP_CHECK_FORTRAN_MODULES], [
             test -z "$EP_OMPI_MODULES" && test -f "$ep_dir/$ep_name" &&
                 EP_OMPI_MODULES=`cd "$ep_dir" && pwd -P`
         done
+    done
+    EP_OMPI_MODULE_FILES=
+    for ep_name in "$EP_OMPI_MODULES"/*.mod; do
+        test -n "$EP_OMPI_MODULES" && test -f "$ep_name" &&
+            EP_OMPI_MODULE_FILES="$EP_OMPI_MODULE_FILES $ep_name"
     done
     mkdir conftest.dir
     printf '%s\n' 'module ep_conftest' '  use mpi' 'end module' >conftest.dir/a.f90

@@ -78,8 +78,14 @@ static void check_usable(struct ept *t, MPI_Comm parent, bool create)
     }
 }
 
+/* In the place of the array of the caller's own. */
+static char own[1];
+
+/* What libmpix_endpoints is given for Fortran where there is no memory for handles. */
+extern char mpix_endpoints_call_no_room[1];
+
 /* The process `wrong` calls with bad arguments, the others with good ones. */
-static void one_wrong(struct ept *t, int wrong, int bad_num, bool bad_array, int expected,
+static void one_wrong(struct ept *t, int wrong, int bad_num, void *array, int expected,
                       const char *words)
 {
     MPI_Comm comms[MAX_EP], parent = make_parent(t);
@@ -91,7 +97,7 @@ static void one_wrong(struct ept *t, int wrong, int bad_num, bool bad_array, int
     }
     atomic_store(&handled, 0);
     if (wrong == t->proc) {
-        rc = MPIX_Comm_create_endpoints(parent, bad_num, MPI_INFO_NULL, bad_array ? NULL : comms);
+        rc = MPIX_Comm_create_endpoints(parent, bad_num, MPI_INFO_NULL, own == (char *) array ? comms : (MPI_Comm *) array);
     } else {
         rc = MPIX_Comm_create_endpoints(parent, 1, MPI_INFO_NULL, comms);
     }
@@ -111,11 +117,11 @@ static void one_wrong(struct ept *t, int wrong, int bad_num, bool bad_array, int
 }
 
 /* Every process is the wrong one in turn. */
-static void each_wrong(struct ept *t, int bad_num, bool bad_array, int expected, const char *words)
+static void each_wrong(struct ept *t, int bad_num, void *array, int expected, const char *words)
 {
     for (int wrong = 0; 0 == t->local && wrong < t->nprocs; ++wrong) {
         ept_phase(t, "process %d wrong, count %d", wrong, bad_num);
-        one_wrong(t, wrong, bad_num, bad_array, expected, words);
+        one_wrong(t, wrong, bad_num, array, expected, words);
     }
     ept_local_barrier(t);
 }
@@ -123,14 +129,20 @@ static void each_wrong(struct ept *t, int bad_num, bool bad_array, int expected,
 static void case_negative_count(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    each_wrong(t, -1, false, MPI_ERR_ARG, NULL);
-    each_wrong(t, -1000000, false, MPI_ERR_ARG, NULL);
+    each_wrong(t, -1, own, MPI_ERR_ARG, NULL);
+    each_wrong(t, -1000000, own, MPI_ERR_ARG, NULL);
 }
 
 static void case_null_array(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    each_wrong(t, 2, true, MPI_ERR_ARG, NULL);
+    each_wrong(t, 2, NULL, MPI_ERR_ARG, NULL);
+}
+
+static void case_no_room(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    each_wrong(t, 2, mpix_endpoints_call_no_room, MPIX_ERR_ENDPOINTS, NULL);
 }
 
 /* One more than the limit; then as many as there may be, again and again: what was refused or
@@ -141,8 +153,8 @@ static void case_limit(MPI_Comm comm, struct ept *t)
     MPI_Comm comms[MAX_EP], parent;
 
     (void) comm;
-    each_wrong(t, limit + 1, false, MPIX_ERR_ENDPOINTS, "pml_epml_max_endpoints");
-    each_wrong(t, 1000000000, false, MPIX_ERR_ENDPOINTS, "pml_epml_max_endpoints");
+    each_wrong(t, limit + 1, own, MPIX_ERR_ENDPOINTS, "pml_epml_max_endpoints");
+    each_wrong(t, 1000000000, own, MPIX_ERR_ENDPOINTS, "pml_epml_max_endpoints");
     if (0 == t->local) {
         parent = make_parent(t);
         atomic_store(&handled, 0);
@@ -323,6 +335,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_negative_count);
     EPT_CASE(t, case_null_array);
+    EPT_CASE(t, case_no_room);
     EPT_CASE(t, case_null_comm);
     EPT_CASE(t, case_endpoint_parent);
     if (2 <= t->nprocs) {

@@ -127,7 +127,7 @@ function subroutine_in_c(    i, lower, call, text) {
     }
     for (i = 1; i <= n; ++i) {
         if ("" != count[i]) {
-            print "    free(c_" arg[i] ");"
+            print "    mpix_endpoints_fortran_free(c_" arg[i] ");"
         }
     }
     print "    mpix_endpoints_fortran_end(ierror, code);\n}"

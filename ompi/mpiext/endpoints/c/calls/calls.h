@@ -37,6 +37,9 @@ BEGIN_C_DECLS
 
 #define MPIX_ENDPOINTS_CALL OMPI_DECLSPEC
 
+/** In the place of an array of handles: whoever calls for another language has no memory for one. */
+MPIX_ENDPOINTS_CALL extern char mpix_endpoints_call_no_room[1];
+
 /** MPIX_Comm_create_endpoints, but for the error handler. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_create(MPI_Comm parent, int my_num_ep, MPI_Info info,
                                                    MPI_Comm ep_comms[]);

@@ -33,6 +33,8 @@
 
 static const char function_name[] = "MPIX_Comm_create_endpoints";
 
+char mpix_endpoints_call_no_room[1];
+
 /**
  * What is wrong with this process's own arguments.  The other members cannot know of it, so it must
  * not keep the process out of the collective.
@@ -72,6 +74,9 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     code = check_own_arguments(my_num_ep, info, ep_comms);
     if (MPI_SUCCESS != code) {
         local_error = MPIX_ENDPOINTS_ERR_ARG;
+    } else if (mpix_endpoints_call_no_room == (char *) ep_comms) {
+        local_error = MPIX_ENDPOINTS_ERR_RESOURCE;
+        code = mpix_endpoints_error_code_of(local_error, OMPI_ERR_OUT_OF_RESOURCE);
     } else if (!mpix_endpoints_seams_in_force()) {
         mpix_endpoints_seams_explain();
         code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS);

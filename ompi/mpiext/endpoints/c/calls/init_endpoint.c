@@ -177,6 +177,9 @@ static int check_arguments(int count, int level, struct mpix_endpoint_t *endpoin
         || (1 < count && MPI_THREAD_FUNNELED > level)) {
         return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG;
     }
+    if (mpix_endpoints_call_no_room == (char *) endpoints) {
+        return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE;
+    }
     return NULL == endpoints ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY
                              : MPIX_ENDPOINTS_BEGINS_STATIC;
 }

@@ -76,13 +76,22 @@ static inline MPI_Fint mpix_endpoints_fortran_logical(int flag)
     return flag ? OMPI_FORTRAN_VALUE_TRUE : 0;
 }
 
-/** Room for handles, as C has them; the caller's, for free.
+/** Room for handles, as C has them; the caller's, for mpix_endpoints_fortran_free.
  *
- * @return NULL: none are wanted, or there is no memory, which the function in C finds to be a wrong
- *         argument, on all members */
+ * @return NULL: none are wanted; mpix_endpoints_call_no_room: there is no memory, which the function in C
+ *         makes an error of, on all members */
 static inline void *mpix_endpoints_fortran_array(MPI_Fint count, size_t size)
 {
-    return 0 < count ? calloc((size_t) count, size) : NULL;
+    void *array = 0 < count ? calloc((size_t) count, size) : NULL;
+
+    return 0 < count && NULL == array ? (void *) mpix_endpoints_call_no_room : array;
+}
+
+static inline void mpix_endpoints_fortran_free(void *array)
+{
+    if (mpix_endpoints_call_no_room != array) {
+        free(array);
+    }
 }
 
 END_C_DECLS
