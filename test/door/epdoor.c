@@ -50,6 +50,7 @@ typedef struct handle_t {
     uint64_t rounds;                    /**< barriers begun */
     _Atomic uint64_t sum, out_of_order; /**< of messages; written under the endpoint's lock */
     uint64_t *last;                     /**< by rank: the last number that came */
+    int overs; /**< persistent ones that were over when they were started */
 } handle_t;
 
 typedef enum stage_t {
@@ -423,16 +424,27 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
     return MPIX_ENDPOINTS_STEP_DONE; /* by whom it was waited for may have freed it */
 }
 
-static int start(void *context)
+/** Have it go on while the endpoint is turned. */
+static void go_on_later(barrier_t *barrier)
 {
-    barrier_t *barrier = context;
-
-    begin(barrier);
     if (0 == barrier->round % 4) {
         epdoor_door->work_begin(barrier->handle->comm, &barrier->work); /* the long way */
     } else {
         epdoor_door->request_begin(barrier->request, &barrier->work);
     }
+}
+
+/** Who comes last, and needs no message, is through with it at once. */
+static int start(void *context)
+{
+    barrier_t *barrier = context;
+
+    begin(barrier);
+    if (advance(barrier) && MPI_SUCCESS == barrier->error) {
+        ++barrier->handle->overs;
+        return MPIX_ENDPOINTS_OVER;
+    }
+    go_on_later(barrier);
     return MPI_SUCCESS;
 }
 
@@ -468,7 +480,11 @@ static int request_of(MPI_Comm comm, bool persistent, const MPI_Datatype *types,
         epdoor_door->request_types(barrier->request, barrier->types, NULL);
     }
     *request = barrier->request;
-    return persistent ? MPI_SUCCESS : start(barrier);
+    if (!persistent) {
+        begin(barrier);
+        go_on_later(barrier);
+    }
+    return MPI_SUCCESS;
 }
 
 int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -484,6 +500,11 @@ int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request 
 int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request)
 {
     return request_of(comm, true, NULL, request);
+}
+
+int epdoor_overs(MPI_Comm comm)
+{
+    return handle_of(comm)->overs;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

@@ -206,6 +206,34 @@ static void persistent(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Request_free(&request));
 }
 
+/** Rank 0 comes last: within one process it is over for it when it has started, again and again. */
+static void over_at_once(MPI_Comm comm, struct ept *t)
+{
+    const int before = epdoor_overs(comm);
+    MPI_Request request;
+    MPI_Status status;
+
+    EPT_OK(t, epdoor_barrier_init(comm, &request));
+    for (int i = 0; i < 10; ++i) {
+        if (0 == t->rank) {
+            for (int rank = 1; rank < t->size; ++rank) {
+                EPT_OK(t, MPI_Recv(NULL, 0, MPI_BYTE, rank, 8, comm, MPI_STATUS_IGNORE));
+            }
+        }
+        EPT_OK(t, MPI_Start(&request));
+        if (0 == t->rank) {
+            if (1 == t->nprocs) {
+                EPT_EQ(t, before + i + 1, epdoor_overs(comm));
+            }
+        } else {
+            EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 0, 8, comm));
+        }
+        EPT_OK(t, MPI_Wait(&request, &status));
+        EPT_EQ(t, MPI_ANY_SOURCE, status.MPI_SOURCE); /* an empty status */
+    }
+    EPT_OK(t, MPI_Request_free(&request));
+}
+
 /** What libmpi's calls of nonblocking collectives do with a request that a component has returned:
  * it is to keep the datatypes. */
 typedef int keep_t(MPI_Request request, MPI_Datatype send, MPI_Datatype receive);
@@ -633,6 +661,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, barriers);
     EPT_CASE(t, nonblocking);
     EPT_CASE(t, persistent);
+    EPT_CASE(t, over_at_once);
     EPT_CASE(t, kept);
     EPT_CASE(t, kept_arrays);
     EPT_CASE(t, freed);

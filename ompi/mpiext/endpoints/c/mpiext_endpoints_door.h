@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 3
+#define MPIX_ENDPOINTS_DOOR_ABI 4
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -154,9 +154,13 @@ typedef struct mpix_endpoints_work_t {
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/** What start returns of a request that is over; no error code of MPI's. */
+#define MPIX_ENDPOINTS_OVER (-1)
+
 /** What becomes of a guest's request. */
 typedef struct mpix_endpoints_request_ops_t {
-    /** MPI_Start, of a persistent one.  @return MPI_SUCCESS or an error code: not started */
+    /** MPI_Start, of a persistent one.  @return MPI_SUCCESS; MPIX_ENDPOINTS_OVER: and it is over already,
+     * without error, so nobody ends it any more; or an error code: not started */
     int (*start)(void *context);
 
     /** The request is over, and so is what it stands for; by the thread that frees it, or that ends

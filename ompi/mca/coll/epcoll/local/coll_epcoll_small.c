@@ -427,26 +427,47 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
 }
 
-int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
+/** Sees who has come.  @return EPCOLL_NOTHING: not all whom we read, *next_p has not; or EPCOLL_DIFFERENT */
+static inline int see(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
     const uint32_t first = needed(running->member, running->call, &count);
 
-    if (OPAL_UNLIKELY(0 != running->error)) {
-        return running->error;
-    }
     for (; running->seen < count; ++running->seen) {
         const epcoll_slot_t *slot = epcoll_slot(running->member, first + running->seen);
 
         /* Acquire pairs with the release in epcoll_say. */
         if (atomic_load_explicit(&slot->number, memory_order_acquire) < running->member->number) {
-            return wait_on(running, first + running->seen);
+            *next_p = first + running->seen;
+            return EPCOLL_NOTHING;
         }
         if (running->word != slot->call) {
             return EPCOLL_DIFFERENT;
         }
     }
-    return small_hear(running);
+    return MPI_SUCCESS;
+}
+
+bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running)
+{
+    uint32_t next;
+
+    return 0 != running->error || EPCOLL_NOTHING != see(running, &next);
+}
+
+int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
+{
+    uint32_t next;
+    int rc;
+
+    if (OPAL_UNLIKELY(0 != running->error)) {
+        return running->error;
+    }
+    rc = see(running, &next);
+    if (EPCOLL_NOTHING == rc) {
+        return wait_on(running, next);
+    }
+    return MPI_SUCCESS == rc ? small_hear(running) : rc;
 }
 
 /* ---- at once --------------------------------------------------------------------------------- */

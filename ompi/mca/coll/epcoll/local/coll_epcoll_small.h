@@ -89,6 +89,9 @@ void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_membe
                                 const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running);
 
+/** Of one that has been shown: would a step bring something? */
+bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running);
+
 /* Small or not: coll_epcoll_local.c. */
 
 /** As what it counts: the same for each start of a persistent one. */

@@ -29,6 +29,9 @@
 /** Bytes of work in a step: so long may somebody else's thread be at it. */
 #define STEP_BYTES 65536
 
+/** Looks for others when an operation begins: some 0.2 us. */
+#define LOOKS_AT_ONCE 16
+
 static void say_ended(mca_coll_epcoll_ended_t *ended)
 {
     if (NULL != ended->request) {
@@ -62,6 +65,14 @@ void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
     pending->waiting += is_nonblocking(pending, operation);
 }
 
+/** If it has no number yet. */
+static void enter_once(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+{
+    if (!operation->is_entered) {
+        mca_coll_epcoll_pending_enter(pending, operation);
+    }
+}
+
 void mca_coll_epcoll_pending_append(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation)
 {
@@ -74,6 +85,36 @@ static int broken(const mca_coll_epcoll_operation_t *operation)
 {
     /* Relaxed: nothing but the word itself is read by it. */
     return atomic_load_explicit(operation->member.broken, memory_order_relaxed);
+}
+
+/** Does it go in slots?  False of one that has not been shown. */
+static bool is_small(const mca_coll_epcoll_operation_t *operation)
+{
+    return !operation->steps && operation->is_shown && NULL == operation->running.family;
+}
+
+/**
+ * It has been shown, and not all have come whom it needs: look for them for about as long as it takes to
+ * leave it to the engine and to have it back, so that it costs twice that at most.  Threads that call at
+ * the same time are over with it at once then: without a request, if it is nonblocking, and without an
+ * atomic read-modify-write, which would wait until our slot has reached the others.
+ *
+ * @return whether a step would bring something
+ */
+static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
+{
+    /* Relaxed: a hint.  What is under way besides would wait meanwhile. */
+    if (atomic_load_explicit(&pending->is_working, memory_order_relaxed)
+        || mca_coll_epcoll_component.door->is_crowded()) {
+        return false;
+    }
+    for (int looks = 0; looks < LOOKS_AT_ONCE; ++looks) {
+        if (mca_coll_epcoll_small_may_go_on(running)) {
+            return true;
+        }
+        epcoll_relax();
+    }
+    return false;
 }
 
 /** Show the others that we have come to it, if that is possible now.  @return whether it is shown */
@@ -180,9 +221,17 @@ static uint32_t shares_in_step(void)
 int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
                                        mca_coll_epcoll_operation_t *operation)
 {
-    return is_nonblocking(pending, operation) && 1 < pending->waiting
-               ? EPCOLL_NOTHING /* others come first */
-               : go_on(pending, operation, shares_in_step());
+    int rc;
+
+    if (is_nonblocking(pending, operation) && 1 < pending->waiting) {
+        return EPCOLL_NOTHING; /* others come first */
+    }
+    rc = go_on(pending, operation, shares_in_step());
+    if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->is_entered
+        && look_for_others(pending, &operation->running)) {
+        rc = go_on(pending, operation, shares_in_step());
+    }
+    return rc;
 }
 
 void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
@@ -206,7 +255,7 @@ static void take_in(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t 
     for (mca_coll_epcoll_operation_t *operation = mca_coll_epcoll_gate_take(pending);
          NULL != operation; operation = next) {
         next = operation->next;
-        mca_coll_epcoll_pending_enter(pending, operation);
+        enter_once(pending, operation);
         mca_coll_epcoll_pending_entered(pending, operation, ended);
     }
 }
@@ -333,13 +382,35 @@ void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
     }
 }
 
+bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation)
+{
+    int rc;
+
+    mca_coll_epcoll_pending_enter(pending, operation);
+    operation->is_entered = true;
+    if (OPAL_UNLIKELY(!show(pending, operation)) || !is_small(operation)) {
+        return false;
+    }
+    rc = mca_coll_epcoll_small_step(&operation->running);
+    if (EPCOLL_NOTHING == rc && look_for_others(pending, &operation->running)) {
+        rc = mca_coll_epcoll_small_step(&operation->running);
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        return false; /* an error is found again, and told, under the gate */
+    }
+    mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
+                                 operation->running.seen == operation->member.count);
+    return true;
+}
+
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation)
 {
     mca_coll_epcoll_ended_t ended = {.request = NULL};
 
     if (mca_coll_epcoll_gate_try_or_leave_there(pending, operation)) {
-        mca_coll_epcoll_pending_enter(pending, operation);
+        enter_once(pending, operation);
         mca_coll_epcoll_pending_entered(pending, operation, &ended);
         mca_coll_epcoll_pending_leave(pending, &ended);
     }

@@ -58,7 +58,8 @@ struct mca_coll_epcoll_operation_t {
     mca_coll_epcoll_program_t *program; /**< of members in several processes; NULL: all are here */
     bool steps;                         /**< it goes through its program */
     ompi_request_t *request;            /**< NULL: none yet */
-    bool is_shown;           /**< else it waits until its slot may be written */
+    bool is_entered;                    /**< it has its number before it comes to the gate */
+    bool is_shown;                      /**< else it waits until its slot may be written */
 };
 
 typedef struct mca_coll_epcoll_pending_t {
@@ -68,7 +69,7 @@ typedef struct mca_coll_epcoll_pending_t {
     _Atomic uintptr_t gate;
 
     /* under the gate */
-    bool is_working;                            /**< the engine has the work */
+    atomic_bool is_working; /**< the engine has the work; others look at it for a hint */
     mca_coll_epcoll_operation_t *first, **last; /**< begun and not over, the oldest first */
     mca_coll_epcoll_operation_t *unused;
     uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
@@ -106,6 +107,15 @@ bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
 
 /** Give that back. */
 void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
+
+/**
+ * Begin an operation whose channel nobody else has, before anybody knows of it, so without the gate: mostly
+ * all that it needs is there, or comes in a moment.
+ *
+ * @return true: it is over, without error; else it is to be submitted
+ */
+bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation);
 
 /** Begin an operation that has a request. */
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,

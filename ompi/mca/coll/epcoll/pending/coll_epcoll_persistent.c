@@ -205,6 +205,10 @@ static int start(void *context)
                                                 operation->channel, persistent->tag)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
+    if (OPAL_LIKELY(!operation->steps)
+        && mca_coll_epcoll_pending_at_once(persistent->pending, operation)) {
+        return MPIX_ENDPOINTS_OVER;
+    }
     mca_coll_epcoll_pending_submit(persistent->pending, operation);
     return MPI_SUCCESS;
 }

@@ -171,7 +171,10 @@ int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests)
         /* Relaxed: who ends it has been told of it by what start does. */
         __atomic_store_n(flag_of(request), REQUEST_PENDING, __ATOMIC_RELAXED);
         rc = request->ops->start(request->context);
-        if (OMPI_SUCCESS != rc) {
+        if (MPIX_ENDPOINTS_OVER == rc) {
+            /* Relaxed: nobody else has been told of it. */
+            __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);
+        } else if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
             __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);
             requests[i]->req_state = OMPI_REQUEST_INACTIVE;
             return rc;
