@@ -22,30 +22,14 @@ use File::Path qw(make_path remove_tree);
 use Test::More;
 
 use Ept::Build;
+use Ept::Installed qw(output runs);
 
 my $build = shift // die "usage: build.t BUILD-FOLDER\n";
 my $here = dirname(__FILE__);
 my $folder = "$build/install-test";
-my $right = 'support 1, size 2, before 1';
 
 remove_tree($folder);
 make_path($folder);
-
-sub output
-{
-    my ($command) = @_;
-    my $text = `$command 2>&1`;
-
-    chomp $text;
-    return $text;
-}
-
-sub runs
-{
-    my ($program, $what) = @_;
-
-    is(output("epmpirun --oversubscribe -n 1 '$program'"), $right, $what);
-}
 
 # What the wrappers show, form by form: ours in front.
 for my $wrapper (qw(epmpicc epmpicxx)) {

@@ -22,34 +22,18 @@ use File::Path qw(make_path remove_tree);
 use Test::More;
 
 use Ept::Build;
+use Ept::Installed qw(output runs);
 
 my $build = shift // die "usage: fortran.t BUILD-FOLDER\n";
 my $here = dirname(__FILE__);
 my $top = dirname(dirname($here));
 my $extension = "$top/ompi/mpiext/endpoints";
 my $folder = "$build/install-fortran";
-my $right = 'support 1, size 2, before 1';
 # For C alone: what an endpoint is for Fortran, and C's variants of names.
 my %FOR_C = map { $_ => 1 } qw(MPIX_Endpoint_c2f MPIX_Endpoint_f2c);
 
 remove_tree($folder);
 make_path($folder);
-
-sub output
-{
-    my ($command) = @_;
-    my $text = `$command 2>&1`;
-
-    chomp $text;
-    return $text;
-}
-
-sub runs
-{
-    my ($program, $what) = @_;
-
-    is(output("epmpirun --oversubscribe -n 1 '$program'"), $right, $what);
-}
 
 sub made
 {
