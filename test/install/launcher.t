@@ -105,6 +105,7 @@ is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadl
 is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
          '-n 1 -x MPIX_ENDPOINTS=2 --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= ./b : '
              . '-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 ./c');
+is_shown('-threadlevel 1 ./a : -n 2 ./b', '-x MPIX_THREAD_LEVEL=1 ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b');
 
 fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
 fails('-endpoints', '-endpoints wants a value');
