@@ -30,7 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sched.h>
 #include <signal.h>
+#include <time.h>
 
 /** Under a sanitizer everything is several times slower; tests do less then. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -180,6 +182,20 @@ static inline uint64_t tap_random(uint64_t *state)
 static inline uint64_t tap_below(uint64_t *state, uint64_t bound)
 {
     return tap_random(state) % bound;
+}
+
+/** Mostly nothing; once in so many times a yield, and as often a sleep of up to so many ns. */
+static inline void tap_pause(uint64_t *state, uint64_t times, uint64_t most)
+{
+    const uint64_t dice = tap_below(state, times);
+
+    if (0 == dice) {
+        (void) sched_yield();
+    } else if (1 == dice) {
+        const struct timespec nap = {0, (long) tap_below(state, most)};
+
+        (void) nanosleep(&nap, NULL);
+    }
 }
 
 /** A stream of its own for part a of the test. */

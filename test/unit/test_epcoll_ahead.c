@@ -58,24 +58,6 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
     return tap_case_failed() ? -99 : 0;
 }
 
-/** Mostly nothing, sometimes a yield or a short sleep. */
-static void pause_randomly(uint64_t *state)
-{
-    switch (tap_below(state, 60)) {
-    case 0:
-        sched_yield();
-        break;
-    case 1: {
-        const struct timespec nap = {0, (long) tap_below(state, 20000)};
-
-        nanosleep(&nap, NULL);
-        break;
-    }
-    default:
-        break;
-    }
-}
-
 static uint64_t value(uint64_t number, uint32_t member)
 {
     return number * 1000003u + member * 7919u;
@@ -135,7 +117,7 @@ static void *work_randomly(void *argument)
         const uint64_t kind = tap_below(&common, 48);
         const uint32_t root = (uint32_t) tap_below(&common, 1 + tap_below(&common, run.count));
 
-        pause_randomly(&own);
+        tap_pause(&own, 60, 20000);
         if (0 == kind) {
             TAP_EQ(0, epcoll_barrier(&member));
         } else if (1 == kind) { /* one in slots that not all wait for */
@@ -312,7 +294,7 @@ static void *agree(void *argument)
     uint64_t own = tap_stream(5000 + 64u * (unsigned int) run.rounds + me);
 
     for (uint32_t call = 1; call <= CALLS; ++call) {
-        pause_randomly(&own);
+        tap_pause(&own, 60, 20000);
         if (GETS == call && (0 == run.kind || 0 != me)) {
             epcoll_agree_join(&run.word);
         } else if (GETS < call && (0 == run.kind || 0 != me)) {

@@ -50,24 +50,6 @@ static void *new_block(uint32_t count, uint32_t fan)
     return block;
 }
 
-/** Mostly nothing, sometimes a yield or a short sleep. */
-static void pause_randomly(uint64_t *state)
-{
-    switch (tap_below(state, 40)) {
-    case 0:
-        sched_yield();
-        break;
-    case 1: {
-        const struct timespec nap = {0, (long) tap_below(state, 20000)};
-
-        nanosleep(&nap, NULL);
-        break;
-    }
-    default:
-        break;
-    }
-}
-
 static int64_t value(uint64_t number, uint32_t member, int word)
 {
     return (int64_t) ((number * 1000003u + member * 7919u + (unsigned int) word * 17u) % 1000);
@@ -201,7 +183,7 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
         const uint32_t owner = (member->index + i) % run.count;
 
         while (epcoll_claim(member, owner, shares, &share)) {
-            pause_randomly(state);
+            tap_pause(state, 40, 20000);
             run.plain[owner * PIECE_MOST + share] = (int64_t) number;
             atomic_fetch_add_explicit(&run.room[owner * PIECE_MOST + share], 1,
                                       memory_order_relaxed);
@@ -233,7 +215,7 @@ static void *work_randomly(void *argument)
         const int words = 1 + (int) tap_below(&common, WORDS);
         const uint32_t shares = (uint32_t) tap_below(&common, PIECE_MOST + 1);
 
-        pause_randomly(&own);
+        tap_pause(&own, 40, 20000);
         if (kind < 4) {
             do_barrier(&member);
         } else if (kind < 7) {
@@ -423,7 +405,7 @@ static void *close_early(void *argument)
         const uint32_t owner = (me + i) % run.count;
 
         while (!broken && epcoll_claim(&member, owner, shares, &share)) {
-            pause_randomly(&own);
+            tap_pause(&own, 40, 20000);
             /* Plain: ordered by nothing but the claim, and by what closing waits for. */
             run.plain[owner * PIECE_MOST + share] += 1;
             if (fails && 0 == tap_below(&own, 4)) {

@@ -128,23 +128,6 @@ static struct {
     int rounds;
 } stress;
 
-static void pause_randomly(uint64_t *state)
-{
-    switch (tap_below(state, 12)) {
-    case 0:
-        sched_yield();
-        break;
-    case 1: {
-        const struct timespec nap = {0, (long) tap_below(state, 30000)};
-
-        nanosleep(&nap, NULL);
-        break;
-    }
-    default:
-        break;
-    }
-}
-
 static void *taker(void *argument)
 {
     const uint64_t me = (uint64_t) (uintptr_t) argument;
@@ -160,7 +143,7 @@ static void *taker(void *argument)
         memset(room, 0xa5, size + 2 * GUARD);
         epshm_share_copy(&stress.share, room + GUARD, source, size);
         check(room, size, salt);
-        pause_randomly(&state);
+        tap_pause(&state, 12, 30000);
     }
     free(source);
     free(room);
@@ -196,7 +179,7 @@ static void *helper(void *argument)
             atomic_fetch_add_explicit(&stress.helped, epshm_share_work(&stress.share, INT_MAX),
                                       memory_order_relaxed);
         }
-        pause_randomly(&state);
+        tap_pause(&state, 12, 30000);
     }
     return NULL;
 }
