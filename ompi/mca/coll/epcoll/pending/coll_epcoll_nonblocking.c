@@ -57,6 +57,19 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     return operation;
 }
 
+/** @param may_reuse  we hold the gate, and so those that are unused.  @return NULL: no memory */
+static mca_coll_epcoll_operation_t *operation_get(mca_coll_epcoll_pending_t *pending,
+                                                  bool may_reuse)
+{
+    mca_coll_epcoll_operation_t *operation = may_reuse ? pending->unused : NULL;
+
+    if (NULL == operation) {
+        return operation_new(pending);
+    }
+    pending->unused = operation->next;
+    return operation;
+}
+
 static void operation_free(mca_coll_epcoll_operation_t *operation)
 {
     if (NULL != operation) {
@@ -105,15 +118,10 @@ static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
 static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
                       ompi_request_t **request_p)
 {
-    mca_coll_epcoll_operation_t *operation = pending->unused;
+    mca_coll_epcoll_operation_t *operation = operation_get(pending, true);
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     int rc = MPI_ERR_NO_MEM;
 
-    if (NULL != operation) {
-        pending->unused = operation->next;
-    } else {
-        operation = operation_new(pending);
-    }
     if (NULL != operation) {
         prepare(pending, operation, call, false);
         mca_coll_epcoll_pending_enter(pending, operation);
@@ -184,15 +192,10 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
 {
     const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
     const bool held = mca_coll_epcoll_gate_try(pending);
-    mca_coll_epcoll_operation_t *operation = held ? pending->unused : NULL;
+    mca_coll_epcoll_operation_t *operation = operation_get(pending, held);
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     int rc = MPI_ERR_NO_MEM;
 
-    if (NULL != operation) {
-        pending->unused = operation->next;
-    } else {
-        operation = operation_new(pending);
-    }
     if (NULL != operation) {
         prepare(pending, operation, call, true);
         rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
