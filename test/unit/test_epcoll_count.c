@@ -32,7 +32,11 @@ static void *calloc_or_not(size_t count, size_t size)
 
 #include "tap.h"
 
-enum { MEMBERS = 3, ROUNDS = TAP_SANITIZED ? 20000 : 200000 };
+#include <time.h>
+
+/** Calls of a handle that comes and goes, and how often who asks is to see that there were more; if one
+ * core is all there is for both, for so many seconds. */
+enum { MEMBERS = 3, CALLS = 1000, CHANGES = 100000, SECONDS = 3 };
 
 int mca_coll_epcoll_turn(epcoll_member_t *member)
 {
@@ -121,39 +125,44 @@ static void case_full(void)
     tap_case_done();
 }
 
-static _Atomic bool has_ended;
+static _Atomic bool is_over;
 
-/** A handle that fills up again and again, and goes at last. */
+/** Handles that fill up again and again, and go, until nobody asks any more. */
 static void *count_often(void *argument)
 {
-    mca_coll_epcoll_handle_t *handle = handle_new(argument, 0);
+    while (!is_over) {
+        mca_coll_epcoll_handle_t *handle = handle_new(argument, 0);
 
-    for (int i = 0; i < ROUNDS; ++i) {
-        mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_WAY_SMALL);
-        if (2 == handle->small[EPCOLL_GATHER]) { /* as if there had been as many */
-            handle->small[EPCOLL_GATHER] = UINT32_MAX;
+        for (int i = 0; i < CALLS; ++i) {
+            mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+            if (2 == handle->small[EPCOLL_GATHER]) { /* as if there had been as many */
+                handle->small[EPCOLL_GATHER] = UINT32_MAX;
+            }
         }
+        handle_free(handle);
     }
-    handle_free(handle);
-    has_ended = true;
     return NULL;
 }
 
+/* Until they have been at it together: each alone is through before the other one has a core. */
 static void case_asked(void)
 {
+    const time_t end = time(NULL) + SECONDS;
     void *block = new_block();
     uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
     pthread_t thread;
 
     tap_case("somebody asks while one counts, and goes");
     pthread_create(&thread, NULL, count_often, block);
-    while (!has_ended) {
+    for (int changes = 0; changes < CHANGES && time(NULL) <= end;) {
         const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
 
         TAP_CHECK(last <= now, "%llu, and then %llu", (unsigned long long) last,
                   (unsigned long long) now);
+        changes += last != now;
         last = now;
     }
+    is_over = true;
     pthread_join(thread, NULL);
     TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL), "what has gone is counted no more");
     free(block);
