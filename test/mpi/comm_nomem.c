@@ -132,12 +132,22 @@ static int make_intercomm(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return MPI_Intercomm_create(comm, 0, t->comm, 1 - t->rank % 2, 11, made);
 }
 
-/** Low ranks, high ranks, and the one in the middle, which is among both. */
+/** Low ranks, high ranks, and the one in the middle, which is among both; or the processes, and the
+ * endpoints of each. */
 static _Thread_local MPI_Comm halves[2];
 
-static void make_halves(MPI_Comm comm, struct ept *t)
+static void make_halves(MPI_Comm comm, struct ept *t, bool of_processes)
 {
     const int middle = t->size / 2;
+
+    if (of_processes) {
+        halves[0] = MPI_COMM_NULL;
+        if (0 == t->local) {
+            EPT_OK(t, MPI_Comm_dup(MPI_COMM_WORLD, &halves[0]));
+        }
+        EPT_OK(t, MPI_Comm_split(comm, t->proc, 0, &halves[1]));
+        return;
+    }
 
     EPT_OK(t, MPI_Comm_split(comm, t->rank <= middle ? 0 : MPI_UNDEFINED, 0, &halves[0]));
     EPT_OK(t, MPI_Comm_split(comm, t->rank >= middle ? 0 : MPI_UNDEFINED, 0, &halves[1]));
@@ -150,6 +160,11 @@ static int make_merge(MPI_Comm comm, struct ept *t, MPI_Comm *made)
     return MPIX_Comm_merge(halves[0], halves[1], made);
 }
 
+static int make_merge_processes(MPI_Comm comm, struct ept *t, MPI_Comm *made)
+{
+    return make_merge(comm, t, made);
+}
+
 /** The parent of one round, where that may be lost.  @return comm, if it may not */
 static MPI_Comm parent_of(MPI_Comm comm, struct ept *t, make_fn_t make)
 {
@@ -159,8 +174,8 @@ static MPI_Comm parent_of(MPI_Comm comm, struct ept *t, make_fn_t make)
         EPT_OK(t, MPI_Comm_dup(comm, &parent));
     } else if (make_intercomm == make) {
         EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, t->rank, &parent));
-    } else if (make_merge == make) {
-        make_halves(comm, t);
+    } else if (make_merge == make || make_merge_processes == make) {
+        make_halves(comm, t, make_merge_processes == make);
         parent = MPI_COMM_NULL;
     }
     return parent;
@@ -247,6 +262,13 @@ static void case_merge(MPI_Comm comm, struct ept *t)
     all_rounds(comm, t, make_merge, victims, t->size < 3 ? t->size : 3);
 }
 
+static void case_merge_processes(MPI_Comm comm, struct ept *t)
+{
+    const int victims[] = {0, t->size - 1};
+
+    all_rounds(comm, t, make_merge_processes, victims, t->size < 2 ? t->size : 2);
+}
+
 static void case_endpoints(MPI_Comm comm, struct ept *t)
 {
     const int victims[] = {0, (t->nprocs - 1) * t->nlocal};
@@ -271,5 +293,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_more);
     EPT_CASE(t, case_intercomm);
     EPT_CASE(t, case_merge);
+    EPT_CASE(t, case_merge_processes);
     return 0;
 }

@@ -142,6 +142,41 @@ static void case_others_handle(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* All processes, and the endpoints of each; the first endpoint of a process is that itself, and passes
+ * both.  Rank "wrong" has no place for the result, and nobody gets one; then it has. */
+static void merge_processes(MPI_Comm comm, struct ept *t, int wrong)
+{
+    MPI_Comm processes = MPI_COMM_NULL, own, merged = MPI_COMM_NULL;
+    int size = -1, number = -1, index = -1;
+
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Comm_dup(MPI_COMM_WORLD, &processes));
+        EPT_OK(t, MPI_Comm_set_errhandler(processes, MPI_ERRORS_RETURN));
+    }
+    EPT_OK(t, MPI_Comm_split(comm, t->proc, 0, &own));
+    EPT_OK(t, MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    ept_phase(t, "merge with processes, rank %d is wrong", wrong);
+    EPT_CLASS(t, MPI_ERR_ARG, MPIX_Comm_merge(processes, own, t->rank == wrong ? NULL : &merged));
+    EPT_CHECK(t, MPI_COMM_NULL == merged, "there is a communicator after an error");
+    ept_phase(t, "merge with processes");
+    EPT_OK(t, MPIX_Comm_merge(processes, own, &merged));
+    EPT_OK(t, MPI_Comm_size(merged, &size));
+    EPT_EQ(t, t->size, size);
+    EPT_OK(t, MPIX_Comm_num_endpoints(merged, &number, &index));
+    EPT_EQ(t, t->nlocal, number);
+    EPT_OK(t, MPI_Comm_free(&merged));
+    EPT_OK(t, MPI_Comm_free(&own));
+    if (MPI_COMM_NULL != processes) {
+        EPT_OK(t, MPI_Comm_free(&processes));
+    }
+}
+
+static void case_processes(MPI_Comm comm, struct ept *t)
+{
+    merge_processes(comm, t, 0);
+    merge_processes(comm, t, t->size - 1);
+}
+
 static void case_null(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm merged = comm;
@@ -243,6 +278,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_no_result);
     EPT_CASE(t, case_inter);
     EPT_CASE(t, case_others_handle);
+    EPT_CASE(t, case_processes);
     EPT_CASE(t, case_twice);
     EPT_CASE(t, case_handler);
     return 0;
