@@ -102,8 +102,7 @@ static void case_sizes(const pair_t *pair)
     pair_barrier(pair, &side);
     TAP_EQ(number, side.received);
     free(buffer);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 static int completions;
@@ -184,8 +183,7 @@ static void case_descriptors(const pair_t *pair)
     }
     pair_barrier(pair, &side);
     TAP_EQ(expected, completions);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 /** Every second 16-bit number of an array. */
@@ -248,8 +246,7 @@ static void case_convertors(const pair_t *pair)
     OBJ_RELEASE(type);
     free(spread);
     free(packed);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 typedef struct offer_t {
@@ -334,8 +331,7 @@ static void gets(const pair_t *pair, size_t most)
     }
     get_once(pair, &side, memory, 1 << 20, 500);
     free(memory);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 static void case_gets(const pair_t *pair)
@@ -390,8 +386,7 @@ static void case_flood(const pair_t *pair)
         usleep(300000);
         side_wait(&side, COUNT);
     }
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 /** How much the end of a flood can have left in queues depends on its length: many lengths, and
@@ -418,8 +413,7 @@ static void case_flood_tails(const pair_t *pair)
             usleep(20000);
             side_wait(&side, count);
         }
-        side_disconnect(&side);
-        side_close(&side);
+        side_end(&side);
     }
 }
 
@@ -454,8 +448,7 @@ static void case_callbacks_send(const pair_t *pair)
     }
     side_wait(&side, COUNT);
     pair_barrier(pair, &side);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 /** Send bytes that btl/epofi would not send. */
@@ -513,8 +506,7 @@ static void case_strangers(const pair_t *pair)
     side_wait(&side, 2);
     pair_barrier(pair, &side);
     TAP_EQ(0 == pair->rank ? 0 : 7, mca_btl_epofi_dropped(side.module));
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 static void run_all(void)

@@ -213,6 +213,13 @@ static inline void side_disconnect(side_t *side)
     side->peer = NULL;
 }
 
+/** What side_open and side_connect have begun. */
+static inline void side_end(side_t *side)
+{
+    side_disconnect(side);
+    side_close(side);
+}
+
 /* ---- losses, and messages that are numbers --------------------------------------------------- */
 
 static inline mca_btl_epofi_module_t *module_of(const side_t *side)

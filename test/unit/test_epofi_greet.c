@@ -346,8 +346,7 @@ static void case_impostor(const pair_t *pair)
     TAP_EQ(-1, hear(&side, fd, &nothing, 1, 10000));
     close(fd);
     close(listener);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 static uint16_t port_of(int fd, int (*name)(int, struct sockaddr *, socklen_t *))
@@ -435,8 +434,7 @@ static void case_same_port(const pair_t *pair)
         }
     }
     close(listener);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 /** A context of somebody else's in this process, by the book. */
@@ -575,8 +573,7 @@ static void case_layered(const pair_t *pair)
     TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
     side_wait(&side, 1);
     pair_barrier(pair, &side);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 int main(int argc, char **argv)

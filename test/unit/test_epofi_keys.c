@@ -22,8 +22,7 @@
 
 static void end(side_t *side)
 {
-    side_disconnect(side);
-    side_close(side);
+    side_end(side);
 }
 
 /** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to 15. */

@@ -170,8 +170,7 @@ static void case_rounds(const pair_t *pair)
         side_wait(&side, 4);
         pair_barrier(pair, &keeper);
         side_disconnect(&keeper);
-        side_disconnect(&side);
-        side_close(&side);
+        side_end(&side);
         if (WARM == round) {
             fds = entries("/proc/self/fd");
             memory = resident();
@@ -261,8 +260,7 @@ static void *play(void *argument)
         TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, duo->handle));
     }
     /* Each side goes when it likes: neither waits for the other's end. */
-    side_disconnect(me);
-    side_close(me);
+    side_end(me);
     return NULL;
 }
 
@@ -307,8 +305,7 @@ static void case_self(const pair_t *pair)
     side.module->ep_disconnect(side.module, again);
     TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, NULL, 0));
     side_wait(&side, 101);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 static void case_addresses(const pair_t *pair)
@@ -386,8 +383,7 @@ static void case_component(const pair_t *pair)
                                                  side.module->ep_address_length, &side.peer));
     TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
     side_wait(&side, 1);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
     version->mca_open_component();
     side_open(&side);
     side_close(&side);
@@ -450,8 +446,7 @@ static void case_death(const pair_t *pair)
     TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
     TAP_EQ(OPAL_ERR_UNREACH,
            side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0, MCA_BTL_EP_TAG));
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 /** Nobody listens at an address: sending goes on being refused, and the user is told once. */
@@ -479,8 +474,7 @@ static void case_silence(const pair_t *pair)
     }
     TAP_CHECK(side.peer->warned, "no word about a silent peer");
     start = mca_btl_epofi_now();
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
     TAP_CHECK(mca_btl_epofi_now() - start < 5000000000u, "the end takes too long");
 }
 

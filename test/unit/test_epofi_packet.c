@@ -32,8 +32,7 @@ static void end(const pair_t *pair, side_t *side)
     pair_barrier(pair, side);
     TAP_EQ(0, mca_btl_epofi_dropped(side->module));
     TAP_EQ(0, losses);
-    side_disconnect(side);
-    side_close(side);
+    side_end(side);
 }
 
 /** Many messages in a row take few sends. */
@@ -242,8 +241,7 @@ static void case_broken(const pair_t *pair)
                   all[i].what);
         TAP_CHECK(side.module->ep_worn, "%s: the module would be used again", all[i].what);
         pair_barrier(pair, &side);
-        side_disconnect(&side);
-        side_close(&side);
+        side_end(&side);
     }
 }
 
@@ -265,8 +263,7 @@ static void case_tags(const pair_t *pair)
     }
     pair_barrier(pair, &side);
     TAP_EQ(0, losses);
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 int main(int argc, char **argv)

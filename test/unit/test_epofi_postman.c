@@ -98,8 +98,7 @@ static void connect_both(const pair_t *pair, side_t *side)
 static void end(const pair_t *pair, side_t *side)
 {
     pair_barrier(pair, side);
-    side_disconnect(side);
-    side_close(side);
+    side_end(side);
 }
 
 /** Send buffers that are in use. */
@@ -250,8 +249,7 @@ static void case_given_up(const pair_t *pair)
         pair_barrier(pair, NULL);
     } else {
         pair_barrier(pair, &side);
-        side_disconnect(&side);
-        side_close(&side);
+        side_end(&side);
     }
 }
 
@@ -274,8 +272,7 @@ static void case_closed(const pair_t *pair)
         pair_barrier(pair, NULL);
     } else {
         pair_barrier(pair, &side);
-        side_disconnect(&side);
-        side_close(&side);
+        side_end(&side);
     }
 }
 
@@ -365,8 +362,7 @@ static void case_exit(const pair_t *pair)
         exit(exits ? 0 : 1);
     }
     TAP_EQ(0, read(pair->in, &byte, 1)); /* until it has ended */
-    side_disconnect(&side);
-    side_close(&side);
+    side_end(&side);
 }
 
 int main(int argc, char **argv)
