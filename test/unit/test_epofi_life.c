@@ -449,6 +449,13 @@ static void case_death(const pair_t *pair)
     side_end(&side);
 }
 
+/** On a context that others may share, which hands on what the provider says of an operation. */
+static void case_death_shared(const pair_t *pair)
+{
+    mca_btl_epofi_component.max_contexts = mca_btl_epofi_component.shared_contexts = 1;
+    case_death(pair);
+}
+
 /** Nobody listens at an address: sending goes on being refused, and the user is told once. */
 static void case_silence(const pair_t *pair)
 {
@@ -534,6 +541,7 @@ static void run_all(void)
     if (0 == strcmp(provider, "tcp")) {
         /* shm has no way to find out. */
         run_pair("a peer dies", case_death);
+        run_pair("a peer dies, contexts are shared", case_death_shared);
         run_single("a peer that is not there", case_silence);
     }
 }
