@@ -297,7 +297,7 @@ void mca_btl_epofi_buffer_ended(mca_btl_epofi_member_t *looking, mca_btl_epofi_b
     if (OPAL_UNLIKELY(NULL == member)) {
         /* To one who has left; or, with an error, of nobody knows whom. */
         share->dropped += FI_ECANCELED == error ? 0 : 1;
-    } else if (OPAL_LIKELY(NULL == member->early && NULL != member->posted.head)) {
+    } else if (OPAL_LIKELY(NULL != member->posted.head)) { /* so none waits that came before it */
         fill(mca_btl_epofi_slots_pop(&member->posted), buffer->memory, length);
     } else if (!keep(member, buffer->memory, length)) {
         ++share->dropped; /* the number of the next one tells the pair */
