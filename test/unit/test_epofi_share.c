@@ -101,6 +101,37 @@ static void mesh_progress(void)
     }
 }
 
+/** Receives of a list; operations of other kinds are none. */
+static uint32_t receives_in(const mca_btl_epofi_slots_t *slots)
+{
+    uint32_t count = 0;
+
+    for (const mca_btl_epofi_slot_t *slot = slots->head; NULL != slot; slot = slot->next) {
+        count += NULL != slot->memory;
+    }
+    return count;
+}
+
+/** Those who share have counted their receives, for which the context has buffers: no more. */
+static void expect_receives(const side_t *side)
+{
+    const mca_btl_epofi_member_t *member = module_of(side)->fi.member;
+
+    if (NULL != member) {
+        TAP_EQ(receives_in(&member->posted) + receives_in(&member->ready), member->receives);
+    }
+}
+
+/** All sides that there are yet. */
+static void mesh_end(void)
+{
+    for (int i = 0; i < SIDES; ++i) {
+        if (NULL != mesh.side[i].module) {
+            side_close(&mesh.side[i]);
+        }
+    }
+}
+
 static void mesh_close(const pair_t *pair)
 {
     for (int i = 0; i < SIDES; ++i) {
@@ -109,8 +140,9 @@ static void mesh_close(const pair_t *pair)
     TAP_EQ(0, losses);
     for (int i = 0; i < SIDES; ++i) {
         TAP_EQ(0, mca_btl_epofi_dropped(mesh.side[i].module));
-        side_close(&mesh.side[i]);
+        expect_receives(&mesh.side[i]);
     }
+    mesh_end();
 }
 
 /** Say the n-th word from side i to side j, with so many bytes behind it, or as many as may be. */
@@ -302,11 +334,7 @@ static void run_strange(const pair_t *pair)
         TAP_EQ(1, mca_btl_epofi_dropped(mesh.side[2].module));
         TAP_EQ(2, share->dropped - before);
     }
-    for (int i = 0; i < SIDES; ++i) {
-        if (NULL != mesh.side[i].module) {
-            side_close(&mesh.side[i]);
-        }
-    }
+    mesh_end();
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -384,6 +412,53 @@ static void run_full(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
+/** Does a receive that is asked to come back do so? */
+static bool comes_back(const mca_btl_epofi_context_t *context, void *receive)
+{
+    const uint64_t start = mca_btl_epofi_now();
+    struct fi_cq_err_entry error;
+    struct fi_cq_msg_entry entry;
+    ssize_t result = -FI_EAGAIN;
+
+    (void) fi_cancel(&context->ep->fid, receive);
+    while (-FI_EAGAIN == result && mca_btl_epofi_now() - start < 5000000000u) {
+        result = fi_cq_read(context->cq, &entry, 1);
+    }
+    return -FI_EAVAIL == result && 1 == fi_cq_readerr(context->cq, &error, 0)
+           && FI_ECANCELED == error.err && receive == error.op_context;
+}
+
+/** A buffer of the context's waits, so each member's receives do, whenever it asks. */
+static void run_asked(const pair_t *pair)
+{
+    static const mca_btl_epofi_address_t own;
+    static unsigned char memory[2][2][4096];
+    const mca_btl_epofi_fabric_t *fabric;
+    mca_btl_epofi_context_t contexts[2];
+
+    (void) pair;
+    set_contexts(1, 1);
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
+    for (int i = 0; i < 2; ++i) {
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &contexts[i]));
+        for (int j = 0; j < 2; ++j) {
+            TAP_EQ(0, fi_recv(contexts[i].ep, memory[i][j], sizeof(memory[i][j]), NULL,
+                              FI_ADDR_UNSPEC, memory[i][j]));
+        }
+    }
+    for (int n = 0; n < 4; ++n) { /* the first of one and of the other, then the last */
+        TAP_CHECK(comes_back(&contexts[n % 2], memory[n % 2][n / 2]), "receive %d of member %d",
+                  n / 2, n % 2);
+    }
+    for (int i = 0; i < 2; ++i) {
+        TAP_EQ(0, contexts[i].member->receives);
+        mca_btl_epofi_context_put(&contexts[i]);
+    }
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}
+
 /** A module that ends while the provider has something of it: its memory stays as long as the
  * context does. */
 static int buried;
@@ -432,6 +507,7 @@ static void run_all(void)
     run_pair("threads", run_threads);
     run_single("as many as there may be", run_full);
     run_single("memory that the provider has", run_kept);
+    run_single("receives that are asked to come back", run_asked);
 }
 
 int main(int argc, char **argv)
