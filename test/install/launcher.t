@@ -73,6 +73,9 @@ is_shown('--hostfile=F -endpoints 64 -n 1 ./app',
          '--map-by slot:PE=64 -n 1 -x MPIX_ENDPOINTS=64 --hostfile=F ./app');
 is_shown("--bind-to core -endpoints $many -n 1 ./app",
          "-n 1 -x MPIX_ENDPOINTS=$many --bind-to core ./app");
+# By the program that has most.
+is_shown("-endpoints $many -n 1 ./a : -n 1 ./b",
+         "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./a : -n 1 -x MPIX_ENDPOINTS= ./b");
 is_shown('-endpoints 1 -n 1 ./app', '-n 1 -x MPIX_ENDPOINTS=1 ./app');
 is_shown('--host n1:2 --endpoints 64 -n 2 ./app',
          '--map-by slot:PE=64 -n 2 -x MPIX_ENDPOINTS=64 --host n1:2 ./app');
