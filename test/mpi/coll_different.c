@@ -397,6 +397,70 @@ static void case_nothing(MPI_Comm comm, struct ept *t)
     free(room[1]);
 }
 
+/** A root whose own block of a scatter has another length than what it sends: a shorter one ends with an error,
+ * a longer one is filled as far as there is something; nobody else is concerned. */
+static void try_own(MPI_Comm comm, struct ept *t, int bytes, int own, bool nonblocking)
+{
+    const int take = 1 == t->rank ? own : bytes;
+    int wrong = 0, beyond = 0, class;
+    MPI_Comm broken;
+
+    ept_phase(t, "%sscatter of %d, at the root to %d", nonblocking ? "i" : "", bytes, own);
+    EPT_OK(t, MPI_Comm_dup(comm, &broken));
+    EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    make_use(broken, t);
+    EPT_OK(t, MPI_Barrier(broken));
+    EPT_OK(t, MPI_Barrier(comm)); /* as above */
+    for (int i = 0; i < t->size * bytes; ++i) {
+        room[0][i] = (unsigned char) (7 * i + 1);
+    }
+    memset(room[1], 0x5b, 2 * (size_t) bytes);
+    if (nonblocking) {
+        MPI_Request request = MPI_REQUEST_NULL;
+
+        class = class_of(MPI_Iscatter(room[0], bytes, MPI_BYTE, room[1], take, MPI_BYTE, 1, broken,
+                                      &request));
+        class = MPI_SUCCESS == class ? class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) : class;
+    } else {
+        class = class_of(
+            MPI_Scatter(room[0], bytes, MPI_BYTE, room[1], take, MPI_BYTE, 1, broken));
+    }
+    if (own < bytes) {
+        EPT_CHECK(t, MPI_ERR_TRUNCATE == class || (1 != t->rank && MPI_SUCCESS == class),
+                  "class %d", class);
+    } else {
+        EPT_EQ(t, MPI_SUCCESS, class);
+    }
+    for (int i = 0; i < bytes; ++i) {
+        wrong += (unsigned char) (7 * (t->rank * bytes + i) + 1) != room[1][i];
+        beyond += 0x5b != room[1][bytes + i];
+    }
+    EPT_CHECK(t, MPI_SUCCESS != class || 0 == wrong, "%d bytes wrong", wrong);
+    EPT_EQ(t, 0, beyond);
+    EPT_OK(t, MPI_Barrier(comm));
+    class = class_of(MPI_Barrier(broken));
+    EPT_EQ(t, own < bytes, MPI_SUCCESS != class);
+    EPT_OK(t, MPI_Comm_free(&broken));
+}
+
+static void case_own(MPI_Comm comm, struct ept *t)
+{
+    const int few = t->size <= 10 ? 4 : 2, longer = (int) ept_option_long("long", 100000);
+
+    room[0] = calloc(1, (size_t) longer * (size_t) t->size);
+    room[1] = calloc(1, 2 * (size_t) longer);
+    for (int later = 0; later < 2; ++later) {
+        try_own(comm, t, few, few / 2, 0 != later);
+        try_own(comm, t, few, 2 * few, 0 != later);
+        if (0 == ept_option_long("node", 0)) {
+            try_own(comm, t, longer, longer / 2, 0 != later);
+            try_own(comm, t, longer, longer + 8, 0 != later);
+        }
+    }
+    free(room[0]);
+    free(room[1]);
+}
+
 #define TABLE(name)                                             \
     static void case_##name(MPI_Comm comm, struct ept *t)       \
     {                                                           \
@@ -416,5 +480,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_kinds);
     EPT_CASE(t, case_roots);
     EPT_CASE(t, case_nothing);
+    EPT_CASE(t, case_own);
     return 0;
 }

@@ -64,7 +64,8 @@ static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll
                                                  : MPI_ERR_TRUNCATE;
 }
 
-/** What a member has said, to a block of what we receive.  @return MPI_SUCCESS or an error code */
+/** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a scatter that
+ * may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call, const void *packed,
                                              size_t block)
 {
@@ -75,6 +76,13 @@ static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call,
         .count = call->recv_count,
         .type = call->recv_type};
 
+    if (OPAL_UNLIKELY(call->bytes != mca_coll_epcoll_bytes(&received))) {
+        const mca_coll_epcoll_buffer_t said = {.address = (void *) (uintptr_t) packed,
+                                               .count = call->bytes,
+                                               .type = MPI_BYTE};
+
+        return mca_coll_epcoll_copy_part(&received, &said, 0, call->bytes);
+    }
     return mca_coll_epcoll_unpack(&received, packed);
 }
 
