@@ -22,12 +22,13 @@
  *
  *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message has
  *              no way to tell the others
+ *   --trays 1  only the allocation of trays, at each rank in turn, between processes
  *
  * EPT-LIBS: -ldl
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_between.c,
  * coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h, coll_epcoll_shelf.c,
- * pml_epml_request.c, pml_epml_kept.c
+ * coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
  */
 
 #define _GNU_SOURCE
@@ -475,6 +476,60 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
     EPT_CHECK(t, 0 < failed || !some, "nothing was made");
 }
 
+/* ---- trays ----------------------------------------------------------------------------------- */
+
+/** An allreduce that is too long for a line makes its process's trays: who comes first allocates them, and has
+ * allocated before what a first call wants otherwise.  So the victim is to be the first of its process.
+ * @return whether it has been */
+static bool without_trays(MPI_Comm comm, struct ept *t, int victim, int process)
+{
+    enum { COUNT = 500 };
+    round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .class = MPI_SUCCESS};
+    int in[COUNT], out[COUNT], mine = 0, any = 0;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &r.comm));
+    EPT_OK(t, MPI_Comm_set_errhandler(r.comm, MPI_ERRORS_RETURN));
+    put(&r, in, COUNT);
+    EPT_OK(t, MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, r.comm));
+    EPT_EQ(t, sum(&r, 0), out[0]);
+    EPT_OK(t, MPI_Barrier(comm));
+    if (t->rank == victim) {
+        fail_alloc(1);
+    } else if (t->proc == process) {
+        (void) usleep(20000);
+    }
+    for (int i = 0; i < 3; ++i) {
+        memset(out, 0, sizeof(out));
+        if (ended(&r, MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, r.comm))) {
+            check_sum(&r, out, COUNT, r.size - 1);
+        }
+        if (t->rank == victim && 0 == i) {
+            mine = fail_alloc_done();
+        }
+    }
+    EPT_OK(t, MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_SUM, comm));
+    EPT_EQ(t, 0 != any ? 0 : -1, r.first); /* all want what the victim has said */
+    EPT_EQ(t, 0 != any ? MPI_ERR_NO_MEM : MPI_SUCCESS, r.class);
+    judge(&r, comm);
+    ept_meet(comm, t);
+    EPT_OK(t, MPI_Comm_free(&r.comm));
+    return 0 != any;
+}
+
+static void case_trays(MPI_Comm comm, struct ept *t)
+{
+    for (int victim = 0; victim < t->size; ++victim) {
+        int process = t->rank == victim ? t->proc : 0, tries = 0;
+
+        ept_phase(t, "no trays at rank %d", victim);
+        EPT_OK(t, MPI_Bcast(&process, 1, MPI_INT, victim, comm));
+        while (tries < 20 && !without_trays(comm, t, victim, process)) {
+            ++tries;
+        }
+        EPT_CHECK(t, tries < 20, "nothing was allocated");
+    }
+}
+
 /* ---- what nobody receives -------------------------------------------------------------------- */
 
 /** Bytes of a message that waits for its receive. */
@@ -638,6 +693,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
         return 0;
     }
     ept_meet(comm, t);
+    if (0 != ept_option_long("trays", 0)) {
+        EPT_CASE(t, case_trays);
+        return 0;
+    }
     EPT_CASE(t, case_near);
     EPT_CASE(t, case_shelves);
     EPT_CASE(t, case_ahead);

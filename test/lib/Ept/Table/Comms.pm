@@ -96,6 +96,8 @@ our @ENTRIES = (
       preload => 'fail_alloc', timeout => 60 },
     { program => 'coll_nomem', variant => 'own', configs => [qw(2x3/node 2x2/tcp)], quick => [], plain => 0,
       preload => 'fail_alloc', args => '--own 1', timeout => 60 },
+    { program => 'coll_nomem', variant => 'trays', configs => [qw(2x3/node 2x2/tcp)], quick => [], plain => 0,
+      preload => 'fail_alloc', args => '--trays 1', timeout => 60 },
     { program => 'pack_error', configs => [qw(1x2 2x1/tcp 2x1/node)], quick => ['1x2'], plain => 0,
       preload => 'fail_pack', timeout => 30 },
     { program => 'left', configs => [qw(1x2 2x1/node 2x1/tcp)], quick => ['1x2'], plain => 0 },

@@ -18,7 +18,7 @@
  * each member has two, taken in turns.  Who writes a tray for the second time is through with the call
  * between, to which all have come, so nobody reads what it has held.
  *
- * Tests: coll_layout, coll_late
+ * Tests: coll_layout, coll_late, coll_nomem (trays)
  */
 
 #include "ompi_config.h"
