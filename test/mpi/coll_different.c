@@ -22,7 +22,7 @@
  *   --long N  bytes that do not fit into a line (default 100000; at least 100)
  *   --node 1  after so many calls that slots and rings of the node's memory are used; what fits there
  *
- * Guards: epcoll/local, coll_epcoll_ahead.h, coll_epcoll_wait.c, coll_epcoll_different.c
+ * Guards: epcoll/local, coll_epcoll_shelf_chain.c, coll_epcoll_ahead.h, coll_epcoll_wait.c, coll_epcoll_different.c
  */
 
 #include "ept.h"
@@ -237,6 +237,16 @@ static const struct pair kinds[] = {
     KINDS("scan", 8, "allgather", 8, false),
     KINDS("alltoallv", -1, "allgatherv", -1, true)};
 
+/* What goes from each member to the next one, through memory of a node. */
+static const struct pair chains[] = {
+    SAME("scan", -1, -2, false),
+    SAME("scan", -2, -1, false),
+    KINDS("scan", -1, "allgather", -1, false),
+    KINDS("allgather", -1, "scan", -1, false),
+    /* The root and the one wait for each other. */
+    {{"gather", 0, -1}, {"scan", 0, -1}, MPI_ERR_OTHER, false, -1, true},
+};
+
 #define ROOTS(name, count, blind)                                              \
     {                                                                          \
         {name, 0, count}, {name, 1, count}, MPI_ERR_OTHER, false, blind, false \
@@ -332,7 +342,7 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
     free(all);
 }
 
-static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size_t count)
+static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size_t count, bool tried)
 {
     const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size + 4096;
 
@@ -341,7 +351,7 @@ static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size
     for (size_t i = 0; i < count; ++i) {
         /* Where roots differ: the one that most have, the one that one has, and one that neither has. */
         for (int odd = pairs[i].no_root ? 1 : 0; odd < t->size && odd < 3; ++odd) {
-            if (is_tried(&pairs[i].most) && is_tried(&pairs[i].odd)) {
+            if (tried || (is_tried(&pairs[i].most) && is_tried(&pairs[i].odd))) {
                 try_one(comm, t, &pairs[i], odd);
             }
         }
@@ -461,16 +471,17 @@ static void case_own(MPI_Comm comm, struct ept *t)
     free(room[1]);
 }
 
-#define TABLE(name)                                             \
-    static void case_##name(MPI_Comm comm, struct ept *t)       \
-    {                                                           \
-        try_all(comm, t, name, sizeof(name) / sizeof(name[0])); \
+#define TABLE(name, tried)                                             \
+    static void case_##name(MPI_Comm comm, struct ept *t)              \
+    {                                                                  \
+        try_all(comm, t, name, sizeof(name) / sizeof(name[0]), tried); \
     }
 
-TABLE(lengths)
-TABLE(rooms)
-TABLE(kinds)
-TABLE(roots)
+TABLE(lengths, false)
+TABLE(rooms, false)
+TABLE(kinds, false)
+TABLE(roots, false)
+TABLE(chains, true)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
@@ -479,6 +490,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_rooms);
     EPT_CASE(t, case_kinds);
     EPT_CASE(t, case_roots);
+    if (0 != ept_option_long("node", 0)) {
+        EPT_CASE(t, case_chains);
+    }
     EPT_CASE(t, case_nothing);
     EPT_CASE(t, case_own);
     return 0;

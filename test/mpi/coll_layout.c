@@ -24,7 +24,7 @@
  * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
  * coll_epcoll_build_fold.c, coll_epcoll_build_move.c,
  * coll_epcoll_build_direct.c, coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c,
- * coll_epcoll_build_scatter.c, coll_epcoll_shelf.c, coll_epcoll_shelf_run.c
+ * coll_epcoll_build_scatter.c, coll_epcoll_shelf.c, coll_epcoll_shelf_run.c, coll_epcoll_shelf_chain.c
  *
  * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
  */

@@ -45,9 +45,17 @@ void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide);
  * for what we put.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
-/* ---- between the two files ------------------------------------------------------------------- */
+/* ---- between the files ----------------------------------------------------------------------- */
 
-/** Members of a scan, at most: each puts together all that are before it, by itself. */
+/** Does a scan or exscan that fits go from each member to the next?  The same answer at all members. */
+bool mca_coll_epcoll_shelf_is_chain(const mca_coll_epcoll_handle_t *handle,
+                                    const mca_coll_epcoll_call_t *call);
+
+/** All of such a call.  @return MPI_SUCCESS or an error code */
+int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
+
+/** Members of a scan, at most: of one that goes no such way each puts together all that are before it, by
+ * itself. */
 #define SHELF_SCAN_MEMBERS 8
 
 /** Members whose shelves have full size: of more all shelves together have no more. */

@@ -353,6 +353,9 @@ int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcol
     /* Relaxed: as in epcoll_break. */
     int rc = atomic_load_explicit(shelf->member.broken, memory_order_relaxed);
 
+    if (mca_coll_epcoll_shelf_is_chain(&wide->super, call)) {
+        return mca_coll_epcoll_shelf_chain(wide, call);
+    }
     begin(&op, shelf, call);
     while (0 == rc && (op.put < op.rounds || op.taken < op.rounds || op.keeps)) {
         rc = step(&op);

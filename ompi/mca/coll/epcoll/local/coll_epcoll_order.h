@@ -49,6 +49,14 @@ bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call);
 bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
                                   const mca_coll_epcoll_call_t *call);
 
+/** Is the order of scans that are not small that of ranks, from the first on, one at a time?  It is with
+ * two processes: before the second there is the first, which puts its two members together. */
+static inline bool mca_coll_epcoll_order_is_chain(const mca_coll_epcoll_layout_t *layout)
+{
+    return layout->is_ordered && 2 == layout->processes
+           && 2 >= mca_coll_epcoll_layout_count(layout, 0);
+}
+
 /** Put together what a call is about.  Nothing is allocated, and nothing can fail. */
 void mca_coll_epcoll_order_run(const mca_coll_epcoll_order_t *order,
                                const mca_coll_epcoll_call_t *call, void *result);

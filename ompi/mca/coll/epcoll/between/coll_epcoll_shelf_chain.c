@@ -1,0 +1,215 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Scan and exscan by shelves, from each member to the next: who has what all before it have together, in
+ * the section of the one before it, adds its own, into its result and into its own section.  So a member
+ * reads two vectors and writes two, whatever their number is, which is the least where the next one can read
+ * no result.  Of four members 7 are read, 7 written and 3 added; where each reads all before it
+ * (coll_epcoll_shelf_run.c), 13, 7 and 6; by messages of ob1 from each to the next, 13, 10 and 3.
+ *
+ * Rounds are a quarter of the vector, so that members work at the same time, but no less than what is worth a
+ * word; each whole round is written into caches that the next member reads from.
+ *
+ * Its first number is a word that says what is called, and no more: a member has nothing to put before
+ * the one before it has come, and one that has called something else may wait for it meanwhile.  With
+ * each section goes its round, so that the word of a scan that is the next one of the member before us is
+ * not taken for data.
+ *
+ * Nobody but the next member reads a section of the call.  So its slot is written again when that one is
+ * through with it (acquire; partner: the release in epcoll_end_at, behind its reads), and of what was in it
+ * before the call, when all are (epcoll_may_begin).
+ *
+ * Called by coll_epcoll_shelf_run.c.
+ *
+ * Tests: coll_layout, coll_late, coll_order, coll_different, death_coll
+ */
+
+#include "ompi_config.h"
+
+#include "../data/data.h"
+#include "coll_epcoll_shelf.h"
+
+#include "mpi.h"
+
+/** Bytes of a round, at least, if there is room.  Each round is a word of each member, and where threads share
+ * cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64, 128 and 256 KiB against
+ * ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
+#define CHUNK_LEAST ((size_t) 64 * 1024)
+
+/** A call, as a member has it. */
+typedef struct chain_t {
+    const mca_coll_epcoll_handle_t *shelf;
+    const mca_coll_epcoll_call_t *call;
+    epcoll_member_t *member;
+    uint64_t word;    /**< of the call */
+    uint64_t before;  /**< the word's number is one more, and that of round 0 two */
+    size_t elements;  /**< of a round */
+    uint32_t own;     /**< our rank */
+    bool is_last;     /**< nobody reads what we put */
+} chain_t;
+
+static void begin(chain_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
+{
+    const size_t section = mca_coll_epcoll_shelf_section(mca_coll_epcoll_size(shelf)),
+                 least = call->bytes / EPCOLL_WINDOW + 1,
+                 wanted = least < CHUNK_LEAST ? CHUNK_LEAST : least,
+                 size = call->recv_type->super.size;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(shelf);
+
+    *op = (chain_t){.shelf = shelf,
+                    .call = call,
+                    .member = &shelf->member,
+                    .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
+                    .before = shelf->member.number,
+                    .elements = (wanted < size || section < wanted ? section : wanted) / size,
+                    .own = own,
+                    .is_last = mca_coll_epcoll_size(shelf) - 1 == own};
+}
+
+static uint64_t number_of(const chain_t *op, uint64_t round)
+{
+    return op->before + 2 + round;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/** May our slot and section of a number be written?  @return EPCOLL_SOME, EPCOLL_NOTHING */
+static int has_room(const chain_t *op, uint64_t number)
+{
+    if (op->before + EPCOLL_WINDOW >= number) {
+        return epcoll_may_begin(op->member, number) ? EPCOLL_SOME : EPCOLL_NOTHING;
+    }
+    /* Acquire pairs with the release in epcoll_end_at: the next member has read it. */
+    return op->is_last
+                   || number <= atomic_load_explicit(&epcoll_place(op->member, op->own + 1)->through,
+                                                     memory_order_acquire)
+                                    + EPCOLL_WINDOW
+               ? EPCOLL_SOME
+               : EPCOLL_NOTHING;
+}
+
+/** Has the member before us put its section of a number?
+ * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
+static int has_come(const chain_t *op, uint64_t number)
+{
+    epcoll_slot_t *slot = &epcoll_place(op->member, op->own - 1)->slot[number % EPCOLL_WINDOW];
+    uint64_t at;
+
+    /* Acquire pairs with the release in epcoll_say: what is in the section is seen. */
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
+        return EPCOLL_NOTHING;
+    }
+    memcpy(&at, slot->data, sizeof(at));
+    return op->word == slot->call && number == at ? EPCOLL_SOME : EPCOLL_DIFFERENT;
+}
+
+/** Until one of them is so. */
+static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t number), uint64_t number)
+{
+    epcoll_member_t *member = op->member;
+    uint32_t looks = 0;
+    int rc;
+
+    while (EPCOLL_NOTHING == (rc = is_so(op, number))) {
+        rc = epcoll_look(member, &looks);
+        if (0 != rc) {
+            return rc;
+        }
+        if (has_come == is_so && epcoll_looks_long(member, looks)
+            && epcoll_is_gone(member, op->own - 1)) {
+            return EPCOLL_DIFFERENT;
+        }
+    }
+    return EPCOLL_SOME == rc ? 0 : rc;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/** What we have of all up to us goes to our result, or of an exscan what came, and to our section. */
+static int put_together(const chain_t *op, uint64_t number, size_t first, size_t count)
+{
+    const mca_coll_epcoll_call_t *call = op->call;
+    const size_t size = call->recv_type->super.size;
+    const char *vector = (const char *) (call->in_place ? call->recv : call->send) + first * size;
+    char *result = (char *) call->recv + first * size;
+    char *section = mca_coll_epcoll_shelf_at(op->shelf, op->own, number);
+    const char *come = 0 == op->own ? NULL
+                                    : mca_coll_epcoll_shelf_at(op->shelf, op->own - 1, number);
+    const void *const vectors[] = {come, vector};
+    const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
+                                                   .type = call->recv_type,
+                                                   .count = NULL == come ? 1 : 2,
+                                                   .send = vectors + (NULL == come)};
+    void *to[2];
+    uint32_t receivers = 0;
+    int rc;
+
+    if (!op->is_last) {
+        to[receivers++] = section;
+    }
+    if (EPCOLL_SCAN == call->kind) {
+        to[receivers++] = result;
+    }
+    rc = mca_coll_epcoll_reduce_part(&reduction, 0, count, to, receivers);
+    if (EPCOLL_EXSCAN == call->kind && NULL != come) {
+        memcpy(result, come, count * size); /* in place: our own has been read */
+    }
+    return rc;
+}
+
+static int round_of(chain_t *op, uint64_t round)
+{
+    const uint64_t number = number_of(op, round);
+    const size_t first = round * op->elements, left = op->call->recv_count - first;
+    int rc;
+
+    op->member->number = number;
+    rc = op->is_last ? 0 : wait_until(op, has_room, number);
+    rc = 0 == rc && 0 < op->own ? wait_until(op, has_come, number) : rc;
+    rc = 0 == rc ? put_together(op, number, first, left < op->elements ? left : op->elements) : rc;
+    if (0 != rc) {
+        return rc;
+    }
+    if (!op->is_last) {
+        epcoll_say(epcoll_slot(op->member, op->own), number, op->word, &number, sizeof(number));
+    }
+    epcoll_end(op->member);
+    return 0;
+}
+
+int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
+{
+    static const uint64_t nothing = 0;
+    mca_coll_epcoll_handle_t *shelf = &wide->shelf->super;
+    uint64_t rounds;
+    chain_t op;
+    /* Relaxed: as in epcoll_break. */
+    int rc = atomic_load_explicit(shelf->member.broken, memory_order_relaxed);
+
+    begin(&op, shelf, call);
+    rounds = (call->recv_count + op.elements - 1) / op.elements;
+    shelf->member.number = op.before + 1;
+    rc = 0 == rc ? wait_until(&op, has_room, op.before + 1) : rc;
+    if (0 == rc) {
+        epcoll_say(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
+                   sizeof(nothing));
+        epcoll_end(op.member);
+    }
+    for (uint64_t round = 0; round < rounds && 0 == rc; ++round) {
+        rc = round_of(&op, round);
+    }
+    if (OPAL_UNLIKELY(EPCOLL_DIFFERENT == rc)) {
+        epcoll_say_call(op.member, op.word);
+    }
+    return mca_coll_epcoll_ended(shelf, rc);
+}
