@@ -18,6 +18,9 @@
  * others at any time, so it does not matter who comes first, nor who loses its core.  A round is about
  * the same range of each block, so in place works: a range is put before it is written over.
  *
+ * In an alltoall members of a process copy each other's blocks from buffer to buffer, once: what they put
+ * is for those of other processes.
+ *
  * Out of others' sections come data and nothing else: all lengths are our own call's, which the
  * word in each slot is compared with.
  *
@@ -44,6 +47,8 @@ typedef struct shelf_t {
     uint64_t word;    /**< of the call */
     uint64_t before;  /**< the number of round 0 is one more */
     uint64_t rounds;
+    const mca_coll_epcoll_layout_t *layout;
+    uint32_t process; /**< ours */
     size_t bytes;     /**< of a block */
     size_t chunk;     /**< of that, in a round */
     uint32_t sources; /**< members that we take from */
@@ -58,10 +63,27 @@ static bool is_scan(const mca_coll_epcoll_call_t *call)
     return EPCOLL_SCAN == call->kind || EPCOLL_EXSCAN == call->kind;
 }
 
-/** Does each member have a block for each other one in its section? */
+/** Does each member have a block for each other one in its section?  Of an alltoall: of other processes. */
 static bool is_divided(const mca_coll_epcoll_call_t *call)
 {
     return EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind;
+}
+
+/** Members of other processes than one. */
+static uint32_t members_beyond(const shelf_t *op, uint32_t process)
+{
+    return mca_coll_epcoll_size(op->shelf) - mca_coll_epcoll_layout_count(op->layout, process);
+}
+
+/** One of those beyond our own, in turn: behind our process, and round; each of our members begins elsewhere. */
+static uint32_t member_beyond(const shelf_t *op, uint32_t turn)
+{
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf),
+                   size = mca_coll_epcoll_size(op->shelf);
+    const uint32_t at = op->layout->first[op->process + 1]
+                        + (turn + op->layout->index_of[own]) % members_beyond(op, op->process);
+
+    return op->layout->member[at < size ? at : at - size];
 }
 
 /** Who puts, and whom do we take from?  @return whether we put */
@@ -88,10 +110,30 @@ static bool find_sources(shelf_t *op)
         op->sources = own;
         op->keeps = op->keeps && 0 == own && EPCOLL_SCAN == call->kind;
         return others > own;
+    case EPCOLL_ALLTOALL:
+        op->sources = members_beyond(op, op->process);
+        op->keeps = op->keeps && 1 == mca_coll_epcoll_layout_count(op->layout, op->process);
+        return true;
     default:
         op->sources = others;
         return true;
     }
+}
+
+/** Blocks in a section, at most: the same at all members. */
+static uint32_t blocks_of(const shelf_t *op)
+{
+    uint32_t most = 0;
+
+    if (EPCOLL_ALLTOALL != op->call->kind) {
+        return is_divided(op->call) ? mca_coll_epcoll_size(op->shelf) - 1 : 1;
+    }
+    for (uint32_t i = 0; i < op->layout->processes; ++i) {
+        const uint32_t beyond = members_beyond(op, i);
+
+        most = beyond > most ? beyond : most;
+    }
+    return most;
 }
 
 /** Bytes of a block in a round: in as many rounds as may be under way, so that all work at the same time,
@@ -101,7 +143,7 @@ static size_t chunk_of(const shelf_t *op)
     const uint32_t members = mca_coll_epcoll_size(op->shelf);
     const size_t section = mca_coll_epcoll_shelf_section(members);
     /* Whole lines, as a chunk is: they are to fit when it has been rounded up. */
-    const size_t most = (is_divided(op->call) ? section / (members - 1) : section) & ~(size_t) 63;
+    const size_t most = section / blocks_of(op) & ~(size_t) 63;
     size_t chunk = op->bytes / EPCOLL_WINDOW + 1;
 
     chunk = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
@@ -126,7 +168,9 @@ static void begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_e
                     .member = &shelf->member,
                     .word = mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes),
                     .before = shelf->member.number,
+                    .layout = shelf->member.beside->order,
                     .bytes = call->bytes};
+    op->process = op->layout->process_of[mca_coll_epcoll_rank(shelf)];
     puts = find_sources(op);
     op->chunk = chunk_of(op);
     op->rounds = (op->bytes + op->chunk - 1) / op->chunk;
@@ -157,7 +201,17 @@ static mca_coll_epcoll_buffer_t as_block(const shelf_t *op, uint32_t index, uint
 /** Where in a section is what a member has for another one? */
 static size_t away_of(const shelf_t *op, uint32_t from, uint32_t to)
 {
-    return is_divided(op->call) ? (to < from ? to : to - 1) * op->chunk : 0;
+    const mca_coll_epcoll_layout_t *layout = op->layout;
+    const uint32_t process = layout->process_of[from];
+    uint32_t before;
+
+    if (EPCOLL_ALLTOALL != op->call->kind) {
+        return is_divided(op->call) ? (to < from ? to : to - 1) * op->chunk : 0;
+    }
+    before = layout->first[layout->process_of[to]] + layout->index_of[to];
+    return (layout->process_of[to] < process ? before
+                                             : before - mca_coll_epcoll_layout_count(layout, process))
+           * op->chunk;
 }
 
 /** What we have for a member, or for all. */
@@ -182,10 +236,12 @@ static int put(shelf_t *op)
     const uint32_t size = mca_coll_epcoll_size(op->shelf),
                    own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
     const uint64_t number = op->before + 1 + op->put;
-    const uint32_t members = is_divided(op->call) ? size - 1 : 1;
+    const bool is_alltoall = EPCOLL_ALLTOALL == op->call->kind;
+    const uint32_t members = is_alltoall ? op->sources : is_divided(op->call) ? size - 1 : 1;
 
     for (uint32_t i = 0; i < members; ++i) {
-        const uint32_t to = own + 1 + i < size ? own + 1 + i : own + 1 + i - size;
+        const uint32_t next = own + 1 + i < size ? own + 1 + i : own + 1 + i - size;
+        const uint32_t to = is_alltoall ? member_beyond(op, i) : next;
         const mca_coll_epcoll_buffer_t from = sent(op, to);
         const mca_coll_epcoll_buffer_t into = as_block(op, own, op->put, away_of(op, own, to));
         const int rc = mca_coll_epcoll_copy_part(&into, &from, op->put * op->chunk,
@@ -210,6 +266,9 @@ static uint32_t source_of(const shelf_t *op, uint32_t turn)
 
     if (is_scan(op->call)) {
         return own - 1 - turn;
+    }
+    if (EPCOLL_ALLTOALL == op->call->kind) {
+        return member_beyond(op, turn);
     }
     if (1 == op->sources && EPCOLL_GATHER != op->call->kind) {
         return is_divided(op->call) || EPCOLL_BCAST == op->call->kind ? (uint32_t) op->call->root
@@ -345,6 +404,17 @@ static int wait_for_it(shelf_t *op, uint32_t *looks)
     return epcoll_is_gone(member, source_of(op, op->seen)) ? EPCOLL_DIFFERENT : MPI_SUCCESS;
 }
 
+/** An alltoall among the members of the process. */
+static int run_within(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
+{
+    const mca_coll_epcoll_layout_t *layout = wide->layout;
+    mca_coll_epcoll_call_t part = *call;
+
+    part.ranks = layout->member + layout->first[layout->own];
+    return 1 == wide->super.member.count ? MPI_SUCCESS
+                                         : mca_coll_epcoll_pieces_run(&wide->super, &part);
+}
+
 int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_handle_t *shelf = &wide->shelf->super;
@@ -374,5 +444,6 @@ int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcol
         return mca_coll_epcoll_ended(shelf, rc);
     }
     shelf->member.number = op.before + op.rounds;
-    return mca_coll_epcoll_ended(shelf, MPI_SUCCESS);
+    rc = mca_coll_epcoll_ended(shelf, MPI_SUCCESS);
+    return MPI_SUCCESS == rc && EPCOLL_ALLTOALL == call->kind ? run_within(wide, call) : rc;
 }
