@@ -73,6 +73,14 @@ static int around(const struct ept *t, int *key)
     return 0 == t->proc || 0 == t->local ? 0 : MPI_UNDEFINED;
 }
 
+/** Every third process, and so on: on three nodes with processes by turns those of each node follow each
+ * other. */
+static int thirds(const struct ept *t, int *key)
+{
+    *key = t->proc % 3 * t->size + t->rank;
+    return 0;
+}
+
 /** Two: even and odd ones. */
 static int halves(const struct ept *t, int *key)
 {
@@ -263,6 +271,22 @@ static void in_order(const group_t *g, int count)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
+/** Are there two members in some process? */
+static bool some_share(const group_t *g)
+{
+    int *process = malloc((size_t) g->size * sizeof(*process));
+    bool shares = false;
+
+    EPT_OK(g->t, MPI_Allgather(&g->t->proc, 1, MPI_INT, process, 1, MPI_INT, g->comm));
+    for (int i = 0; i < g->size; ++i) {
+        for (int j = 0; j < i; ++j) {
+            shares = shares || process[i] == process[j];
+        }
+    }
+    free(process);
+    return shares;
+}
+
 static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
 {
     int key = 0;
@@ -275,6 +299,7 @@ static void each(MPI_Comm parent, struct ept *t, layout_fn_t layout)
     }
     MPI_Comm_rank(g.comm, &g.rank);
     MPI_Comm_size(g.comm, &g.size);
+    g.shares = some_share(&g);
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &g.gaps);
     MPI_Type_commit(&g.gaps);
     g.in = malloc((2 * MOST + 1024) * sizeof(int));
@@ -307,6 +332,7 @@ LAYOUT(reversed)
 LAYOUT(in_turn)
 LAYOUT(fewer)
 LAYOUT(around)
+LAYOUT(thirds)
 LAYOUT(halves)
 
 /** Barriers keep what was before them before what is behind them, between processes as well. */
@@ -336,6 +362,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_in_turn);
     EPT_CASE(t, case_fewer);
     EPT_CASE(t, case_around);
+    EPT_CASE(t, case_thirds);
     EPT_CASE(t, case_halves);
     EPT_CASE(t, case_barrier);
     return 0;

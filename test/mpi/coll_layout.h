@@ -24,6 +24,7 @@ typedef struct group_t {
     MPI_Comm comm;
     int rank, size;
     int form;          /**< 0: blocking, 1: nonblocking, 2: persistent */
+    bool shares;       /**< some process has two members: else it is Open MPI's that serves */
     MPI_Datatype gaps; /**< an int, and nothing where the next would be */
     int *in, *out;
 } group_t;
