@@ -91,6 +91,9 @@ our @ENTRIES = (
     (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } map { 24 * $_ } 1 .. 12),
+    # On three nodes, of which one has one process.
+    { program => 'death_coll', variant => 'cluster', cluster => 'one', configs => ['5x2/node'],
+      plain => 0, quick => [], launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
     # While members write and read a file together.
     { program => 'file_death', configs => ['4x2/node'], plain => 0, quick => [],
       launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },

@@ -32,6 +32,22 @@ our @ENTRIES = (
     (map { +{ program => $_, variant => 'hosts', hosts => 'halves', configs => ['4x2/node'],
               longer => ['8x2/node'], quick => [], plain => 0 } } qw(coll_layout coll_order)),
 
+    (map { my ($form, $name) = @$_;
+           +{ program => 'coll_layout', variant => "hosts_$name", hosts => 'halves', quick => [], plain => 0,
+              configs => ['4x2/node'], longer => ['8x2/node'], args => "--form $form" } }
+        [1, 'nonblocking'], [2, 'persistent']),
+    # Nodes' processes do not follow each other; and nodes have three, two and two of them.
+    (map { my ($form, $name) = @$_;
+           +{ program => 'coll_layout', variant => $name, cluster => 'one', quick => [], plain => 0,
+              configs => ['7x2/node'], longer => ['6x2/node'], args => "--form $form" } }
+        [0, 'cluster'], [1, 'cluster_nonblocking'], [2, 'cluster_persistent']),
+    { program => 'coll_nodes', variant => 'hosts', hosts => 1, quick => [], plain => 0,
+      configs => [qw(4x2/node 5x2/node)] },
+    { program => 'coll_nodes', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
+      configs => ['7x2/node'] },
+    { program => 'coll_order', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
+      configs => ['7x2/node'] },
+
     # Three nodes with two processes each: shared memory within a node, tcp between them.
     { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
       quick => [], args => '--down 600', plain => 0 },

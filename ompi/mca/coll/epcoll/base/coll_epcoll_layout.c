@@ -15,7 +15,7 @@
  *
  * Called by coll_epcoll_component.c.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_nodes
  */
 
 #include "ompi_config.h"
@@ -39,6 +39,10 @@ static void place_arrays(mca_coll_epcoll_layout_t *layout, uint32_t size)
     layout->index_of = layout->process_of + size;
     layout->member = layout->index_of + size;
     layout->first = layout->member + size;
+    layout->node_of = layout->first + size + 1;
+    layout->position = layout->node_of + size;
+    layout->on_node = layout->position + size;
+    layout->node_first = layout->on_node + size;
 }
 
 /** The number of a process among those that have been seen; a new one if it has not.
@@ -84,46 +88,62 @@ static void sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
     }
 }
 
-/** Processes of a node that follow each other. */
-typedef struct runs_t {
-    uint32_t node, length; /**< of the last run */
-    uint32_t count, each;  /**< runs before it; and their length, 0 if they differ */
-} runs_t;
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-/** The last run is over. */
-static void close_run(runs_t *runs)
+/** The number of a process's node: that of a process before it, or a new one.
+ * @param known  the launcher's numbers, by process */
+static void number_node(mca_coll_epcoll_layout_t *layout, const uint32_t *known, uint32_t process)
 {
-    if (0 < runs->length) {
-        runs->each = 0 == runs->count || runs->length == runs->each ? runs->length : 0;
-        ++runs->count;
+    const bool is_known = MPIX_ENDPOINTS_NODE_UNKNOWN != known[process];
+
+    for (uint32_t i = process; i-- > 0 && is_known;) { /* that of the process before it, mostly */
+        if (known[process] == known[i]) {
+            layout->node_of[process] = layout->node_of[i];
+            return;
+        }
     }
-    runs->length = 0;
+    layout->node_of[process] = layout->nodes++;
 }
 
-/** One more process. */
-static void add_to_runs(runs_t *runs, uint32_t node)
+/** Processes by node.
+ * @param known  the launcher's numbers, by process; where on_node is, which is written last */
+static void sort_nodes(mca_coll_epcoll_layout_t *layout, const uint32_t *known)
 {
-    if (node != runs->node || MPIX_ENDPOINTS_NODE_UNKNOWN == node) {
-        close_run(runs);
-        runs->node = node;
-    }
-    ++runs->length;
-}
+    uint32_t begin = 0;
 
-/** @return how many processes of a node there are in each run; 1: they differ, or it is none of 2, 4, 8 ... */
-static uint32_t processes_in_runs(runs_t *runs)
-{
-    close_run(runs);
-    return 2 > runs->count || 0 == runs->each || 0 != (runs->each & (runs->each - 1)) ? 1
-                                                                                      : runs->each;
+    layout->nodes = 0;
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        number_node(layout, known, i);
+    }
+    for (uint32_t i = 0; i < layout->processes && 1 == layout->nodes; ++i) {
+        layout->node_of[i] = i;
+    }
+    layout->nodes = 1 == layout->nodes ? layout->processes : layout->nodes;
+    layout->is_by_node = true;
+    memset(layout->node_first, 0, (layout->nodes + 1) * sizeof(*layout->node_first));
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        layout->position[i] = layout->node_first[layout->node_of[i]]++;
+        layout->is_by_node = layout->is_by_node
+                             && (0 == i || layout->node_of[i - 1] <= layout->node_of[i]);
+    }
+    for (uint32_t i = 0; i <= layout->nodes; ++i) {
+        const uint32_t count = layout->node_first[i];
+
+        layout->node_first[i] = begin;
+        begin += count;
+    }
+    for (uint32_t i = 0; i < layout->processes; ++i) {
+        layout->position[i] += layout->node_first[layout->node_of[i]];
+        layout->on_node[layout->position[i]] = i;
+    }
 }
 
 static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uint32_t size)
 {
-    runs_t runs = {.node = MPIX_ENDPOINTS_NODE_UNKNOWN};
-    uint32_t before = 0;
+    uint32_t before = 0, *known_node;
 
     place_arrays(layout, size);
+    known_node = layout->on_node; /* which is written last */
     layout->beside.order = layout;
     layout->processes = 0;
     layout->is_ordered = true;
@@ -137,7 +157,7 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
         }
         number = number_of(layout, layout->first, place.process, before);
         if (known < layout->processes) {
-            add_to_runs(&runs, place.node);
+            known_node[number] = place.node;
         }
         layout->is_ordered = layout->is_ordered && number >= before;
         layout->process_of[rank] = before = number;
@@ -145,8 +165,8 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
             layout->own = number;
         }
     }
-    layout->on_node = processes_in_runs(&runs);
     sort(layout, size);
+    sort_nodes(layout, known_node);
     layout->is_made = true;
     return MPI_SUCCESS;
 }
@@ -183,7 +203,7 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     mpix_endpoints_memory_t *memory;
     int rc = mca_coll_epcoll_component.door->memory_get(
         comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest, key,
-        sizeof(*layout) + (4 * (size_t) size + 1) * sizeof(uint32_t), &memory);
+        sizeof(*layout) + (8 * (size_t) size + 2) * sizeof(uint32_t), &memory);
 
     if (MPI_SUCCESS != rc) {
         return rc;

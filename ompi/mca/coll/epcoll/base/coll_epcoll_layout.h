@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Which members of a communicator live in which process.  Known to all, the same at all, without a
- * message; one for all members of a process.
+ * Which members of a communicator live in which process, and which processes on which node.  Known to all,
+ * the same at all, without a message; one for all members of a process.
  */
 
 #ifndef MCA_COLL_EPCOLL_LAYOUT_H
@@ -44,13 +44,18 @@ typedef struct mca_coll_epcoll_layout_t {
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
     uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */
-    /** So many processes, from each that is a multiple of it on, are on one node, and others on others: 2, 4,
-     * 8 ...; or 1 */
-    uint32_t on_node;
+    /** In the order of their first processes.  Where all processes are on one node, each stands for one; so
+     * does one whose node the launcher does not know. */
+    uint32_t nodes;
+    bool is_by_node; /**< processes of a node follow each other: their order is that of positions */
     uint32_t *process_of; /**< by rank */
     uint32_t *index_of;   /**< of a rank, in its process */
     uint32_t *first;      /**< by process, and one more: where its ranks begin in member */
     uint32_t *member;     /**< ranks by process, in order */
+    uint32_t *node_of;    /**< of a process */
+    uint32_t *position;   /**< likewise: where it is in on_node */
+    uint32_t *on_node;    /**< processes by node, in order */
+    uint32_t *node_first; /**< by node, and one more: where its processes begin in on_node */
 } mca_coll_epcoll_layout_t;
 
 /**

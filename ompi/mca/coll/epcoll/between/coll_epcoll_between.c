@@ -31,7 +31,6 @@
 static bool has_own(mca_coll_epcoll_kind_t kind)
 {
     switch (kind) {
-    case EPCOLL_ALLGATHER:
     case EPCOLL_ALLREDUCE:
     case EPCOLL_BARRIER:
     case EPCOLL_BCAST:

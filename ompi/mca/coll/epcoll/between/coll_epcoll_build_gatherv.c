@@ -11,22 +11,24 @@
 /**
  * @file
  *
- * Programs of MPI_Allgatherv: each block goes to one member of each other process; in the end members
- * copy what they have not from those of their process who have it.
+ * Programs of MPI_Allgatherv: each block goes to one member of some process of each other node, and from
+ * there, as from its own process, to one member of each other process of the node; in the end members copy
+ * what they have not from those of their process who have it.
  *
  * All know the lengths of all blocks, so who sends and who receives agree on which messages there are.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_nodes
  */
 
 #include "ompi_config.h"
 
 #include "coll_epcoll_between.h"
 #include "coll_epcoll_build.h"
+#include "coll_epcoll_nodes.h"
 
 #include "mpi.h"
 
-/** Processes whose messages are under way together. */
+/** Processes or nodes whose messages are under way together. */
 #define BATCH 16
 
 /* ---- within the process ---------------------------------------------------------------------- */
@@ -101,59 +103,136 @@ const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks = {.shares = shares,
 
 /** What the program knows. */
 typedef struct gatherv_t {
+    mca_coll_epcoll_nodes_t nodes;
     uint64_t longest; /**< bytes */
+    uint64_t across;  /**< rounds between nodes; behind them, those within ours */
 } gatherv_t;
+
+_Static_assert(sizeof(gatherv_t) <= EPCOLL_PROGRAM_STATE, "a builder's state");
 
 static gatherv_t *state_of(mca_coll_epcoll_program_t *program)
 {
     return (gatherv_t *) program->state;
 }
 
+/** Rounds of so many pairs. */
+static uint64_t rounds_of(uint64_t pairs)
+{
+    return (pairs + BATCH - 1) / BATCH;
+}
+
+/** Within a node: each node's blocks, to each other process. */
+static uint64_t pairs_within(const mca_coll_epcoll_nodes_t *nodes)
+{
+    return (uint64_t) nodes->count * (nodes->size - 1);
+}
+
 static int begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
+    gatherv_t *state = state_of(program);
 
-    state_of(program)->longest = mca_coll_epcoll_move_longest(program->call,
-                                                              mca_coll_epcoll_size(handle));
+    state->nodes = mca_coll_epcoll_nodes_of(handle, NULL);
+    state->longest = mca_coll_epcoll_move_longest(program->call, mca_coll_epcoll_size(handle));
+    state->across = rounds_of(state->nodes.count - 1);
     program->locals = 1 < handle->member.count;
-    program->rounds = 1 + (mca_coll_epcoll_layout(handle)->processes - 1 + BATCH - 1) / BATCH;
+    program->rounds = 1 + state->across + rounds_of(pairs_within(&state->nodes));
     return MPI_SUCCESS;
 }
 
-static void receive_from(mca_coll_epcoll_program_t *program, uint32_t process)
+/** A message with the block of a rank, unless it has no bytes.
+ * @param other  to or from whom
+ * @param message  mca_coll_epcoll_program_send or mca_coll_epcoll_program_receive */
+static void block(mca_coll_epcoll_program_t *program, uint32_t rank, uint32_t other,
+                  void (*message)(mca_coll_epcoll_program_t *program,
+                                  const mca_coll_epcoll_vector_t *vector, int rank))
+{
+    const bool is_own = (uint32_t) mca_coll_epcoll_rank(program->handle) == rank;
+    const mca_coll_epcoll_buffer_t buffer = is_own ? mca_coll_epcoll_sent(program->call, rank, 0)
+                                                   : mca_coll_epcoll_received(program->call, rank);
+    const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(&buffer);
+
+    if (0 != mca_coll_epcoll_bytes(&buffer)) {
+        message(program, &vector, (int) other);
+    }
+}
+
+/** Who gets a block in a process, by the index of whose it is. */
+static uint32_t rank_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, uint32_t index)
+{
+    return layout->member[layout->first[process]
+                          + receiver_of(index, mca_coll_epcoll_layout_count(layout, process))];
+}
+
+/** Our block to a process of a node; and to us, from all members of processes of another one which are as
+ * many places from ours as ours has processes. */
+static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t from)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
-    const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
+    const mca_coll_epcoll_nodes_t *nodes = &state_of(program)->nodes;
+    const mca_coll_epcoll_layout_t *layout = nodes->layout;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t rank = layout->member[layout->first[process] + i];
+    for (uint32_t place = nodes->place; place < mca_coll_epcoll_node_size(nodes, from);
+         place += nodes->size) {
+        const uint32_t process = mca_coll_epcoll_process_of(nodes, from, place);
+        const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
-        if (handle->member.index == receiver_of(i, handle->member.count)) {
-            const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_received(program->call, rank);
-            const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(&block);
+        for (uint32_t i = handle->member.index; i < count; i += handle->member.count) {
+            const uint32_t rank = layout->member[layout->first[process] + i];
 
-            if (0 != mca_coll_epcoll_bytes(&block)) {
-                mca_coll_epcoll_program_receive(program, &vector, (int) rank);
+            block(program, rank, rank, mca_coll_epcoll_program_receive);
+        }
+    }
+    block(program, (uint32_t) mca_coll_epcoll_rank(handle),
+          rank_for(layout,
+                   mca_coll_epcoll_process_of(nodes, to,
+                                              nodes->place % mca_coll_epcoll_node_size(nodes, to)),
+                   handle->member.index),
+          mca_coll_epcoll_program_send);
+}
+
+/** Blocks of a node, of those of its processes that one of ours has: from the members who have them to those
+ * of another of ours who are to have them.  What of it we send or receive.
+ * @param has, gets  processes of our node; one is our own */
+static void pass_on(mca_coll_epcoll_program_t *program, uint32_t node, uint32_t place, uint32_t has,
+                    uint32_t gets)
+{
+    const epcoll_member_t *member = &program->handle->member;
+    const mca_coll_epcoll_nodes_t *nodes = &state_of(program)->nodes;
+    const mca_coll_epcoll_layout_t *layout = nodes->layout;
+    const bool sends = has == layout->own;
+
+    for (; place < mca_coll_epcoll_node_size(nodes, node); place += nodes->size) {
+        const uint32_t process = mca_coll_epcoll_process_of(nodes, node, place);
+        const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
+        const uint32_t step = process == layout->own ? count : member->count;
+
+        for (uint32_t i = member->index; i < count; i += step) {
+            const uint32_t rank = layout->member[layout->first[process] + i];
+
+            if (sends) {
+                block(program, rank, rank_for(layout, gets, i), mca_coll_epcoll_program_send);
+            } else {
+                block(program, rank, has == process ? rank : rank_for(layout, has, i),
+                      mca_coll_epcoll_program_receive);
             }
         }
     }
 }
 
-static void send_to(mca_coll_epcoll_program_t *program, uint32_t process)
+/** Of all such pairs the one of a number: a node, and how many places the other process is away. */
+static void within(mca_coll_epcoll_program_t *program, uint64_t pair)
 {
-    const mca_coll_epcoll_handle_t *handle = program->handle;
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
-    const uint32_t index = receiver_of(handle->member.index,
-                                       mca_coll_epcoll_layout_count(layout, process));
-    const mca_coll_epcoll_buffer_t block
-        = mca_coll_epcoll_sent(program->call, (uint32_t) mca_coll_epcoll_rank(handle), 0);
-    const mca_coll_epcoll_vector_t vector = mca_coll_epcoll_vector_of(&block);
+    const mca_coll_epcoll_nodes_t *nodes = &state_of(program)->nodes;
+    const uint32_t node = (uint32_t) ((nodes->own + pair / (nodes->size - 1)) % nodes->count);
+    const uint32_t away = (uint32_t) (pair % (nodes->size - 1)) + 1;
+    const uint32_t to = (nodes->place + away) % nodes->size,
+                   from = (nodes->place + nodes->size - away) % nodes->size;
 
-    if (0 != mca_coll_epcoll_bytes(&block)) {
-        mca_coll_epcoll_program_send(program, &vector,
-                                     (int) layout->member[layout->first[process] + index]);
-    }
+    pass_on(program, node, from, mca_coll_epcoll_process_of(nodes, nodes->own, from),
+            nodes->layout->own);
+    pass_on(program, node, nodes->place, nodes->layout->own,
+            mca_coll_epcoll_process_of(nodes, nodes->own, to));
 }
 
 /** Our own block to where it belongs, from where others copy it. */
@@ -181,20 +260,23 @@ static void spread(mca_coll_epcoll_program_t *program)
 
 static void round_of(mca_coll_epcoll_program_t *program)
 {
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
-    const uint32_t first = (uint32_t) program->round * BATCH + 1;
+    const gatherv_t *state = state_of(program);
+    const mca_coll_epcoll_nodes_t *nodes = &state->nodes;
+    const uint64_t first = program->round * BATCH;
 
-    if (program->round == program->rounds - 1) {
-        if (1 < program->handle->member.count) {
-            spread(program);
+    if (program->round < state->across) {
+        for (uint64_t i = first + 1; i < first + 1 + BATCH && i < nodes->count; ++i) {
+            across(program, (uint32_t) ((nodes->own + i) % nodes->count),
+                   (uint32_t) ((nodes->own + nodes->count - i) % nodes->count));
         }
-        return;
-    }
-    for (uint32_t i = first; i < first + BATCH && i < layout->processes; ++i) {
-        receive_from(program, (layout->own + layout->processes - i) % layout->processes);
-    }
-    for (uint32_t i = first; i < first + BATCH && i < layout->processes; ++i) {
-        send_to(program, (layout->own + i) % layout->processes);
+    } else if (program->round < program->rounds - 1) {
+        const uint64_t begin = first - state->across * BATCH;
+
+        for (uint64_t i = begin; i < begin + BATCH && i < pairs_within(nodes); ++i) {
+            within(program, i);
+        }
+    } else if (1 < program->handle->member.count) {
+        spread(program);
     }
     if (0 == program->round) {
         put_own(program);

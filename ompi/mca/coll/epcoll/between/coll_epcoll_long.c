@@ -11,8 +11,7 @@
 /**
  * @file
  *
- * Calls whose data do not fit in a slot.  Each rail has a slice of the vector, or stands for the blocks
- * of some members: within the process its part is put together in its own buffer, from where its
+ * Calls whose data do not fit in a slot.  Each rail has a slice of the vector: within the process its part is put together in its own buffer, from where its
  * messages go to the same rail of other processes; in the end members copy from the rails' buffers.
  *
  * Tests: coll_layout
@@ -247,59 +246,9 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
     return rc;
 }
 
-/* ---- allgather ------------------------------------------------------------------------------- */
-
-/** Our own block to where it belongs. */
-static int put_own(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
-{
-    const mca_coll_epcoll_buffer_t from = {.address = (void *) (uintptr_t) call->send,
-                                           .count = call->send_count,
-                                           .type = call->send_type};
-    const mca_coll_epcoll_buffer_t into = {
-        .address = (char *) call->recv
-                   + (ptrdiff_t) ((size_t) mca_coll_epcoll_rank(handle) * call->recv_count)
-                         * mca_coll_epcoll_extent(call->recv_type),
-        .count = call->recv_count,
-        .type = call->recv_type};
-
-    return call->in_place ? MPI_SUCCESS : mca_coll_epcoll_copy_part(&into, &from, 0, call->bytes);
-}
-
-static int allgather(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
-{
-    mca_coll_epcoll_call_t part = {.bytes = call->bytes};
-    mca_coll_epcoll_plan_t plan;
-    long_t longer;
-    int rc;
-
-    mca_coll_epcoll_rails_begin(&longer, handle, call,
-                                (uint64_t) call->bytes * mca_coll_epcoll_size(handle));
-    plan = mca_coll_epcoll_collect(&longer);
-    rc = mca_coll_epcoll_ended(handle, put_own(handle, call));
-    if (MPI_SUCCESS == rc && longer.rails < handle->member.count) {
-        rc = run_plan(&longer, &part, &plan);
-    }
-    if (MPI_SUCCESS == rc && longer.is_rail) {
-        rc = mca_coll_epcoll_ended(handle,
-                                   mca_coll_epcoll_party_allgather(&longer.party, call->recv,
-                                                                   call->recv_count,
-                                                                   call->recv_type, longer.rails));
-    }
-    if (MPI_SUCCESS == rc && 1 < handle->member.count) {
-        plan = mca_coll_epcoll_disperse(&longer);
-        rc = run_plan(&longer, &part, &plan);
-    }
-    return rc;
-}
+/* ---- all ------------------------------------------------------------------------------------- */
 
 int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    switch (call->kind) {
-    case EPCOLL_ALLGATHER:
-        return allgather(handle, call);
-    case EPCOLL_BCAST:
-        return bcast(handle, call);
-    default:
-        return reduce(handle, call);
-    }
+    return EPCOLL_BCAST == call->kind ? bcast(handle, call) : reduce(handle, call);
 }

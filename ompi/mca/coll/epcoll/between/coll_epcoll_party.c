@@ -13,135 +13,112 @@
  *
  * Collectives by messages, of one member of each process.
  *
+ * Processes of a node meet first, then one of each (coll_epcoll_nodes.h).
+ *
  * Reductions put processes together in one order for a layout, whichever message comes first.  Those
  * that may be used for ops that do not commute (recursive doubling, and a tree to process 0) keep the
  * order of processes: x0 op x1 op ...
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_nodes
  */
 
 #include "ompi_config.h"
 
+#include "coll_epcoll_nodes.h"
 #include "coll_epcoll_party.h"
 
 #include "mpi.h"
 #include "ompi/op/op.h"
 
-/** Requests that wait together. */
-#define BATCH 16
-
 /* ---- barrier and bcast ----------------------------------------------------------------------- */
 
-/** Waits for those below us in the tree of the node's processes, and tells the one above.
- * @return how many processes that one is before us; of the node's first one: how many there are */
-static uint32_t barrier_up(const mca_coll_epcoll_party_t *party, int *rc)
-{
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
-    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
-    uint32_t step;
-
-    for (step = 1; step < on_node && 0 == (own % on_node & step); step *= 2) {
-        if (MPI_SUCCESS == *rc) {
-            *rc = mca_coll_epcoll_receive_one(party, &nothing, own + step);
-        }
-    }
-    if (step < on_node && MPI_SUCCESS == *rc) {
-        *rc = mca_coll_epcoll_send_one(party, &nothing, own - step);
-    }
-    return step;
-}
-
-int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
-{
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
-    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
-    int rc = MPI_SUCCESS;
-    uint32_t place = barrier_up(party, &rc);
-
-    if (place < on_node && MPI_SUCCESS == rc) {
-        rc = mca_coll_epcoll_receive_one(party, &nothing, own - place);
-    }
-    for (uint32_t step = on_node; place == on_node && step < count && MPI_SUCCESS == rc;
-         step *= 2) {
-        rc = mca_coll_epcoll_exchange(party, &nothing, (own + step) % count, &nothing,
-                                      (own + count - step) % count);
-    }
-    for (place /= 2; 0 < place && MPI_SUCCESS == rc; place /= 2) {
-        rc = mca_coll_epcoll_send_one(party, &nothing, own + place);
-    }
-    return rc;
-}
-
-/** Who is in a tree of a bcast: of nodes, or of the processes of ours. */
-typedef struct tree_t {
-    uint32_t count, own;  /**< the root, or who stands for it on our node, is 0 */
-    uint32_t home, first; /**< the root's number; of the node's processes the first one */
-    uint32_t root;        /**< the root's process */
-    uint32_t stride;      /**< processes from one to the next */
-} tree_t;
-
-/** The process of a number in a tree.  The root stands for its node, for others the first one. */
-static uint32_t process_in(const tree_t *tree, uint32_t number)
-{
-    return 0 == number ? tree->root
-                       : tree->first + (number + tree->home) % tree->count * tree->stride;
-}
-
 /** From above us in a tree, and on to those below. */
-static int bcast_tree(const mca_coll_epcoll_party_t *party, const tree_t *tree,
+static int bcast_tree(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_tree_t *tree,
                       const mca_coll_epcoll_vector_t *vector, ompi_request_t **requests,
                       uint32_t *begun)
 {
-    uint32_t step = 1;
+    uint32_t step = mca_coll_epcoll_step_up(tree);
     int rc = MPI_SUCCESS;
 
-    while (step < tree->count && 0 == (tree->own & step)) {
-        step *= 2;
-    }
     if (0 != tree->own) {
-        rc = mca_coll_epcoll_receive_one(party, vector, process_in(tree, tree->own ^ step));
+        rc = mca_coll_epcoll_receive_one(party, vector,
+                                         mca_coll_epcoll_in_tree(tree, tree->own - step));
     }
     for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
         if (tree->own + step < tree->count) {
             rc = mca_coll_epcoll_send_to(
                 party, vector,
-                mca_coll_epcoll_party_rank(party, process_in(tree, tree->own + step)),
+                mca_coll_epcoll_party_rank(party, mca_coll_epcoll_in_tree(tree, tree->own + step)),
                 &requests[(*begun)++]);
         }
     }
     return rc;
 }
 
+/** Likewise, and wait until it has gone. */
+static int bcast_down(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_tree_t *tree,
+                      const mca_coll_epcoll_vector_t *vector)
+{
+    ompi_request_t *requests[32];
+    uint32_t begun = 0;
+    int rc = bcast_tree(party, tree, vector, requests, &begun);
+
+    while (0 < begun) {
+        rc = mca_coll_epcoll_wait_for(party->handle, &requests[--begun], rc);
+    }
+    return rc;
+}
+
+/** Hear all below us in a tree, and tell the one above. */
+static int barrier_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_tree_t *tree)
+{
+    const uint32_t up = mca_coll_epcoll_step_up(tree);
+    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 1; step < up && tree->own + step < tree->count && MPI_SUCCESS == rc;
+         step *= 2) {
+        rc = mca_coll_epcoll_receive_one(party, &nothing,
+                                         mca_coll_epcoll_in_tree(tree, tree->own + step));
+    }
+    return 0 == tree->own || MPI_SUCCESS != rc
+               ? rc
+               : mca_coll_epcoll_send_one(party, &nothing,
+                                          mca_coll_epcoll_in_tree(tree, tree->own - up));
+}
+
+int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
+{
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, NULL);
+    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+    mca_coll_epcoll_tree_t across, within;
+    int rc;
+
+    mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
+    rc = barrier_up(party, &within);
+    for (uint32_t step = 1; step < across.count && MPI_SUCCESS == rc; step *= 2) {
+        const uint32_t to = (nodes.own + step) % nodes.count,
+                       from = (nodes.own + nodes.count - step) % nodes.count;
+
+        rc = mca_coll_epcoll_exchange(party, &nothing, mca_coll_epcoll_process_of(&nodes, to, 0),
+                                      &nothing, mca_coll_epcoll_process_of(&nodes, from, 0));
+    }
+    return MPI_SUCCESS == rc ? bcast_down(party, &within, &nothing) : rc;
+}
+
 int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                 const mca_coll_epcoll_vector_t *vector,
                                 int (*meanwhile)(void *context), void *context)
 {
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
-    const uint32_t on_node = layout->on_node, count = layout->processes / on_node;
-    const uint32_t node = layout->own / on_node, home = party->home / on_node;
-    const uint32_t stands = node == home ? party->home : node * on_node;
-    const tree_t nodes = {.count = count,
-                          .own = (node + count - home) % count,
-                          .home = home,
-                          .root = party->home,
-                          .stride = on_node};
-    const tree_t own_node = {.count = on_node,
-                             .own = (layout->own + on_node - stands % on_node) % on_node,
-                             .home = stands % on_node,
-                             .first = node * on_node,
-                             .root = stands,
-                             .stride = 1};
-    ompi_request_t *requests[32];
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, NULL);
+    mca_coll_epcoll_tree_t across, within;
+    ompi_request_t *requests[64];
     uint32_t begun = 0;
-    int rc = MPI_SUCCESS;
+    int rc;
 
-    if (stands == layout->own) {
-        rc = bcast_tree(party, &nodes, vector, requests, &begun);
-    }
-    rc = MPI_SUCCESS == rc ? bcast_tree(party, &own_node, vector, requests, &begun) : rc;
+    mca_coll_epcoll_trees_of(&nodes, party->home, &across, &within);
+    rc = bcast_tree(party, &across, vector, requests, &begun);
+    rc = MPI_SUCCESS == rc ? bcast_tree(party, &within, vector, requests, &begun) : rc;
     if (MPI_SUCCESS == rc && NULL != meanwhile) {
         rc = meanwhile(context);
     }
@@ -194,13 +171,25 @@ static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_
                : MPI_SUCCESS;
 }
 
-/** Of the first process of each node. */
-static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
-                    mca_coll_epcoll_vector_t room, ompi_op_t *op)
+/** A vector to or from the process that stands for a node. */
+static int send_node(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_nodes_t *nodes,
+                     const mca_coll_epcoll_vector_t *vector, uint32_t node)
 {
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node;
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes / on_node;
-    const uint32_t own = mca_coll_epcoll_layout(party->handle)->own / on_node;
+    return mca_coll_epcoll_send_one(party, vector, mca_coll_epcoll_process_of(nodes, node, 0));
+}
+
+static int receive_node(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_nodes_t *nodes,
+                        const mca_coll_epcoll_vector_t *vector, uint32_t node)
+{
+    return mca_coll_epcoll_receive_one(party, vector, mca_coll_epcoll_process_of(nodes, node, 0));
+}
+
+/** Of the first process of each node. */
+static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_nodes_t *nodes,
+                    const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room,
+                    ompi_op_t *op)
+{
+    const uint32_t count = nodes->count, own = nodes->own;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t places = 1, pairs, place;
     int rc = MPI_SUCCESS;
@@ -210,12 +199,11 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     }
     pairs = count - places;
     if (own < 2 * pairs && 0 == own % 2) {
-        rc = mca_coll_epcoll_send_one(party, vector, (own + 1) * on_node);
-        return MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, (own + 1) * on_node)
-                                 : rc;
+        rc = send_node(party, nodes, vector, own + 1);
+        return MPI_SUCCESS == rc ? receive_node(party, nodes, vector, own + 1) : rc;
     }
     if (own < 2 * pairs) {
-        rc = mca_coll_epcoll_receive_one(party, &room, (own - 1) * on_node);
+        rc = receive_node(party, nodes, &room, own - 1);
         if (MPI_SUCCESS == rc) {
             combine(op, &room, &result);
         }
@@ -223,8 +211,9 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     place = own < 2 * pairs ? own / 2 : own - pairs;
     for (uint32_t step = 1; step < places && MPI_SUCCESS == rc; step *= 2) {
         const uint32_t other = mca_coll_epcoll_process_at(place ^ step, pairs);
+        const uint32_t process = mca_coll_epcoll_process_of(nodes, other, 0);
 
-        rc = mca_coll_epcoll_exchange(party, &result, other * on_node, &room, other * on_node);
+        rc = mca_coll_epcoll_exchange(party, &result, process, &room, process);
         if (MPI_SUCCESS == rc && other < own) {
             combine(op, &room, &result);
         } else if (MPI_SUCCESS == rc) {
@@ -233,55 +222,64 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
         }
     }
     rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
-    if (MPI_SUCCESS == rc && own < 2 * pairs) {
-        rc = mca_coll_epcoll_send_one(party, vector, (own - 1) * on_node);
-    }
-    return rc;
+    return MPI_SUCCESS == rc && own < 2 * pairs ? send_node(party, nodes, vector, own - 1) : rc;
 }
 
 /**
- * By nodes: their processes at the first of them, these by doubling, and back.  As long as nodes have 2, 4,
- * 8 ... processes, doubling of all would put the same together in the same order, so the result has the same
- * bits.
+ * To the root of a tree, in the order of numbers.
+ *
+ * @param result  what we have; becomes what it is together with all below us, and may change places with
+ *                the room
  */
+static int reduce_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_tree_t *tree,
+                     mca_coll_epcoll_vector_t *result, mca_coll_epcoll_vector_t *room,
+                     ompi_op_t *op)
+{
+    const uint32_t up = mca_coll_epcoll_step_up(tree);
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t step = 1; step < up && tree->own + step < tree->count && MPI_SUCCESS == rc;
+         step *= 2) {
+        rc = mca_coll_epcoll_receive_one(party, room,
+                                         mca_coll_epcoll_in_tree(tree, tree->own + step));
+        if (MPI_SUCCESS == rc) {
+            combine(op, result, room);
+            swap(result, room);
+        }
+    }
+    return 0 == tree->own || MPI_SUCCESS != rc
+               ? rc
+               : mca_coll_epcoll_send_one(party, result,
+                                          mca_coll_epcoll_in_tree(tree, tree->own - up));
+}
+
+/** By nodes: their processes at the first of them, these by doubling, and back. */
 static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                     mca_coll_epcoll_vector_t room, ompi_op_t *op)
 {
-    const uint32_t on_node = mca_coll_epcoll_layout(party->handle)->on_node,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
-    const uint32_t place = own % on_node;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+    mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_vector_t result = *vector;
-    uint32_t step;
-    int rc = MPI_SUCCESS;
+    int rc;
 
-    for (step = 1; step < on_node && 0 == (place & step) && MPI_SUCCESS == rc; step *= 2) {
-        rc = mca_coll_epcoll_receive_one(party, &room, own + step);
-        if (MPI_SUCCESS == rc) {
-            combine(op, &result, &room);
-            swap(&result, &room);
-        }
-    }
-    if (MPI_SUCCESS == rc && 0 == place) {
-        rc = doubling(party, &result, room, op);
+    mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
+    rc = reduce_up(party, &within, &result, &room, op);
+    if (MPI_SUCCESS == rc && 0 == nodes.place) {
+        rc = doubling(party, &nodes, &result, room, op);
         rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
-    } else if (MPI_SUCCESS == rc) {
-        rc = mca_coll_epcoll_send_one(party, &result, own - step);
-        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_receive_one(party, vector, own - step) : rc;
     }
-    for (step /= 2; 0 < step && MPI_SUCCESS == rc; step /= 2) {
-        rc = mca_coll_epcoll_send_one(party, vector, own + step);
-    }
-    return rc;
+    return MPI_SUCCESS == rc ? bcast_down(party, &within, vector) : rc;
 }
 
 /** In a ring each process's part of the vector goes once round, and is put together on its way; then
- * again, to be told to all. */
+ * again, to be told to all.  Processes of a node follow each other in it. */
 static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                 void *room, ompi_op_t *op)
 {
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes,
-                   own = mca_coll_epcoll_layout(party->handle)->own;
-    const uint32_t next = (own + 1) % count, before = (own + count - 1) % count;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
+    const uint32_t count = layout->processes, own = layout->position[layout->own];
+    const uint32_t next = layout->on_node[(own + 1) % count],
+                   before = layout->on_node[(own + count - 1) % count];
     int rc = MPI_SUCCESS;
 
     for (uint32_t step = 0; step + 1 < 2 * count - 1 && MPI_SUCCESS == rc; ++step) {
@@ -335,29 +333,22 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
     return rc;
 }
 
-/** To process root; own, root and who comes after whom are those of a tree in the order of processes,
- * turned so that the root is its first. */
-static int tree(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
-                mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
+/** To process root: those of its node in a tree of which it is the first, others at the first of their
+ * node, which are in a tree of nodes. */
+static int to_root(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                   mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
 {
-    const uint32_t count = mca_coll_epcoll_layout(party->handle)->processes;
-    const uint32_t own = (mca_coll_epcoll_layout(party->handle)->own + count - root) % count;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+    mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_vector_t result = *vector;
-    int rc = MPI_SUCCESS;
+    int rc;
 
-    for (uint32_t step = 1; step < count && MPI_SUCCESS == rc; step *= 2) {
-        if (0 != (own & step)) {
-            return mca_coll_epcoll_send_one(party, &result, (own - step + root) % count);
-        }
-        if (own + step < count) {
-            rc = mca_coll_epcoll_receive_one(party, &room, (own + step + root) % count);
-            if (MPI_SUCCESS == rc) {
-                combine(op, &result, &room);
-                swap(&result, &room);
-            }
-        }
-    }
-    return MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+    mca_coll_epcoll_trees_of(&nodes, root, &across, &within);
+    rc = reduce_up(party, &within, &result, &room, op);
+    rc = MPI_SUCCESS == rc ? reduce_up(party, &across, &result, &room, op) : rc;
+    return MPI_SUCCESS == rc && root == mca_coll_epcoll_layout(party->handle)->own
+               ? settle(&result, vector)
+               : rc;
 }
 
 int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
@@ -382,79 +373,12 @@ int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
 
         room.count = vector->count - done < most ? vector->count - done : most;
         part = mca_coll_epcoll_part_of(vector, done, room.count);
-        rc = tree(party, &part, room, op, root);
+        rc = to_root(party, &part, room, op, root);
         if (MPI_SUCCESS == rc && root != party->home) {
             rc = own == root          ? mca_coll_epcoll_send_one(party, &part, party->home)
                  : own == party->home ? mca_coll_epcoll_receive_one(party, &part, root)
                                       : MPI_SUCCESS;
         }
-    }
-    return rc;
-}
-
-/* ---- allgather ------------------------------------------------------------------------------- */
-
-mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t *party,
-                                                   uint32_t process, uint32_t rails)
-{
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
-    const uint32_t members = mca_coll_epcoll_layout_count(layout, process);
-    const uint32_t begin = mca_coll_epcoll_rail_begin(members, rails, party->rail);
-
-    return (mca_coll_epcoll_blocks_t){
-        .rank = layout->member + layout->first[process] + begin,
-        .count = mca_coll_epcoll_rail_begin(members, rails, party->rail + 1) - begin};
-}
-
-/** Blocks go to a process, and come from another one.  Of ranks in order in one message. */
-static int swap_blocks(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *all,
-                       size_t count, uint32_t rails, uint32_t to, uint32_t from)
-{
-    const bool is_ordered = mca_coll_epcoll_layout(party->handle)->is_ordered;
-    const mca_coll_epcoll_blocks_t out
-        = mca_coll_epcoll_blocks_of(party, mca_coll_epcoll_layout(party->handle)->own, rails);
-    const mca_coll_epcoll_blocks_t in = mca_coll_epcoll_blocks_of(party, from, rails);
-    const uint32_t sends = is_ordered ? 1 : out.count, receives = is_ordered ? 1 : in.count;
-    int rc = MPI_SUCCESS;
-
-    for (uint32_t i = 0; (i < sends || i < receives) && MPI_SUCCESS == rc; i += BATCH) {
-        ompi_request_t *requests[2 * BATCH];
-        uint32_t begun = 0;
-
-        for (uint32_t j = i; j < i + BATCH && j < receives && MPI_SUCCESS == rc; ++j) {
-            const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(
-                all, in.rank[j] * count, (is_ordered ? in.count : 1) * count);
-
-            rc = mca_coll_epcoll_receive(party, &part, mca_coll_epcoll_party_rank(party, from),
-                                         &requests[begun++]);
-        }
-        for (uint32_t j = i; j < i + BATCH && j < sends && MPI_SUCCESS == rc; ++j) {
-            const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(
-                all, out.rank[j] * count, (is_ordered ? out.count : 1) * count);
-
-            rc = mca_coll_epcoll_send_to(party, &part, mca_coll_epcoll_party_rank(party, to),
-                                         &requests[begun++]);
-        }
-        while (0 < begun) {
-            rc = mca_coll_epcoll_wait_for(party->handle, &requests[--begun], rc);
-        }
-    }
-    return rc;
-}
-
-int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
-                                    size_t count, ompi_datatype_t *type, uint32_t rails)
-{
-    const uint32_t processes = mca_coll_epcoll_layout(party->handle)->processes;
-    const uint32_t own = mca_coll_epcoll_layout(party->handle)->own;
-    const mca_coll_epcoll_vector_t all = {.address = address,
-                                          .count = count * mca_coll_epcoll_size(party->handle),
-                                          .type = type};
-    int rc = MPI_SUCCESS;
-
-    for (uint32_t step = 1; step < processes && MPI_SUCCESS == rc; ++step) {
-        rc = swap_blocks(party, &all, count, rails, (own + step) % processes,
-                         (own + processes - step) % processes);
     }
     return rc;
 }

@@ -65,24 +65,6 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
 int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
 
-/**
- * The blocks of all members, by rank; of those of a process that the rail stands for.
- *
- * @param count  elements of a block
- * @param rails  how many there are
- */
-int mca_coll_epcoll_party_allgather(const mca_coll_epcoll_party_t *party, void *address,
-                                    size_t count, ompi_datatype_t *type, uint32_t rails);
-
-/** Blocks of a process's members that a rail stands for. */
-typedef struct mca_coll_epcoll_blocks_t {
-    const uint32_t *rank;
-    uint32_t count;
-} mca_coll_epcoll_blocks_t;
-
-mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_of(const mca_coll_epcoll_party_t *party,
-                                                   uint32_t process, uint32_t rails);
-
 /** The first index of a process's members that a rail stands for. */
 static inline uint32_t mca_coll_epcoll_rail_begin(uint32_t members, uint32_t rails, uint32_t rail)
 {

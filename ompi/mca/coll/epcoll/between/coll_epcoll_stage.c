@@ -16,11 +16,12 @@
  *
  * Called by builders.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_nodes
  */
 
 #include "ompi_config.h"
 
+#include "coll_epcoll_nodes.h"
 #include "coll_epcoll_stage.h"
 
 #include "mpi.h"
@@ -70,102 +71,207 @@ static void exchange(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
     mca_coll_epcoll_program_wait(program);
 }
 
-/* ---- barrier, bcast, allgather --------------------------------------------------------------- */
+/* ---- barrier and bcast ----------------------------------------------------------------------- */
+
+/** From above us in a tree, and on to those below. */
+static void bcast_down(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                       const mca_coll_epcoll_tree_t *tree, const mca_coll_epcoll_vector_t *vector)
+{
+    uint32_t step = mca_coll_epcoll_step_up(tree);
+
+    if (0 != tree->own) {
+        receive_from(program, party, vector, mca_coll_epcoll_in_tree(tree, tree->own - step));
+        mca_coll_epcoll_program_wait(program);
+    }
+    for (step /= 2; 0 < step; step /= 2) {
+        if (tree->own + step < tree->count) {
+            send_to(program, party, vector, mca_coll_epcoll_in_tree(tree, tree->own + step));
+        }
+    }
+}
+
+/** Hear all below us in a tree, and tell the one above. */
+static void barrier_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                       const mca_coll_epcoll_tree_t *tree)
+{
+    const uint32_t up = mca_coll_epcoll_step_up(tree);
+    const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+
+    for (uint32_t step = 1; step < up && tree->own + step < tree->count; step *= 2) {
+        receive_from(program, party, &nothing, mca_coll_epcoll_in_tree(tree, tree->own + step));
+    }
+    mca_coll_epcoll_program_wait(program);
+    if (0 != tree->own) {
+        send_to(program, party, &nothing, mca_coll_epcoll_in_tree(tree, tree->own - up));
+    }
+}
 
 void mca_coll_epcoll_stage_barrier(mca_coll_epcoll_program_t *program,
                                    const mca_coll_epcoll_party_t *party)
 {
-    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
-                   own = mca_coll_epcoll_layout(program->handle)->own;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle, NULL);
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
+    mca_coll_epcoll_tree_t across, within;
 
-    for (uint32_t step = 1; step < count; step *= 2) {
-        exchange(program, party, &nothing, (own + step) % count, &nothing,
-                 (own + count - step) % count);
+    mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
+    if (1 < within.count) {
+        barrier_up(program, party, &within);
     }
+    for (uint32_t step = 1; step < across.count; step *= 2) {
+        const uint32_t to = (nodes.own + step) % nodes.count,
+                       from = (nodes.own + nodes.count - step) % nodes.count;
+
+        exchange(program, party, &nothing, mca_coll_epcoll_process_of(&nodes, to, 0), &nothing,
+                 mca_coll_epcoll_process_of(&nodes, from, 0));
+    }
+    bcast_down(program, party, &within, &nothing);
 }
 
 void mca_coll_epcoll_stage_bcast(mca_coll_epcoll_program_t *program,
                                  const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector)
 {
-    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes, home = party->home;
-    const uint32_t own = (mca_coll_epcoll_layout(program->handle)->own + count - home) % count;
-    uint32_t step = 1;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle, NULL);
+    mca_coll_epcoll_tree_t across, within;
 
-    while (step < count && 0 == (own & step)) {
-        step *= 2;
-    }
-    if (0 != own) {
-        receive_from(program, party, vector, ((own ^ step) + home) % count);
-        mca_coll_epcoll_program_wait(program);
-    }
-    for (step /= 2; 0 < step; step /= 2) {
-        if (own + step < count) {
-            send_to(program, party, vector, (own + step + home) % count);
-        }
+    mca_coll_epcoll_trees_of(&nodes, party->home, &across, &within);
+    bcast_down(program, party, &across, vector);
+    bcast_down(program, party, &within, vector);
+}
+
+/* ---- allgather ------------------------------------------------------------------------------- */
+
+/** An allgather, as a member of the party has it. */
+typedef struct gather_t {
+    mca_coll_epcoll_program_t *program;
+    const mca_coll_epcoll_party_t *party;
+    mca_coll_epcoll_nodes_t nodes;
+    mca_coll_epcoll_vector_t all;
+    size_t count;   /**< elements of a block */
+    uint32_t rails; /**< how many there are */
+    uint32_t begun; /**< messages that nobody has waited for */
+} gather_t;
+
+/** A message to or from somebody, with the party's blocks of a process; or, where ranks of a process do not
+ * follow each other, one for each. */
+static void blocks(gather_t *gather, uint32_t whose, uint32_t process,
+                   void (*message)(mca_coll_epcoll_program_t *program,
+                                   const mca_coll_epcoll_party_t *party,
+                                   const mca_coll_epcoll_vector_t *vector, uint32_t process))
+{
+    const mca_coll_epcoll_layout_t *layout = gather->nodes.layout;
+    const uint32_t members = mca_coll_epcoll_layout_count(layout, whose),
+                   rail = gather->party->rail;
+    const uint32_t begin = mca_coll_epcoll_rail_begin(members, gather->rails, rail),
+                   end = mca_coll_epcoll_rail_begin(members, gather->rails, rail + 1);
+    const uint32_t together = layout->is_ordered ? end - begin : 1;
+
+    for (uint32_t i = begin; i < end; i += together) {
+        const uint32_t rank = layout->member[layout->first[whose] + i];
+        const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(&gather->all,
+                                                                      rank * gather->count,
+                                                                      together * gather->count);
+
+        message(gather->program, gather->party, &part, process);
+        ++gather->begun;
     }
 }
 
-/** Blocks go to a process, and come from another one.  Of ranks in order in one message.
- * @return messages */
-static uint32_t swap_blocks(mca_coll_epcoll_program_t *program,
-                            const mca_coll_epcoll_party_t *party,
-                            const mca_coll_epcoll_vector_t *all, size_t count, uint32_t rails,
-                            uint32_t to, uint32_t from)
+/** A step is over.  All have the same ones, in the same order, and wait between them only: so who waits for
+ * the messages of some waits for nobody but those who have begun theirs, or are in an earlier one. */
+static void step_over(gather_t *gather)
 {
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
-    const bool is_ordered = layout->is_ordered;
-    const mca_coll_epcoll_blocks_t out = mca_coll_epcoll_blocks_of(party, layout->own, rails);
-    const mca_coll_epcoll_blocks_t in = mca_coll_epcoll_blocks_of(party, from, rails);
-    const uint32_t sends = is_ordered ? 1 : out.count, receives = is_ordered ? 1 : in.count;
+    if (BATCH <= gather->begun) {
+        mca_coll_epcoll_program_wait(gather->program);
+        gather->begun = 0;
+    }
+}
 
-    for (uint32_t i = 0; i < sends || i < receives; ++i) {
-        mca_coll_epcoll_vector_t part;
+/** Our process's blocks go to a process of each other node, from which it is as many places away as there
+ * are processes. */
+static void gather_across(gather_t *gather)
+{
+    const mca_coll_epcoll_nodes_t *nodes = &gather->nodes;
 
-        if (i < receives) {
-            part = mca_coll_epcoll_part_of(all, in.rank[i] * count,
-                                           (is_ordered ? in.count : 1) * count);
-            receive_from(program, party, &part, from);
+    for (uint32_t step = 1; step < nodes->count; ++step) {
+        const uint32_t to = (nodes->own + step) % nodes->count,
+                       from = (nodes->own + nodes->count - step) % nodes->count;
+
+        for (uint32_t i = nodes->place; i < mca_coll_epcoll_node_size(nodes, from);
+             i += nodes->size) {
+            const uint32_t process = mca_coll_epcoll_process_of(nodes, from, i);
+
+            blocks(gather, process, process, receive_from);
         }
-        if (i < sends) {
-            part = mca_coll_epcoll_part_of(all, out.rank[i] * count,
-                                           (is_ordered ? out.count : 1) * count);
-            send_to(program, party, &part, to);
+        blocks(gather, nodes->layout->own,
+               mca_coll_epcoll_process_of(nodes, to,
+                                          nodes->place % mca_coll_epcoll_node_size(nodes, to)),
+               send_to);
+        step_over(gather);
+    }
+}
+
+/** Blocks of a node that a process of ours has go to another one, or come from there. */
+static void gather_some(gather_t *gather, uint32_t node, uint32_t place, uint32_t process,
+                        void (*message)(mca_coll_epcoll_program_t *program,
+                                        const mca_coll_epcoll_party_t *party,
+                                        const mca_coll_epcoll_vector_t *vector, uint32_t process))
+{
+    for (uint32_t i = place; i < mca_coll_epcoll_node_size(&gather->nodes, node);
+         i += gather->nodes.size) {
+        blocks(gather, mca_coll_epcoll_process_of(&gather->nodes, node, i), process, message);
+    }
+}
+
+/** What a process has, its own blocks and those of other nodes, goes to all others of its node. */
+static void gather_within(gather_t *gather)
+{
+    const mca_coll_epcoll_nodes_t *nodes = &gather->nodes;
+
+    for (uint32_t away = 0; away < nodes->count && 1 < nodes->size; ++away) {
+        const uint32_t node = (nodes->own + away) % nodes->count;
+
+        for (uint32_t step = 1; step < nodes->size; ++step) {
+            const uint32_t to = (nodes->place + step) % nodes->size,
+                           from = (nodes->place + nodes->size - step) % nodes->size;
+
+            gather_some(gather, node, from, mca_coll_epcoll_process_of(nodes, nodes->own, from),
+                        receive_from);
+            gather_some(gather, node, nodes->place,
+                        mca_coll_epcoll_process_of(nodes, nodes->own, to), send_to);
+            step_over(gather);
         }
     }
-    return sends + receives;
 }
 
 void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
                                      const mca_coll_epcoll_party_t *party, void *address,
                                      size_t count, ompi_datatype_t *type, uint32_t rails)
 {
-    const uint32_t processes = mca_coll_epcoll_layout(program->handle)->processes;
-    const uint32_t own = mca_coll_epcoll_layout(program->handle)->own;
-    const mca_coll_epcoll_vector_t all = {.address = address,
-                                          .count = count * mca_coll_epcoll_size(program->handle),
-                                          .type = type};
-    uint32_t begun = 0;
+    gather_t gather = {.program = program,
+                       .party = party,
+                       .nodes = mca_coll_epcoll_nodes_of(program->handle, NULL),
+                       .all = {.address = address,
+                               .count = count * mca_coll_epcoll_size(program->handle),
+                               .type = type},
+                       .count = count,
+                       .rails = rails};
 
-    for (uint32_t step = 1; step < processes; ++step) {
-        begun += swap_blocks(program, party, &all, count, rails, (own + step) % processes,
-                             (own + processes - step) % processes);
-        if (BATCH <= begun) {
-            mca_coll_epcoll_program_wait(program);
-            begun = 0;
-        }
-    }
+    gather_across(&gather);
+    mca_coll_epcoll_program_wait(program);
+    gather.begun = 0;
+    gather_within(&gather);
     mca_coll_epcoll_program_wait(program);
 }
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
+/** Of the first process of each node. */
 static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
-                     const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room)
+                     const mca_coll_epcoll_nodes_t *nodes, const mca_coll_epcoll_vector_t *vector,
+                     mca_coll_epcoll_vector_t room)
 {
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
-    const uint32_t count = layout->processes, own = layout->own;
+    const uint32_t count = nodes->count, own = nodes->own;
     mca_coll_epcoll_vector_t result = *vector;
     uint32_t places = 1, pairs, place;
 
@@ -174,22 +280,23 @@ static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
     }
     pairs = count - places;
     if (own < 2 * pairs && 0 == own % 2) {
-        send_to(program, party, vector, own + 1);
+        send_to(program, party, vector, mca_coll_epcoll_process_of(nodes, own + 1, 0));
         mca_coll_epcoll_program_wait(program);
-        receive_from(program, party, vector, own + 1);
+        receive_from(program, party, vector, mca_coll_epcoll_process_of(nodes, own + 1, 0));
         mca_coll_epcoll_program_wait(program);
         return;
     }
     if (own < 2 * pairs) {
-        receive_from(program, party, &room, own - 1);
+        receive_from(program, party, &room, mca_coll_epcoll_process_of(nodes, own - 1, 0));
         mca_coll_epcoll_program_wait(program);
         mca_coll_epcoll_program_reduce(program, &room, &result);
     }
     place = own < 2 * pairs ? own / 2 : own - pairs;
     for (uint32_t step = 1; step < places; step *= 2) {
         const uint32_t other = mca_coll_epcoll_process_at(place ^ step, pairs);
+        const uint32_t process = mca_coll_epcoll_process_of(nodes, other, 0);
 
-        exchange(program, party, &result, other, &room, other);
+        exchange(program, party, &result, process, &room, process);
         if (other < own) {
             mca_coll_epcoll_program_reduce(program, &room, &result);
         } else {
@@ -199,15 +306,54 @@ static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
     }
     mca_coll_epcoll_stage_settle(program, result.address, vector);
     if (own < 2 * pairs) {
-        send_to(program, party, vector, own - 1);
+        send_to(program, party, vector, mca_coll_epcoll_process_of(nodes, own - 1, 0));
     }
+}
+
+/** To the root of a tree, in the order of numbers: as reduce_up in coll_epcoll_party.c. */
+static void reduce_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                      const mca_coll_epcoll_tree_t *tree, mca_coll_epcoll_vector_t *result,
+                      mca_coll_epcoll_vector_t *room)
+{
+    const uint32_t up = mca_coll_epcoll_step_up(tree);
+
+    for (uint32_t step = 1; step < up && tree->own + step < tree->count; step *= 2) {
+        receive_from(program, party, room, mca_coll_epcoll_in_tree(tree, tree->own + step));
+        mca_coll_epcoll_program_wait(program);
+        mca_coll_epcoll_program_reduce(program, result, room);
+        swap(result, room);
+    }
+    if (0 != tree->own) {
+        send_to(program, party, result, mca_coll_epcoll_in_tree(tree, tree->own - up));
+    }
+}
+
+/** By nodes: their processes at the first of them, these by doubling, and back. */
+static void by_nodes(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                     const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room)
+{
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle,
+                                                                   program->call->op);
+    mca_coll_epcoll_tree_t across, within;
+    mca_coll_epcoll_vector_t result = *vector;
+
+    mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
+    reduce_up(program, party, &within, &result, &room);
+    if (0 == nodes.place) {
+        doubling(program, party, &nodes, &result, room);
+        mca_coll_epcoll_stage_settle(program, result.address, vector);
+    }
+    mca_coll_epcoll_program_wait(program);
+    bcast_down(program, party, &within, vector);
 }
 
 static void ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                  const mca_coll_epcoll_vector_t *vector, void *room)
 {
-    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
-                   own = mca_coll_epcoll_layout(program->handle)->own;
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
+    const uint32_t count = layout->processes, own = layout->position[layout->own];
+    const uint32_t next = layout->on_node[(own + 1) % count],
+                   before = layout->on_node[(own + count - 1) % count];
 
     for (uint32_t step = 0; step < 2 * count - 2; ++step) {
         const bool puts_together = step + 1 < count;
@@ -220,7 +366,7 @@ static void ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party
         if (puts_together) {
             in.address = room;
         }
-        exchange(program, party, &out, (own + 1) % count, &in, (own + count - 1) % count);
+        exchange(program, party, &out, next, &in, before);
         if (puts_together) {
             mca_coll_epcoll_program_reduce(program, &in, &mine);
         }
@@ -241,46 +387,37 @@ void mca_coll_epcoll_stage_allreduce(mca_coll_epcoll_program_t *program,
     room.address = mca_coll_epcoll_program_room(program, which, vector->type,
                                                 whole ? vector->count : vector->count / count + 1);
     if (whole) {
-        doubling(program, party, vector, room);
+        by_nodes(program, party, vector, room);
     } else {
         ring(program, party, vector, room.address);
     }
 }
 
-/** A tree in the order of processes, turned so that the root's is its first; or, for an operation that
- * does not commute, process 0, which sends it on. */
+/** To the root's process, or, for an operation that does not commute, process 0, which sends it on. */
 void mca_coll_epcoll_stage_reduce(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_party_t *party,
                                   const mca_coll_epcoll_vector_t *vector, uint32_t which)
 {
-    const uint32_t count = mca_coll_epcoll_layout(program->handle)->processes,
-                   self = mca_coll_epcoll_layout(program->handle)->own;
-    const uint32_t home = party->home;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle,
+                                                                   program->call->op);
+    const uint32_t home = party->home, own = nodes.layout->own;
     const uint32_t root = ompi_op_is_commute(program->call->op) ? home : 0;
-    const uint32_t own = (self + count - root) % count;
     mca_coll_epcoll_vector_t result = *vector, room = *vector;
-    uint32_t step;
+    mca_coll_epcoll_tree_t across, within;
 
     if (0 == vector->count) {
         return;
     }
     room.address = mca_coll_epcoll_program_room(program, which, vector->type, vector->count);
-    for (step = 1; step < count && 0 == (own & step); step *= 2) {
-        if (own + step < count) {
-            receive_from(program, party, &room, (own + step + root) % count);
-            mca_coll_epcoll_program_wait(program);
-            mca_coll_epcoll_program_reduce(program, &result, &room);
-            swap(&result, &room);
-        }
-    }
-    if (0 != own) {
-        send_to(program, party, &result, (own - step + root) % count);
-    } else {
+    mca_coll_epcoll_trees_of(&nodes, root, &across, &within);
+    reduce_up(program, party, &within, &result, &room);
+    reduce_up(program, party, &across, &result, &room);
+    if (root == own) {
         mca_coll_epcoll_stage_settle(program, result.address, vector);
     }
-    if (root != home && root == self) {
+    if (root != home && root == own) {
         send_to(program, party, vector, home);
-    } else if (root != home && home == self) {
+    } else if (root != home && home == own) {
         mca_coll_epcoll_program_wait(program);
         receive_from(program, party, vector, root);
         mca_coll_epcoll_program_wait(program);

@@ -34,7 +34,12 @@ void mca_coll_epcoll_stage_bcast(mca_coll_epcoll_program_t *program,
                                  const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector);
 
-/** The blocks of all members, by rank; see mca_coll_epcoll_party_allgather. */
+/**
+ * The blocks of all members, by rank; of those of a process that the rail stands for.
+ *
+ * @param count  elements of a block
+ * @param rails  how many there are
+ */
 void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
                                      const mca_coll_epcoll_party_t *party, void *address,
                                      size_t count, ompi_datatype_t *type, uint32_t rails);
