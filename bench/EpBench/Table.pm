@@ -135,8 +135,13 @@ sub comparison {
     $text .= sprintf("%8s%7s%4s%7s%7s%7s%7s%6s%7s%7s  %s\n", '', 'points', '%', 'proc',
                      'thread', 'thrcom', 'floor', 'proc', 'thread', 'thrcom', 'best peer');
     for my $measure (@EpBench::Data::MEASURES) {
-        my @sizes = shown($measure, $data->sizes(scenario => $scenario, pairs => $pairs,
-                                                 measure => $measure->{name}));
+        # What only ways without a column here have measured would be a line of dashes.
+        my @sizes = grep {
+            my $size = $_;
+            grep { $data->figure($scenario, $pairs, $measure->{name}, $size, $_) }
+                'ep', 'floor', @PEERS;
+        } shown($measure, $data->sizes(scenario => $scenario, pairs => $pairs,
+                                       measure => $measure->{name}));
         next unless @sizes;
         $text .= "$measure->{title}, $measure->{unit} ("
             . ($measure->{higher} ? 'more' : 'less') . " is better)\n";

@@ -26,6 +26,7 @@ use EpBench::Coll;
 use EpBench::CollGoals;
 use EpBench::Data;
 use EpBench::Files;
+use EpBench::Table;
 use EpBench::Ways;
 
 # The figures of two rounds, of which the second is twice the first: medians are 1.5 times what is
@@ -53,6 +54,18 @@ sub seen
     return [map { /seen\s+(\S+\s+\S+)/ ? $1 =~ s/\s+/ /r : () } grep { /\Q$what\E/ }
             split /\n/, $text];
 }
+
+# ---- the comparison ------------------------------------------------------------------------------
+
+sub comparison
+{
+    my $table = EpBench::Table::comparison(data(['in', 1, 'ep', 'barrier', 0, 0.08],
+                                                ['in', 1, 'proc-epml', 'dup', 0, 5]), 'in', 1, 0);
+
+    like($table, qr/^Barrier.*\n +0\.120 /m, 'the comparison has what endpoints have measured');
+    unlike($table, qr/Comm_dup/, 'and no line of dashes for what only ways without a column have');
+}
+comparison();
 
 # ---- goals ---------------------------------------------------------------------------------------
 
