@@ -73,7 +73,7 @@ static void take_comm(arguments_t *arguments, MPI_Comm comm)
 /** No PML has registered: say what to do.  Every member comes here, so nobody waits. */
 static int not_selected(void)
 {
-    mpix_endpoints_show_help("merge not selected",
+    mpix_endpoints_show_help("not selected",
                              mca_pml_base_selected_component.pmlm_version.mca_component_name);
     return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_NOT_SELECTED);
 }
