@@ -131,6 +131,10 @@ int main(int argc, char **argv)
     int count = omp_get_max_threads(), rank, wrong, anywhere = 1;
 
     count = MAX_ENDPOINTS < count ? MAX_ENDPOINTS : count;
+    if (0 != strcmp(what, "team") && 0 != strcmp(what, "dynamic") && 0 != strcmp(what, "loop")) {
+        fprintf(stderr, "usage: static_openmp [team | dynamic | loop]\n");
+        return 2;
+    }
     MPIX_Init_endpoint(&argc, &argv, count, MPI_THREAD_FUNNELED, endpoint);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
