@@ -13,10 +13,8 @@
  *
  * A fabric that fails when it is told to: preloaded in front of libfabric by tests (LD_PRELOAD).
  *
- * libfabric's data calls are inline functions that follow tables of pointers.  This library stands
- * in for fi_fabric, which hands out the first of these tables, and puts copies with functions of
- * its own into the objects that it and its children make: domains, endpoints, completion queues,
- * address vectors.  Everything goes on to the provider, but for the faults that are ordered:
+ * It has functions of its own in the tables of endpoints, completion queues and address vectors.
+ * Everything goes on to the provider, but for the faults that are ordered:
  *
  *   void ept_fault(const char *what, int count, int error, int ms);
  *
@@ -48,6 +46,7 @@
  *
  * and, of what is known, ept_peer(address, &sockaddr_storage).
  *
+ * EPT-PARTS: front_fabric.c
  * EPT-LIBS: -lfabric -ldl
  *
  * One order at a time; the program finds the function with dlsym.  tcp only, as tests are: other
@@ -56,17 +55,15 @@
 
 #define _GNU_SOURCE
 
-#include <rdma/fabric.h>
+#include "front_fabric.h"
+
 #include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -99,9 +96,7 @@ static struct fid_ep *last_ep;
 static struct sockaddr_storage addresses[MOST_ADDRESSES];
 static int address_count;
 
-/* The provider's functions; there is one provider in a test. */
-static struct fi_ops_fabric fabric_ops;
-static struct fi_ops_domain domain_ops;
+/* The provider's functions. */
 static struct fi_ops_av av_ops;
 static struct fi_ops_cq cq_ops;
 static struct fi_ops_msg msg_ops;
@@ -446,13 +441,11 @@ static int fault_av_open(struct fid_domain *domain, struct fi_av_attr *attr, str
                          void *context)
 {
     static struct fi_ops_av ops;
-    int result = domain_ops.av_open(domain, attr, av, context);
+    int result = front_domain_ops.av_open(domain, attr, av, context);
 
     if (0 == result) {
-        av_ops = *(*av)->ops;
-        ops = av_ops;
+        FRONT_TABLE((*av)->ops, av_ops, ops);
         ops.insert = fault_av_insert;
-        (*av)->ops = &ops;
     }
     return result;
 }
@@ -461,15 +454,13 @@ static int fault_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, str
                          void *context)
 {
     static struct fi_ops_cq ops;
-    int result = domain_ops.cq_open(domain, attr, cq, context);
+    int result = front_domain_ops.cq_open(domain, attr, cq, context);
 
     if (0 == result) {
-        cq_ops = *(*cq)->ops;
-        ops = cq_ops;
+        FRONT_TABLE((*cq)->ops, cq_ops, ops);
         ops.read = fault_cq_read;
         ops.readerr = fault_cq_readerr;
         ops.strerror = fault_cq_strerror;
-        (*cq)->ops = &ops;
     }
     return result;
 }
@@ -479,55 +470,27 @@ static int fault_endpoint(struct fid_domain *domain, struct fi_info *info, struc
 {
     static struct fi_ops_msg msg;
     static struct fi_ops_rma rma;
-    int result = domain_ops.endpoint(domain, info, ep, context);
+    int result = front_fabric_endpoint(domain, info, ep, context);
 
     if (0 == result) {
         last_ep = *ep;
-        msg_ops = *(*ep)->msg;
-        msg = msg_ops;
+        FRONT_TABLE((*ep)->msg, msg_ops, msg);
         msg.send = fault_send;
         msg.sendmsg = fault_sendmsg;
-        (*ep)->msg = &msg;
         if (NULL != (*ep)->rma) {
-            rma_ops = *(*ep)->rma;
-            rma = rma_ops;
+            FRONT_TABLE((*ep)->rma, rma_ops, rma);
             rma.read = fault_read;
-            (*ep)->rma = &rma;
         }
     }
     return result;
 }
 
-static int fault_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
-                        void *context)
+static void fault_domain(struct fid_domain *domain, struct fi_ops_domain *ops)
 {
-    static struct fi_ops_domain ops;
-    int result = fabric_ops.domain(fabric, info, domain, context);
-
-    if (0 == result) {
-        domain_ops = *(*domain)->ops;
-        ops = domain_ops;
-        ops.av_open = fault_av_open;
-        ops.cq_open = fault_cq_open;
-        ops.endpoint = fault_endpoint;
-        (*domain)->ops = &ops;
-    }
-    return result;
+    (void) domain;
+    ops->av_open = fault_av_open;
+    ops->cq_open = fault_cq_open;
+    ops->endpoint = fault_endpoint;
 }
 
-__attribute__((visibility("default"))) int fi_fabric(struct fi_fabric_attr *attr,
-                                                     struct fid_fabric **fabric, void *context)
-{
-    static struct fi_ops_fabric ops;
-    int (*next)(struct fi_fabric_attr *, struct fid_fabric **, void *) = dlsym(RTLD_NEXT,
-                                                                               "fi_fabric");
-    int result = next(attr, fabric, context);
-
-    if (0 == result) {
-        fabric_ops = *(*fabric)->ops;
-        ops = fabric_ops;
-        ops.domain = fault_domain;
-        (*fabric)->ops = &ops;
-    }
-    return result;
-}
+const front_fabric_t front_fabric = {.domain = fault_domain};

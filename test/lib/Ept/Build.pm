@@ -21,6 +21,7 @@ package Ept::Build;
 use strict;
 use warnings;
 
+use File::Basename qw(basename);
 use POSIX ();
 use Time::HiRes qw(stat);
 
@@ -240,7 +241,7 @@ sub _mpi_tasks
             link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
 }
 
-# What a job puts in front of other libraries: lib/NAME.c as BUILD/ep/NAME.so.
+# What a job puts in front of other libraries: lib/NAME.c, with the parts that it names, as BUILD/ep/NAME.so.
 sub preload_file
 {
     my ($build, $job) = @_;
@@ -253,10 +254,11 @@ sub _preload_tasks
     my ($top, $build, $job) = @_;
     my $source = "$top/test/lib/$job->{preload}.c";
     my @cc = ('epmpicc', @C_FLAGS, '-fPIC');
-    my $object = "$build/ep/$job->{preload}.o";
+    my @sources = ($source, map { "$top/test/lib/$_" } _declared($source, 'PARTS'));
+    my @objects = map { "$build/ep/" . basename($_, '.c') . '.o' } @sources;
 
-    return (compile_task($object, $source, @cc),
-            link_task(preload_file($build, $job), [$object], [@cc, '-shared'],
+    return ((map { compile_task($objects[$_], $sources[$_], @cc) } 0 .. $#sources),
+            link_task(preload_file($build, $job), \@objects, [@cc, '-shared'],
                       _declared($source, 'LIBS')));
 }
 
