@@ -11,9 +11,10 @@
 /**
  * @file
  *
- * The libfabric objects of a module are opened and closed here.
+ * The libfabric objects of a module are opened and closed here, and memory is registered with them.
+ * Registrations are not cached: providers to whom they are dear cache them themselves.
  *
- * Tests: unit/test_epofi, create_errors (files)
+ * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic, create_errors (files)
  */
 
 #include "opal_config.h"
@@ -27,6 +28,9 @@
 #include "opal/util/show_help.h"
 
 #include <string.h>
+
+/** Keys that are tried for a region. */
+#define KEY_TRIES 16
 
 void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
 {
@@ -111,4 +115,53 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
         return say_cannot_open(fabric, what, result);
     }
     return OPAL_SUCCESS;
+}
+
+/** Register under a key that nobody can guess: who reaches our port could read the memory with it.
+ * Where the provider makes the keys, ours is ignored. */
+static int register_keyed(const mca_btl_epofi_fabric_t *fabric, struct fid_domain *domain,
+                          const mca_btl_epofi_secret_t *secret, uint64_t *next_key, void *base,
+                          size_t size, uint64_t access, struct fid_mr **mr_p)
+{
+    const size_t bytes = fabric->info->domain_attr->mr_key_size;
+    const uint64_t mask = sizeof(uint64_t) > bytes ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
+    int result;
+
+    if (fabric->mr_prov_key) {
+        return fi_mr_reg(domain, base, size, access, 0, 0, 0, mr_p, NULL);
+    }
+    /* A key is unique within the domain.  One that is taken is as good as impossible where keys have
+     * 64 bits, but not where they have 32. */
+    for (int tries = 0; tries < KEY_TRIES; ++tries) {
+        const uint64_t key = mca_btl_epofi_keyed(secret, ++*next_key) & mask;
+
+        result = fi_mr_reg(domain, base, size, access, 0, key, 0, mr_p, NULL);
+        if (-FI_ENOKEY != result) {
+            break;
+        }
+    }
+    return result;
+}
+
+int mca_btl_epofi_context_register(const mca_btl_epofi_fabric_t *fabric,
+                                   const mca_btl_epofi_context_t *context,
+                                   const mca_btl_epofi_secret_t *secret, uint64_t *next_key,
+                                   void *base, size_t size, uint64_t access, struct fid_mr **mr_p)
+{
+    struct fid_mr *mr;
+    int result = register_keyed(fabric, context->domain, secret, next_key, base, size, access, &mr);
+
+    if (0 == result && fabric->mr_endpoint) {
+        result = fi_mr_bind(mr, &context->ep->fid, 0);
+        if (0 == result) {
+            result = fi_mr_enable(mr);
+        }
+        if (0 != result) {
+            (void) fi_close(&mr->fid);
+        }
+    }
+    if (0 == result) {
+        *mr_p = mr;
+    }
+    return result;
 }

@@ -47,6 +47,21 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
 /** Close what is open of a context, in the reverse of the order of opening. */
 void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
 
+/**
+ * Register memory with a context, for its endpoint where regions are bound to one.
+ *
+ * @param[in]     secret    nobody else can guess the keys that are made with it
+ * @param[in,out] next_key  so many have been made; who registers is the only one who uses it
+ * @param[in]     access    libfabric's FI_SEND, FI_RECV, FI_READ, FI_REMOTE_READ
+ * @param[out]    mr_p      set on success only
+ *
+ * @return 0, or libfabric's error
+ */
+int mca_btl_epofi_context_register(const mca_btl_epofi_fabric_t *fabric,
+                                   const mca_btl_epofi_context_t *context,
+                                   const mca_btl_epofi_secret_t *secret, uint64_t *next_key,
+                                   void *base, size_t size, uint64_t access, struct fid_mr **mr_p);
+
 END_C_DECLS
 
 #endif /* MCA_BTL_EPOFI_CONTEXT_H */

@@ -11,8 +11,7 @@
 /**
  * @file
  *
- * Registration of memory.  It is not cached here: providers whose registration is dear cache it
- * themselves.
+ * Regions of a module: memory that peers may read, and that reads go to.
  *
  * Tests: unit/test_epofi
  */
@@ -26,56 +25,13 @@
 
 #include <stdlib.h>
 
-/** Keys that are tried for a region. */
-#define KEY_TRIES 16
-
-/** Register under a key that nobody can guess: who reaches our port could read the memory with it.
- * Where the provider makes the keys, ours is ignored. */
-static int register_region(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
-                           struct fid_mr **mr_p)
-{
-    const size_t bytes = module->fabric->info->domain_attr->mr_key_size;
-    const uint64_t mask = sizeof(uint64_t) > bytes ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
-    int result;
-
-    if (module->fabric->mr_prov_key) {
-        return fi_mr_reg(module->fi.domain, base, size, access, 0, 0, 0, mr_p, NULL);
-    }
-    /* A key is unique within the domain.  One that is taken is as good as impossible where keys have
-     * 64 bits, but not where they have 32. */
-    for (int tries = 0; tries < KEY_TRIES; ++tries) {
-        const uint64_t key = mca_btl_epofi_keyed(&module->key_secret, ++module->next_key) & mask;
-
-        result = fi_mr_reg(module->fi.domain, base, size, access, 0, key, 0, mr_p, NULL);
-        if (-FI_ENOKEY != result) {
-            break;
-        }
-    }
-    return result;
-}
-
 int mca_btl_epofi_mr_open(mca_btl_epofi_module_t *module, void *base, size_t size, uint64_t access,
                           struct fid_mr **mr_p)
 {
-    const mca_btl_epofi_fabric_t *fabric = module->fabric;
-    struct fid_mr *mr;
-    int result = register_region(module, base, size, access, &mr);
-
-    if (0 != result) {
-        return mca_btl_epofi_status(-result);
-    }
-    if (fabric->mr_endpoint) {
-        result = fi_mr_bind(mr, &module->fi.ep->fid, 0);
-        if (0 == result) {
-            result = fi_mr_enable(mr);
-        }
-        if (0 != result) {
-            (void) fi_close(&mr->fid);
-            return mca_btl_epofi_status(-result);
-        }
-    }
-    *mr_p = mr;
-    return OPAL_SUCCESS;
+    return mca_btl_epofi_status(-mca_btl_epofi_context_register(module->fabric, &module->fi,
+                                                                &module->key_secret,
+                                                                &module->next_key, base, size,
+                                                                access, mr_p));
 }
 
 struct mca_btl_base_registration_handle_t *mca_btl_epofi_register_mem(

@@ -37,9 +37,6 @@
 
 #define BUFFER_ALIGNMENT 64
 
-/** Keys that are tried for a region. */
-#define KEY_TRIES 16
-
 /* ---- probes ---------------------------------------------------------------------------------- */
 
 /** Take the receive that is asked to come back out of those that wait.  @return NULL: it waits no
@@ -123,35 +120,6 @@ void mca_btl_epofi_buffers_repost(mca_btl_epofi_share_t *share)
     }
 }
 
-/** Register the memory of buffers, for providers that want it. */
-static int register_buffers(mca_btl_epofi_share_t *share, void *memory, size_t size,
-                            struct fid_mr **mr_p)
-{
-    const size_t bytes = share->fabric->info->domain_attr->mr_key_size;
-    const uint64_t mask = sizeof(uint64_t) > bytes ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
-    int result;
-
-    for (int tries = 0; tries < KEY_TRIES; ++tries) {
-        const uint64_t key = mca_btl_epofi_keyed(&share->own.secret, ++share->next_key) & mask;
-
-        result = fi_mr_reg(share->fi.domain, memory, size, FI_RECV, 0,
-                           share->fabric->mr_prov_key ? 0 : key, 0, mr_p, NULL);
-        if (-FI_ENOKEY != result) {
-            break;
-        }
-    }
-    if (0 == result && share->fabric->mr_endpoint) {
-        result = fi_mr_bind(*mr_p, &share->fi.ep->fid, 0);
-        if (0 == result) {
-            result = fi_mr_enable(*mr_p);
-        }
-        if (0 != result) {
-            (void) fi_close(&(*mr_p)->fid);
-        }
-    }
-    return result;
-}
-
 /** Make so many buffers more, and post them.  @return 0, or libfabric's error */
 static int add(mca_btl_epofi_share_t *share, unsigned int count)
 {
@@ -172,7 +140,9 @@ static int add(mca_btl_epofi_share_t *share, unsigned int count)
     }
     buffers->memory = memory;
     if (share->fabric->mr_local) {
-        result = register_buffers(share, memory, count * stride, &buffers->mr);
+        result = mca_btl_epofi_context_register(share->fabric, &share->fi, &share->own.secret,
+                                                &share->next_key, memory, count * stride, FI_RECV,
+                                                &buffers->mr);
         if (0 != result) {
             goto err_free_memory;
         }
