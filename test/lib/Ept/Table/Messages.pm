@@ -269,6 +269,12 @@ our @ENTRIES = (
     { program => 'flood', variant => 'held_contexts', configs => ['2x2/tcp'], quick => [],
       args => '--limit 32768', plain => 0, timeout => 120, long => 1,
       mca => 'pml_epml_unexpected_limit 32k btl_epofi_peer_queue 16 btl_epofi_max_contexts 1' },
+    # A network that wants all memory registered, also what is only sent from or received into: a context each,
+    # one for all of a process, and both.
+    (map { +{ program => 'random_traffic', variant => "regions$_", configs => ['2x4/tcp'], plain => 0,
+              quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 3$_ --epochs 2",
+              preload => 'registering_fabric', mca => "btl_epofi_max_contexts $_",
+              says => '\A(?:registering_fabric: all three ways\s*){2}\z' } } 0 .. 2),
     # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
     # up to 43 KB per message on its way, from memory that it never gives back.
     { program => 'flood', configs => [qw(1x2 1x4)], quick => ['1x2'] },

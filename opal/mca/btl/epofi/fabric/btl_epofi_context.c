@@ -14,7 +14,7 @@
  * The libfabric objects of a module are opened and closed here, and memory is registered with them.
  * Registrations are not cached: providers to whom they are dear cache them themselves.
  *
- * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic, create_errors (files)
+ * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic (regions0, regions1), create_errors (files)
  */
 
 #include "opal_config.h"
