@@ -21,7 +21,10 @@
 #include "test_epofi.h"
 
 #include "opal/mca/btl/epofi/share/btl_epofi_share_types.h"
+#include "opal/mca/btl/epofi/sockets/btl_epofi_listener.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 
 enum { SIDES = 4 };
@@ -493,6 +496,57 @@ static void run_kept(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
+/** Two who were met at one host and port: the gate knows the one who was met last, also if it was met
+ * before, and nobody's address has been forgotten. */
+static void run_met_again(const pair_t *pair)
+{
+    const struct sockaddr_in place = {.sin_family = AF_INET,
+                                      .sin_port = htons(9),
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static mca_btl_epofi_address_t own;
+    mca_btl_epofi_callee_t first = {.order = 1, .name.length = sizeof(place)}, second;
+    mca_btl_epofi_entry_t *entries[4];
+    const mca_btl_epofi_fabric_t *fabric;
+    const mca_btl_epofi_callee_t *known;
+    mca_btl_epofi_listener_t listener;
+    mca_btl_epofi_context_t context;
+
+    (void) pair;
+    memcpy(first.name.bytes, &place, sizeof(place));
+    memset(&first.name.secret, 1, sizeof(first.name.secret));
+    second = first;
+    second.order = 2;
+    memset(&second.name.secret, 2, sizeof(second.name.secret));
+    mca_btl_epofi_listener_of(&place, &listener);
+    set_contexts(0, 1);
+    opal_mutex_lock(&mca_btl_epofi_lock);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &context));
+    TAP_CHECK(NULL != context.gate, "connections are not greeted");
+    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[0]));
+    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &second, &entries[1]));
+    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_CHECK(known == &entries[1]->callee, "not the second one");
+    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[2])); /* of long ago */
+    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_CHECK(known == &entries[1]->callee, "not the second one any more");
+    first.order = 3;
+    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[3]));
+    TAP_CHECK(entries[0] == entries[3], "entered twice");
+    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_CHECK(known == &entries[0]->callee, "not the first one, which was met last");
+    mca_btl_epofi_book_leave(context.book, entries[1]);
+    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_CHECK(known == &entries[0]->callee, "gone with the second one");
+    mca_btl_epofi_book_leave(context.book, entries[0]);
+    mca_btl_epofi_book_leave(context.book, entries[2]);
+    mca_btl_epofi_book_leave(context.book, entries[3]);
+    TAP_CHECK(NULL == mca_btl_epofi_gate_callee(context.gate, &listener), "it stays");
+    mca_btl_epofi_context_put(&context);
+    mca_btl_epofi_fabric_release();
+    opal_mutex_unlock(&mca_btl_epofi_lock);
+}
+
 static void run_all(void)
 {
     run_pair("one context", run_one);
@@ -503,6 +557,7 @@ static void run_all(void)
     run_pair("modules come and go", run_turns);
     if (0 == strcmp(provider, "tcp")) { /* over shm a packet may be in front, and numbers differ */
         run_pair("messages to nobody", run_strange);
+        run_single("an address that is met again", run_met_again);
     }
     run_pair("threads", run_threads);
     run_single("as many as there may be", run_full);

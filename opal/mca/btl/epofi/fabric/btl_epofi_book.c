@@ -140,6 +140,24 @@ err_free:
     return result;
 }
 
+/** One that is there has been met again: if that is the last one met at its host and port, it is the one
+ * whom the gate has to know, though others have been there meanwhile.
+ * @return as mca_btl_epofi_book_enter */
+static int renew(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry, uint32_t order)
+{
+    const uint32_t before = entry->callee.order;
+
+    if (order <= before) {
+        return 1;
+    }
+    entry->callee.order = order;
+    if (OPAL_SUCCESS != mca_btl_epofi_gate_add(book->gate, &entry->callee)) {
+        entry->callee.order = before;
+        return -FI_ENOMEM;
+    }
+    return 1;
+}
+
 int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_callee_t *callee,
                              mca_btl_epofi_entry_t **entry_p)
 {
@@ -151,6 +169,7 @@ int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_cal
     hold(book);
     if (OPAL_SUCCESS == opal_hash_table_get_value_ptr(&book->entries, &key, length, &found)) {
         *entry_p = found;
+        result = renew(book, *entry_p, callee->order);
     } else {
         result = add(book, &key, length, callee, entry_p);
     }
