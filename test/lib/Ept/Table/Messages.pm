@@ -261,6 +261,11 @@ our @ENTRIES = (
               configs => [1 == $_ ? qw(2x4/tcp 2x2/shm) : '2x4/tcp'],
               quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 2$_ --epochs 2",
               env => "EPT_CONTEXTS=$_", preload => 'few_contexts' } } 1 .. 3),
+    # Two shared ones are said to be there beside one's own, but somebody has taken the second: all others join the
+    # first.
+    { program => 'random_traffic', variant => 'contexts_taken', configs => ['2x4/tcp'], plain => 0, quick => [],
+      args => '--seed 24 --epochs 2', env => 'EPT_CONTEXTS=2 EPT_CONTEXTS_SAID=3', preload => 'few_contexts',
+      mca => 'btl_epofi_shared_contexts 2', says => '(?:few_contexts: 2 times one more than 2.*){2}' },
     (map { +{ program => $_, variant => 'contexts', configs => ['2x4/tcp'], long => 1, plain => 0,
               mca => 'btl_epofi_max_contexts 2 btl_epofi_shared_contexts 2' } }
         qw(p2p_order p2p_sizes part coll_move comm_ops)),
