@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What all files use: the lock, the clock, and errors of libfabric's as Open MPI's.
+ * What all files use: the lock, the clock, memory for buffers, and errors of libfabric's as Open MPI's.
  *
  * Tests: unit/test_epofi
  */
@@ -21,7 +21,10 @@
 #include "btl_epofi_base.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
+
+#define BUFFER_ALIGNMENT 64
 
 opal_mutex_t mca_btl_epofi_lock = OPAL_MUTEX_STATIC_INIT;
 
@@ -31,6 +34,16 @@ uint64_t mca_btl_epofi_now(void)
 
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+void *mca_btl_epofi_buffers_alloc(unsigned int count, size_t size, size_t *stride_p)
+{
+    /* One line more than needed: buffers a power of two apart would all want the same cache sets. */
+    const size_t lines = (size + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT + 1;
+    void *memory;
+
+    *stride_p = lines * BUFFER_ALIGNMENT;
+    return 0 == posix_memalign(&memory, BUFFER_ALIGNMENT, count * *stride_p) ? memory : NULL;
 }
 
 int mca_btl_epofi_status(int error)

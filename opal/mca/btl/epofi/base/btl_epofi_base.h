@@ -64,6 +64,16 @@ static inline bool mca_btl_epofi_is_set(const char *text)
 /** Nanoseconds of a clock that only goes forward. */
 uint64_t mca_btl_epofi_now(void);
 
+/**
+ * Memory for buffers that the provider sends from or receives into.
+ *
+ * @param[in]  size      of each, bytes
+ * @param[out] stride_p  how far they are apart
+ *
+ * @return count strides, to be freed by free(), or NULL: no memory
+ */
+void *mca_btl_epofi_buffers_alloc(unsigned int count, size_t size, size_t *stride_p);
+
 /** The OPAL code for a positive libfabric error. */
 int mca_btl_epofi_status(int error);
 

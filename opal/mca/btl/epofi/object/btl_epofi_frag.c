@@ -34,8 +34,6 @@
 #define SLAB_FIRST 8
 #define SLAB_MOST 64
 
-#define BUFFER_ALIGNMENT 64
-
 void mca_btl_epofi_pool_init(mca_btl_epofi_pool_t *pool, size_t size, unsigned int limit)
 {
     pool->free = NULL;
@@ -64,8 +62,9 @@ void mca_btl_epofi_pool_fini(mca_btl_epofi_pool_t *pool)
     pool->free = NULL;
 }
 
+/** So many buffers of a size, bytes.  @param[out] stride_p  how far they are apart */
 static mca_btl_epofi_slab_t *slab_new(mca_btl_epofi_module_t *module, unsigned int count,
-                                      size_t stride)
+                                      size_t size, size_t *stride_p)
 {
     mca_btl_epofi_slab_t *slab = calloc(1, sizeof(*slab));
     void *memory;
@@ -78,13 +77,14 @@ static mca_btl_epofi_slab_t *slab_new(mca_btl_epofi_module_t *module, unsigned i
     if (NULL == slab->frags) {
         goto err_free_slab;
     }
-    if (0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+    memory = mca_btl_epofi_buffers_alloc(count, size, stride_p);
+    if (NULL == memory) {
         goto err_free_frags;
     }
     slab->memory = memory;
     if (module->fabric->mr_local
         && OPAL_SUCCESS
-               != mca_btl_epofi_mr_open(module, memory, count * stride, FI_SEND, &slab->mr)) {
+               != mca_btl_epofi_mr_open(module, memory, count * *stride_p, FI_SEND, &slab->mr)) {
         goto err_free_memory;
     }
     return slab;
@@ -101,14 +101,10 @@ err_free_slab:
 mca_btl_epofi_frag_t *mca_btl_epofi_pool_grow(mca_btl_epofi_module_t *module,
                                               mca_btl_epofi_pool_t *pool)
 {
-    /* One line more than needed: buffers a power of two apart would all want the same cache sets.
-     */
-    const size_t stride = ((sizeof(mca_btl_epofi_wire_t) + pool->size + BUFFER_ALIGNMENT - 1)
-                           & ~(size_t) (BUFFER_ALIGNMENT - 1))
-                          + BUFFER_ALIGNMENT;
     unsigned int count = 0 == pool->count ? SLAB_FIRST : pool->count;
     mca_btl_epofi_slab_t *slab;
     mca_btl_epofi_frag_t *frag;
+    size_t stride;
 
     if (SLAB_MOST < count) {
         count = SLAB_MOST;
@@ -119,7 +115,7 @@ mca_btl_epofi_frag_t *mca_btl_epofi_pool_grow(mca_btl_epofi_module_t *module,
     if (0 == count) {
         return NULL;
     }
-    slab = slab_new(module, count, stride);
+    slab = slab_new(module, count, sizeof(mca_btl_epofi_wire_t) + pool->size, &stride);
     if (NULL == slab) {
         return NULL;
     }

@@ -31,8 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_ALIGNMENT 64
-
 /** So many times its receive buffers a module may have when all of them are held. */
 #define EPOFI_RECVS_MOST 16
 
@@ -202,18 +200,15 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
 /** Make count receive buffers and post them. */
 static int recvs_add(mca_btl_epofi_module_t *module, unsigned int count)
 {
-    /* One line more than needed: buffers a power of two apart would all want the same cache sets.
-     */
-    const size_t stride = ((module->recv_size + BUFFER_ALIGNMENT - 1)
-                           & ~(size_t) (BUFFER_ALIGNMENT - 1))
-                          + BUFFER_ALIGNMENT;
     mca_btl_epofi_recvs_t *recvs = calloc(1, sizeof(*recvs) + count * sizeof(recvs->recv[0]));
+    size_t stride;
     void *memory;
 
     if (NULL == recvs) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    if (0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+    memory = mca_btl_epofi_buffers_alloc(count, module->recv_size, &stride);
+    if (NULL == memory) {
         goto err_free_recvs;
     }
     recvs->memory = memory;

@@ -35,8 +35,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_ALIGNMENT 64
-
 /* ---- probes ---------------------------------------------------------------------------------- */
 
 /** Take the receive that is asked to come back out of those that wait.  @return NULL: it waits no
@@ -123,19 +121,17 @@ void mca_btl_epofi_buffers_repost(mca_btl_epofi_share_t *share)
 /** Make so many buffers more, and post them.  @return 0, or libfabric's error */
 static int add(mca_btl_epofi_share_t *share, unsigned int count)
 {
-    /* One line more than needed: buffers a power of two apart would all want the same cache sets. */
-    const size_t stride = ((share->buffer_size + BUFFER_ALIGNMENT - 1)
-                           & ~(size_t) (BUFFER_ALIGNMENT - 1))
-                          + BUFFER_ALIGNMENT;
     mca_btl_epofi_buffers_t *buffers = calloc(1, sizeof(*buffers)
                                                      + count * sizeof(buffers->buffer[0]));
     int result = -FI_ENOMEM;
+    size_t stride;
     void *memory;
 
     if (NULL == buffers) {
         return result;
     }
-    if (0 != posix_memalign(&memory, BUFFER_ALIGNMENT, count * stride)) {
+    memory = mca_btl_epofi_buffers_alloc(count, share->buffer_size, &stride);
+    if (NULL == memory) {
         goto err_free_buffers;
     }
     buffers->memory = memory;
