@@ -228,7 +228,8 @@ static void case_several(MPI_Comm comm, struct ept *t)
     file_name(alone, t, "folder", folder);
     EPT_EQ(t, 0, mkdir(folder, 0700));
     snprintf(name, sizeof(name), "%s/same", folder);
-    own = file_create(alone, t, name, 0);
+    own = file_create(alone, t, name, MPI_MODE_UNIQUE_OPEN);
+    EPT_EQ(t, true, own == MPI_File_f2c(MPI_File_c2f(own)));
     ept_fill(data, 0, PIECE, (uint64_t) t->rank + 1);
     for (int i = 0; i < 20; ++i) {
         char common[FILE_NAME_MAX];
@@ -242,8 +243,8 @@ static void case_several(MPI_Comm comm, struct ept *t)
     }
     EPT_OK(t, MPI_File_close(&own));
     EPT_EQ(t, 20 * PIECE, file_size(name));
-    unlink(name);
-    rmdir(folder);
+    EPT_OK(t, MPI_File_delete(name, MPI_INFO_NULL));
+    EPT_EQ(t, 0, rmdir(folder)); /* nothing is in it */
     EPT_OK(t, MPI_Comm_free(&alone));
 }
 

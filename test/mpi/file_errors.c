@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -130,6 +131,42 @@ static void case_folder(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Barrier(comm));
     EPT_EQ(t, -1, file_size(relative));
     EPT_OK(t, MPI_Barrier(comm));
+}
+
+/* Who may not: all members, or one of them alone.  The user whom files are opened for is the thread's. */
+static void case_access(MPI_Comm comm, struct ept *t)
+{
+    enum { NOBODY = 65534 };
+    const bool is_root = 0 == geteuid(), makes = 0 == t->rank;
+    char folder[FILE_NAME_MAX], name[FILE_NAME_MAX], inside[FILE_NAME_MAX + 10];
+    MPI_File file;
+
+    file_name(comm, t, "access", name);
+    file_name(comm, t, "folder", folder);
+    snprintf(inside, sizeof(inside), "%s/inside", folder);
+    file = file_create(comm, t, name, 0);
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_EQ(t, 0, makes ? chmod(name, is_root ? 0600 : 0) + mkdir(folder, is_root ? 0700 : 0500) : 0);
+    EPT_OK(t, MPI_Barrier(comm));
+    for (int one = 0; one <= (is_root && 1 < t->size); ++one) {
+        const bool may = is_root && one && t->rank != t->size - 1;
+
+        if (!may && is_root) {
+            setfsuid(NOBODY);
+        }
+        EPT_CLASS(t, MPI_ERR_ACCESS,
+                  try_open(comm, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE));
+        EPT_CLASS(t, MPI_ERR_ACCESS, try_open(comm, inside, MPI_MODE_RDWR | MPI_MODE_CREATE));
+        if (is_root) {
+            setfsuid(0);
+        }
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_EQ(t, 0, file_size(name));
+        EPT_EQ(t, -1, file_size(inside));
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_EQ(t, 0, makes ? rmdir(folder) : 0);
+    file_remove(comm, name);
 }
 
 static void case_sizes(MPI_Comm comm, struct ept *t)
@@ -360,6 +397,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_modes);
     EPT_CASE(t, case_names);
     EPT_CASE(t, case_folder);
+    EPT_CASE(t, case_access);
     EPT_CASE(t, case_sizes);
     EPT_CASE(t, case_views);
     EPT_CASE(t, case_full);
