@@ -17,6 +17,7 @@
  * nothing, or more than all others; up to the file's end and beyond; and of more than 2 GiB.
  *
  * Options: --large 1: the last, and nothing else
+ *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few; counted
  *
  * Guards: crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
  */
@@ -317,9 +318,129 @@ static void case_large(MPI_Comm comm, struct ept *t)
     free(there);
 }
 
+/* ---- what is sent ---------------------------------------------------------------------------- */
+
+void test_process_begin(void)
+{
+    int level;
+
+    (void) MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level);
+}
+
+/** The engine's counters of this process, from when they are begun on; one of its ranks has them. */
+struct counters {
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handles[4];
+};
+
+static void count_begin(struct ept *t, struct counters *counters)
+{
+    static const char *const names[] = {"pml_epml_node_bytes", "pml_epml_node_fetched",
+                                        "pml_epml_net_bytes", "pml_epml_net_fetched"};
+
+    if (0 != t->local) {
+        return;
+    }
+    EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_session_create(&counters->session));
+    for (int i = 0; i < 4; ++i) {
+        int index = -1, count = 0;
+
+        EPT_EQ(t, MPI_SUCCESS,
+               MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &index));
+        EPT_EQ(t, MPI_SUCCESS,
+               MPI_T_pvar_handle_alloc(counters->session, index, NULL, &counters->handles[i],
+                                       &count));
+    }
+}
+
+static void count_end(struct ept *t, struct counters *counters)
+{
+    for (int i = 0; 0 == t->local && i < 4; ++i) {
+        EPT_EQ(t, MPI_SUCCESS,
+               MPI_T_pvar_handle_free(counters->session, &counters->handles[i]));
+    }
+    if (0 == t->local) {
+        EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_session_free(&counters->session));
+    }
+}
+
+/** Bytes that processes have sent and fetched until now, all together; collective. */
+static unsigned long long sent(MPI_Comm comm, struct ept *t, struct counters *counters)
+{
+    unsigned long long mine = 0, all = 0;
+
+    MPI_Barrier(comm);
+    for (int i = 0; 0 == t->local && i < 4; ++i) {
+        unsigned long long value = 0;
+
+        EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_read(counters->session, counters->handles[i], &value));
+        mine += value;
+    }
+    MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+    return all;
+}
+
+/** The last rank has count blocks of BLOCK bytes, every other one; all others have one large block behind
+ * them, in the reverse order of ranks, so that a part of the file is not its own process's. */
+static struct part headed(const struct ept *t, int rank, int count, int large)
+{
+    enum { BLOCK = 512 };
+
+    return rank == t->size - 1
+               ? (struct part){.start = 0, .block = BLOCK, .count = count, .stride = 2 * BLOCK}
+               : (struct part){.start = 2 * BLOCK * (MPI_Offset) count
+                                        + (MPI_Offset) large * (t->size - 2 - rank),
+                               .block = large,
+                               .count = 1,
+                               .stride = large};
+}
+
+/** @return bytes that have been sent between processes to write it, and, in read_p, to read it */
+static unsigned long long sent_for(MPI_Comm comm, struct ept *t, int count, int large,
+                                   unsigned long long *read_p)
+{
+    const struct part mine = headed(t, t->rank, count, large);
+    unsigned long long before, between;
+    struct counters counters;
+    char name[FILE_NAME_MAX];
+    MPI_File file;
+
+    file_name(comm, t, "headed", name);
+    file = file_create(comm, t, name, 0);
+    count_begin(t, &counters);
+    before = sent(comm, t, &counters);
+    write_part(t, file, &mine);
+    between = sent(comm, t, &counters);
+    read_part(t, file, &mine, t->rank, mine.block * mine.count);
+    *read_p = sent(comm, t, &counters) - between;
+    count_end(t, &counters);
+    look(t, name, &mine, t->rank);
+    EPT_OK(t, MPI_File_close(&file));
+    file_remove(comm, name);
+    return between - before;
+}
+
+/* A short header beside large blocks: these stay where they are.  Many short blocks beside shorter ones are
+ * sent, whoever has them. */
+static void case_headed(MPI_Comm comm, struct ept *t)
+{
+    enum { LARGE = 2 << 20, SMALL = 200 << 10, MANY = 600 };
+    const bool sends = t->nlocal < t->size;
+    unsigned long long read, written = sent_for(comm, t, 1, LARGE, &read);
+
+    EPT_CHECK(t, written < LARGE / 4 && read < LARGE / 4,
+              "%llu bytes written, %llu read by way of others, for a header", written, read);
+    written = sent_for(comm, t, MANY, SMALL, &read);
+    EPT_CHECK(t, !sends || (written >= SMALL && read >= SMALL),
+              "only %llu bytes written, %llu read by way of others", written, read);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (0 != ept_option_long("exchanged", 0)) {
+        EPT_CASE(t, case_headed);
+    }
     if (0 != ept_option_long("large", 0)) {
         EPT_CASE(t, case_large);
         return 0;

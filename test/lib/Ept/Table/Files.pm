@@ -47,7 +47,8 @@ our @ENTRIES = (
       quick => [], plain => 0 },
     # As if it were NFS: what is small is exchanged.
     { program => 'file_blocks', variant => 'locked', configs => [qw(1x4 2x2/node 3x3/node)],
-      longer => ['2x2/tcp'], quick => [], plain => 0, mca => 'fs_ufs_lock_algorithm 2' },
+      longer => ['2x2/tcp'], quick => [], plain => 0, mca => 'fs_ufs_lock_algorithm 2',
+      args => '--exchanged 1' },
     { program => 'file_random', variant => 'locked', configs => ['2x2/node'], longer => ['3x3/node'],
       quick => [], plain => 0, mca => 'fs_ufs_lock_algorithm 2' },
     { program => 'file_errors', variant => 'locked', configs => ['2x2/node'], quick => [],

@@ -30,8 +30,9 @@ BEGIN_C_DECLS
 enum {
     MPIX_ENDPOINTS_SAYS_ERROR,  /**< an MPI class, or MPI_SUCCESS */
     MPIX_ENDPOINTS_SAYS_OMPIOS, /**< it has to be done by ompio's own component */
-    MPIX_ENDPOINTS_SAYS_SMALL,  /**< it would take too many calls of the system for what it moves */
-    MPIX_ENDPOINTS_SAYS_ALONE,  /**< and cannot be exchanged: a piece begins before the one before
+    MPIX_ENDPOINTS_SAYS_CALLS,  /**< of the system that it would take, by itself; 0: that is not dear */
+    MPIX_ENDPOINTS_SAYS_BYTES,  /**< that it moves */
+    MPIX_ENDPOINTS_SAYS_ALONE,  /**< nothing can be exchanged: a piece begins before the one before
                                    * it has ended, or there are no messages */
     MPIX_ENDPOINTS_SAYS_START,  /**< of its pieces in the file, negative */
     MPIX_ENDPOINTS_SAYS_END,    /**< behind them */
@@ -54,7 +55,8 @@ typedef struct mpix_endpoints_together_t {
 } mpix_endpoints_together_t;
 
 /**
- * Find the pieces, and what this member says, and show them to the others of this process; local.  Moves the file's pointer.
+ * Find the pieces, and what this member says, and show them to the others of this process; local.
+ * Moves the file's pointer.
  *
  * Then the members are to meet, whatever it says.
  */

@@ -44,8 +44,8 @@
 /** Pieces that are larger each member moves for itself: so they would be moved by one call anyway. */
 #    define LARGE ((size_t) 256 << 10)
 
-/** On average, far from the file: smaller ones are exchanged. */
-#    define LARGE_AFAR ((size_t) 1 << 20)
+/** Far from the file a call of the system takes as long as sending so many bytes. */
+#    define CALL_AFAR ((int64_t) 1 << 20)
 
 /** Who writes holds the file's lock in the system: more members would only wait for it.  One finds
  * pieces while another one writes. */
@@ -134,6 +134,26 @@ static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
     return rc;
 }
 
+/** Calls of the system for what this member has: what lies together in the file is one, of so many
+ * pieces of memory as the system takes. */
+static int64_t calls_of(const mpix_endpoints_together_t *together)
+{
+    int64_t calls = 0, end = INT64_MIN;
+    int pieces = 0;
+
+    for (int i = 0; i < together->count; ++i) {
+        const int64_t offset = (int64_t) (intptr_t) together->pieces[i].offset;
+
+        if (offset != end || MPIX_ENDPOINTS_RUN_PIECES == pieces) {
+            ++calls;
+            pieces = 0;
+        }
+        ++pieces;
+        end = offset + (int64_t) together->pieces[i].length;
+    }
+    return calls;
+}
+
 /** What all members are to know of this one's. */
 static void say(mpix_endpoints_together_t *together, const void *buffer, size_t bytes)
 {
@@ -141,8 +161,8 @@ static void say(mpix_endpoints_together_t *together, const void *buffer, size_t 
     int64_t *says = together->says;
 
     says[MPIX_ENDPOINTS_SAYS_OMPIOS] = is_for_ompio(together, buffer);
-    says[MPIX_ENDPOINTS_SAYS_SMALL] = locks(together)
-                                      && bytes < (size_t) together->count * LARGE_AFAR;
+    says[MPIX_ENDPOINTS_SAYS_CALLS] = locks(together) ? calls_of(together) : 0;
+    says[MPIX_ENDPOINTS_SAYS_BYTES] = (int64_t) bytes;
     says[MPIX_ENDPOINTS_SAYS_ALONE] = !mine->is_in_order || 0 > mpix_endpoints_shared_guest();
     says[MPIX_ENDPOINTS_SAYS_START] = 0 < mine->count ? -mine->start : INT64_MIN;
     says[MPIX_ENDPOINTS_SAYS_END] = 0 < mine->count ? mine->end : INT64_MIN;
@@ -279,6 +299,16 @@ static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_r
     }
 }
 
+/** Are pieces sent to few?  All members wait for the last one: each for itself, for who has the most
+ * calls; exchanged, for whose bytes are the most.  So neither one member's short piece beside long ones
+ * of others sends these, nor a long one's owner keeps others at their thousand calls.  What all say is
+ * all that is known, so all decide alike. */
+static bool is_exchanged(const int64_t *says)
+{
+    return 0 == says[MPIX_ENDPOINTS_SAYS_ALONE]
+           && says[MPIX_ENDPOINTS_SAYS_BYTES] < says[MPIX_ENDPOINTS_SAYS_CALLS] * CALL_AFAR;
+}
+
 static int move(const mpix_endpoints_together_t *together)
 {
     const int64_t *says = together->says;
@@ -287,7 +317,7 @@ static int move(const mpix_endpoints_together_t *together)
     int rc = OMPI_SUCCESS, moved;
 
     mpix_endpoints_run_begin(&run, together->file, together->writes, locks(together));
-    if (0 != says[MPIX_ENDPOINTS_SAYS_SMALL] && 0 == says[MPIX_ENDPOINTS_SAYS_ALONE]) {
+    if (is_exchanged(says)) {
         rc = mpix_endpoints_exchange(together->file, &together->view, &run,
                                      -says[MPIX_ENDPOINTS_SAYS_START],
                                      says[MPIX_ENDPOINTS_SAYS_END]);
