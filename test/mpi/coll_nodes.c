@@ -246,6 +246,8 @@ static void each(MPI_Comm comm, struct ept *t, bool is_nonblocking)
                         .at = calloc((size_t) t->size, sizeof(int))};
     double bytes;
 
+    EPT_CHECK(t, 1 < at.nodes && at.nodes < at.processes,
+              "%d processes on %d nodes: nothing to be seen", at.processes, at.nodes);
     for (int i = 0; i < t->size; ++i) {
         work.counts[i] = work.length;
         work.at[i] = i * work.length;

@@ -30,6 +30,9 @@
 /** Bytes of a room that are kept for the next call. */
 #define ROOM_KEPT ((size_t) 64 * 1024)
 
+/** Steps that are kept likewise: an allgather has some for each process. */
+#define STEPS_KEPT 256
+
 /* ---- appending ------------------------------------------------------------------------------- */
 
 /** Room for one more.  @return false: no memory */
@@ -316,6 +319,16 @@ static mca_coll_epcoll_program_t *program_of(mca_coll_epcoll_handle_t *handle)
     return NULL == more ? NULL : more->program;
 }
 
+/** It is over: steps as many as the group has processes are not kept. */
+static void trim_steps(mca_coll_epcoll_program_t *program)
+{
+    if (STEPS_KEPT < program->step_room) {
+        free(program->step);
+        program->step = NULL;
+        program->step_room = program->steps = program->at = program->open = 0;
+    }
+}
+
 int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
@@ -337,11 +350,13 @@ int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
             wait_for_it(program, &looks);
         }
     }
+    trim_steps(program);
     return mca_coll_epcoll_ended(handle, rc);
 }
 
 void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program)
 {
+    trim_steps(program);
     for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
         if (ROOM_KEPT < program->room[i].size) {
             free(program->room[i].memory);
