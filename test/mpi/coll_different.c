@@ -27,7 +27,7 @@
 
 #include "ept.h"
 
-enum { AFTER = 12 };
+enum { AFTER = 12, CHAIN_LENGTH = 2 << 20 };
 
 /** A call, by its name in the table below. */
 struct call {
@@ -180,15 +180,16 @@ struct pair {
     bool all;     /**< all learn of it in this call: each waits for all others */
     int blind;    /**< if this rank is the one, all only give, if it is small: nobody need notice */
     bool no_root; /**< the one is not rank 0 */
+    bool no_long; /**< who goes on calls barriers, which go another way than what the others wait in */
 };
 
 #define SAME(name, count, other, all)                                        \
     {                                                                        \
-        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, all, -1, false \
+        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, all, -1, false, false \
     }
 #define ROOM(name, count, other)                                              \
     {                                                                         \
-        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, false, -1, true \
+        {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, false, -1, true, false \
     }
 
 static const struct pair lengths[] = {
@@ -215,7 +216,7 @@ static const struct pair rooms[] = {ROOM("gatherv", 8, 16), ROOM("gatherv", -1, 
 
 #define KINDS(name, count, other, other_count, all)                              \
     {                                                                            \
-        {name, 0, count}, {other, 0, other_count}, MPI_ERR_OTHER, all, -1, false \
+        {name, 0, count}, {other, 0, other_count}, MPI_ERR_OTHER, all, -1, false, false \
     }
 
 static const struct pair kinds[] = {
@@ -230,7 +231,7 @@ static const struct pair kinds[] = {
     KINDS("allgather", 8, "alltoall", 8, true),
     KINDS("allgather", -1, "alltoall", -1, true),
     KINDS("allgather", -1, "bcast", 8, false),
-    {{"gather", 0, 8}, {"scatter", 0, 8}, MPI_ERR_OTHER, false, 0, false},
+    {{"gather", 0, 8}, {"scatter", 0, 8}, MPI_ERR_OTHER, false, 0, false, false},
     KINDS("gather", -1, "scatter", -1, false),
     KINDS("reduce", 8, "allreduce", 8, false),
     KINDS("reduce", -1, "allreduce", -1, false),
@@ -244,12 +245,15 @@ static const struct pair chains[] = {
     KINDS("scan", -1, "allgather", -1, false),
     KINDS("allgather", -1, "scan", -1, false),
     /* The root and the one wait for each other. */
-    {{"gather", 0, -1}, {"scan", 0, -1}, MPI_ERR_OTHER, false, -1, true},
+    {{"gather", 0, -1}, {"scan", 0, -1}, MPI_ERR_OTHER, false, -1, true, false},
+    /* Calls of one round, which say no more than that. */
+    {{"scan", 0, 20000}, {"bcast", 0, 20000}, MPI_ERR_OTHER, false, -1, false, true},
+    {{"bcast", 0, 20000}, {"scan", 0, 20000}, MPI_ERR_OTHER, false, -1, true, true},
 };
 
 #define ROOTS(name, count, blind)                                              \
     {                                                                          \
-        {name, 0, count}, {name, 1, count}, MPI_ERR_OTHER, false, blind, false \
+        {name, 0, count}, {name, 1, count}, MPI_ERR_OTHER, false, blind, false, false \
     }
 
 static const struct pair roots[] = {ROOTS("bcast", 8, 1),   ROOTS("bcast", -1, -1),
@@ -276,9 +280,9 @@ static int long_bcast(MPI_Comm comm)
 }
 
 /** Calls until one fails; each comes to its end.  @return the class of the failure */
-static int fails_after(MPI_Comm broken)
+static int fails_after(MPI_Comm broken, bool no_long)
 {
-    int rc = 0 != ept_option_long("node", 0) ? long_bcast(broken) : MPI_SUCCESS;
+    int rc = 0 != ept_option_long("node", 0) && !no_long ? long_bcast(broken) : MPI_SUCCESS;
 
     for (int i = 0; i < AFTER && MPI_SUCCESS == rc; ++i) {
         rc = MPI_Barrier(broken);
@@ -321,7 +325,7 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
     /* Who is still in a call gets the error of a later one, too: wait until all have left it. */
     EPT_OK(t, MPI_Barrier(comm));
     got[0] = class_of(do_call(broken, odd == t->rank ? &pair->odd : &pair->most));
-    got[1] = MPI_SUCCESS == got[0] ? fails_after(broken) : got[0];
+    got[1] = MPI_SUCCESS == got[0] ? fails_after(broken, pair->no_long) : got[0];
     EPT_OK(t, MPI_Allgather(got, 2, MPI_INT, all, 2, MPI_INT, comm));
     for (int i = 0; i < t->size && !blind; ++i) {
         failed += MPI_SUCCESS != all[2 * i];
@@ -391,9 +395,28 @@ static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, b
     EPT_OK(t, MPI_Barrier(comm));
 }
 
+/** In a chain nobody reads what the last member puts: who has nothing there, and frees its handle, holds up
+ * nobody; nor does it where the others' rounds are more than there are slots. */
+static void try_last(MPI_Comm comm, struct ept *t)
+{
+    const struct call most = {"scan", 0, CHAIN_LENGTH}, none = {"scan", 0, 0};
+    MPI_Comm broken;
+
+    ept_phase(t, "scan of %d, at the last rank of nothing, then its end", CHAIN_LENGTH);
+    EPT_OK(t, MPI_Comm_dup(comm, &broken));
+    EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
+    make_use(broken, t);
+    EPT_OK(t, MPI_Barrier(broken));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, do_call(broken, t->size - 1 == t->rank ? &none : &most));
+    EPT_OK(t, MPI_Comm_free(&broken));
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
 static void case_nothing(MPI_Comm comm, struct ept *t)
 {
-    const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size + 4096;
+    const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size
+                        + CHAIN_LENGTH;
 
     room[0] = calloc(1, most);
     room[1] = calloc(1, most);
@@ -402,6 +425,9 @@ static void case_nothing(MPI_Comm comm, struct ept *t)
             try_nothing(comm, t, &waiting[i], true);
             try_nothing(comm, t, &waiting[i], false);
         }
+    }
+    if (0 != ept_option_long("node", 0)) {
+        try_last(comm, t);
     }
     free(room[0]);
     free(room[1]);

@@ -20,9 +20,9 @@
  * Rounds are a quarter of the vector, so that members work at the same time, but no less than what is worth a
  * word; each whole round is written into caches that the next member reads from.
  *
- * Its first number is a word that says what is called, and no more: a member has nothing to put before
- * the one before it has come, and one that has called something else may wait for it meanwhile.  With
- * each section goes its round, so that the word of a scan that is the next one of the member before us is
+ * Its first number is a word that says what is called, and no more, and that the next member reads: a member
+ * has nothing to put before the one before it has come, and one that has called something else may wait for
+ * it meanwhile, or say no more than that itself.  With each section goes its round, so that the word of a scan that is the next one of the member before us is
  * not taken for data.
  *
  * Nobody but the next member reads a section of the call.  So its slot is written again when that one is
@@ -89,16 +89,17 @@ static int has_room(const chain_t *op, uint64_t number)
     if (op->before + EPCOLL_WINDOW >= number) {
         return epcoll_may_begin(op->member, number) ? EPCOLL_SOME : EPCOLL_NOTHING;
     }
-    /* Acquire pairs with the release in epcoll_end_at: the next member has read it. */
+    /* Acquire pairs with the release in epcoll_end_at: the next member has read it.  UINT64_MAX: its
+     * handle is gone. */
     return op->is_last
-                   || number <= atomic_load_explicit(&epcoll_place(op->member, op->own + 1)->through,
-                                                     memory_order_acquire)
-                                    + EPCOLL_WINDOW
+                   || number - EPCOLL_WINDOW
+                          <= atomic_load_explicit(&epcoll_place(op->member, op->own + 1)->through,
+                                                  memory_order_acquire)
                ? EPCOLL_SOME
                : EPCOLL_NOTHING;
 }
 
-/** Has the member before us put its section of a number?
+/** Has the member before us put its section of a number, or said its word?
  * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
 static int has_come(const chain_t *op, uint64_t number)
 {
@@ -110,7 +111,10 @@ static int has_come(const chain_t *op, uint64_t number)
         return EPCOLL_NOTHING;
     }
     memcpy(&at, slot->data, sizeof(at));
-    return op->word == slot->call && number == at ? EPCOLL_SOME : EPCOLL_DIFFERENT;
+    /* With the word goes 0. */
+    return op->word == slot->call && (op->before + 1 == number ? 0 : number) == at
+               ? EPCOLL_SOME
+               : EPCOLL_DIFFERENT;
 }
 
 /** Until one of them is so. */
@@ -203,6 +207,11 @@ int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epc
     if (0 == rc) {
         epcoll_say(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
                    sizeof(nothing));
+        /* Behind our own word, as two may wait for each other; and before we are through with that
+         * number: one who has called something of one round says no more than that. */
+        rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
+    }
+    if (0 == rc) {
         epcoll_end(op.member);
     }
     for (uint64_t round = 0; round < rounds && 0 == rc; ++round) {

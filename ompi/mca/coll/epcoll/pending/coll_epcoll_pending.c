@@ -62,7 +62,9 @@ void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
     operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
     operation->running.waits = 0;
-    pending->waiting += is_nonblocking(pending, operation);
+    if (is_nonblocking(pending, operation)) { /* else we may have come without the gate: _at_once */
+        ++pending->waiting;
+    }
 }
 
 /** If it has no number yet. */
@@ -126,7 +128,9 @@ static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
     }
     mca_coll_epcoll_local_show(&operation->running, &operation->member, &operation->call);
     operation->is_shown = true;
-    pending->waiting -= is_nonblocking(pending, operation);
+    if (is_nonblocking(pending, operation)) { /* likewise */
+        --pending->waiting;
+    }
     return true;
 }
 
