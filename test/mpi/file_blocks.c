@@ -384,11 +384,11 @@ static unsigned long long sent(MPI_Comm comm, struct ept *t, struct counters *co
  * them, in the reverse order of ranks, so that a part of the file is not its own process's. */
 static struct part headed(const struct ept *t, int rank, int count, int large)
 {
-    enum { BLOCK = 512 };
+    enum { BLOCK = 512, STRIDE = 16 * BLOCK }; /* further than a read goes over what is between */
 
     return rank == t->size - 1
-               ? (struct part){.start = 0, .block = BLOCK, .count = count, .stride = 2 * BLOCK}
-               : (struct part){.start = 2 * BLOCK * (MPI_Offset) count
+               ? (struct part){.start = 0, .block = BLOCK, .count = count, .stride = STRIDE}
+               : (struct part){.start = STRIDE * (MPI_Offset) count
                                         + (MPI_Offset) large * (t->size - 2 - rank),
                                .block = large,
                                .count = 1,

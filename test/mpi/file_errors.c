@@ -221,6 +221,9 @@ static void case_views(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPI_ERR_UNSUPPORTED_DATAREP,
               MPI_File_set_view(file, 0, MPI_INT, MPI_INT, wrong ? "none such" : "native",
                                 MPI_INFO_NULL));
+    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_DATAREP,
+              MPI_File_set_view(file, 0, MPI_INT, MPI_INT, wrong ? "Native" : "native",
+                                MPI_INFO_NULL));
     EPT_CLASS(t, MPI_ERR_DISP,
               MPI_File_set_view(file, wrong ? -5 : 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     EPT_CLASS(t, MPI_ERR_DISP,

@@ -178,8 +178,9 @@ static void case_groups(MPI_Comm comm, struct ept *t)
     fail_alloc_sized((size_t) t->size * 24);
     for (int round = 0; round < 2; ++round) {
         SHORT_OF_MEMORY(victim, 1,
-                        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
-                                      &file),
+                        MPI_File_open(comm, name,
+                                      MPI_MODE_RDWR | MPI_MODE_CREATE | (round ? MPI_MODE_APPEND : 0),
+                                      MPI_INFO_NULL, &file),
                         rc, done);
         EPT_EQ(t, true, none_failed(comm, t, rc, "open", 1) == !anybody(comm, done));
         EPT_EQ(t, 1, anybody(comm, done));

@@ -18,8 +18,9 @@
  * A failing view it even forgets, in an opening.  So the thread notes how far it has come, and who has
  * missed a meeting comes to it afterwards.
  *
- * Where ranks are grouped in another way than by the default (io_ompio_grouping_option), ompio has
- * collectives of its own in between, and members may still wait.
+ * In between ompio sums up how views are cut, and where ranks are grouped in another way than by the
+ * default (io_ompio_grouping_option) has more collectives of its own: a member that leaves before those,
+ * for want of memory, is still waited for.
  *
  * Tests: file_errors, file_nomem
  */
@@ -56,6 +57,13 @@ static void forget_types(ompio_file_t *file)
     }
 }
 
+void mpix_endpoints_meetings_catch_up(ompio_file_t *file)
+{
+    if (MPIX_ENDPOINTS_MEETING_CHOSEN == reached) {
+        (void) mpix_endpoints_members_collective(file, OMPI_ERR_OUT_OF_RESOURCE);
+    }
+}
+
 int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc)
 {
     ompio_file_t *file = &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
@@ -63,14 +71,28 @@ int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc)
     if (MPIX_ENDPOINTS_MEETING_NONE == reached) {
         forget_types(file);
         /* Without a communicator of the file's nobody has one. */
-        return NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)
-                   ? mpix_endpoints_files_chosen(file, rc)
-                   : rc;
+        if (NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
+            rc = mpix_endpoints_files_chosen(file, rc);
+        }
+    } else if (MPIX_ENDPOINTS_MEETING_CHOSEN == reached && OMPI_SUCCESS == rc) {
+        /* Otherwise those that have not come further have met with an error, of which all know. */
+        rc = mpix_endpoints_members_collective(file, OMPI_ERR_OUT_OF_RESOURCE);
     }
-    /* Those that did not come further have met with an error, of which all know. */
-    return MPIX_ENDPOINTS_MEETING_CHOSEN == reached && OMPI_SUCCESS == rc
-               ? mpix_endpoints_members_collective(file, OMPI_ERR_OUT_OF_RESOURCE)
-               : rc;
+    reached = MPIX_ENDPOINTS_MEETING_NONE; /* a later seek has nothing to catch up with */
+    return rc;
+}
+
+int mpix_endpoints_meetings_without(ompi_communicator_t *comm, int rc)
+{
+    ompio_file_t file = {.f_rank = ompi_comm_rank(comm), .f_size = ompi_comm_size(comm), .fd = -1};
+
+    if (OMPI_SUCCESS != ompi_comm_dup(comm, &file.f_comm)) {
+        return rc;
+    }
+    rc = mpix_endpoints_files_chosen(&file, rc);
+    (void) mpix_endpoints_files_error(file.f_comm, OMPI_SUCCESS); /* as all do when it is closed */
+    (void) ompi_comm_free(&file.f_comm);
+    return rc;
 }
 
 int mpix_endpoints_meetings_view(ompio_file_t *file, int rc)

@@ -40,7 +40,6 @@
 #    include <fcntl.h>
 #    include <pthread.h>
 #    include <string.h>
-#    include <strings.h>
 
 #    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/fcoll/base/base.h"
@@ -144,6 +143,17 @@ static int seek_shared(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, int whe
                : MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
+/** As ompio compares them: in these letters alone. */
+static bool is_native(const char *datarep)
+{
+    return 0 == strcmp("native", datarep) || 0 == strcmp("NATIVE", datarep);
+}
+
+static bool is_external(const char *datarep)
+{
+    return 0 == strcmp("external32", datarep) || 0 == strcmp("EXTERNAL32", datarep);
+}
+
 /** What ompio would refuse, before the members meet and after, and what it does not look at. */
 static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
                       ompi_datatype_t *filetype, const char *datarep)
@@ -151,7 +161,7 @@ static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_
     size_t etype_size, filetype_size;
     ptrdiff_t true_lb, true_extent;
 
-    if (0 != strcasecmp(datarep, "native") && 0 != strcasecmp(datarep, "external32")) {
+    if (!is_native(datarep) && !is_external(datarep)) {
         return MPI_ERR_UNSUPPORTED_DATAREP;
     }
     if (MPI_DISPLACEMENT_CURRENT == disp ? 0 == (file->f_amode & MPI_MODE_SEQUENTIAL) : 0 > disp) {
@@ -174,7 +184,7 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     int rc;
 
     opal_datatype_type_size(&etype->super, &etype_size);
-    rc = meet(file, (int64_t) (2 * etype_size + (0 == strcasecmp(datarep, "native"))),
+    rc = meet(file, (int64_t) (2 * etype_size + is_native(datarep)),
               wrong_view(file, disp, etype, filetype, datarep));
     if (OMPI_SUCCESS == rc && MPI_DISPLACEMENT_CURRENT == disp) {
         rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
@@ -379,11 +389,12 @@ int mpix_endpoints_members_collective(ompio_file_t *file, int rc)
                                             ? OMPI_ERR_OUT_OF_RESOURCE
                                             : rc);
 
-    /* ompio's own for all if one has no memory, so that nobody has opened it: this all learn alike, but
-     * not a loss, with which ompio's cannot cope.  Of a file that is open all have had ours. */
+    /* ompio's own for all if one has none of its own, or no memory, so that nobody has opened it: this all
+     * learn alike, but not a loss, with which ompio's cannot cope.  Of a file that is open all have had
+     * ours. */
     if (NULL != copy
-        && (0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN)
-            || ompi_errcode_get_mpi_code(OMPI_ERR_OUT_OF_RESOURCE) != rc)) {
+        && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc
+            || 0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN))) {
         file->f_fcoll = copy;
     }
     return rc;

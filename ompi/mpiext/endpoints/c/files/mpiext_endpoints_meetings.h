@@ -46,6 +46,17 @@ void mpix_endpoints_meetings_reached(mpix_endpoints_meeting_t meeting);
  * @return OMPI_SUCCESS or an error: of all members alike, unless they had met with success */
 int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc);
 
+/** In an opening, before another meeting: to that about who reads and writes, if this thread has missed
+ * it.  (ompio forgets that a view has failed, and sets the shared pointer of a file that is appended to.) */
+void mpix_endpoints_meetings_catch_up(ompio_file_t *file);
+
+/**
+ * It has not even come to have a handle of ompio's: it does what the others do, with its error.
+ *
+ * @param[in] comm  that the file is opened on
+ * @param[in] rc    not OMPI_SUCCESS */
+int mpix_endpoints_meetings_without(ompi_communicator_t *comm, int rc);
+
 /** Likewise, from a new view of an open one. */
 int mpix_endpoints_meetings_view(ompio_file_t *file, int rc);
 

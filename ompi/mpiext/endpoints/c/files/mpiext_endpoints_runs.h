@@ -31,6 +31,9 @@ BEGIN_C_DECLS
 /** Most pieces of a run: the system's limit. */
 #    define MPIX_ENDPOINTS_RUN_PIECES 1024
 
+/** Gaps up to so many bytes are read over; each is a piece, too. */
+#    define MPIX_ENDPOINTS_RUN_GAP 4096
+
 /** A run that grows; for a thread's stack. */
 typedef struct mpix_endpoints_run_t {
     ompio_file_t *file;

@@ -36,9 +36,6 @@
 /** Most bytes of a run. */
 #    define RUN_MOST ((int64_t) 1 << 30)
 
-/** Gaps up to this many bytes are read over. */
-#    define GAP_MOST 4096
-
 bool mpix_endpoints_run_can_be(const ompio_file_t *file)
 {
     const mca_base_component_t *component = file->f_fbtl_component;
@@ -160,10 +157,10 @@ static bool bridge(mpix_endpoints_run_t *run, int64_t offset)
 {
     const int64_t gap = offset - (run->start + run->bytes);
 
-    if (run->writes || 0 > gap || GAP_MOST < gap || MPIX_ENDPOINTS_RUN_PIECES - 1 <= run->count) {
+    if (run->writes || 0 > gap || MPIX_ENDPOINTS_RUN_GAP < gap || MPIX_ENDPOINTS_RUN_PIECES - 1 <= run->count) {
         return false;
     }
-    if (NULL == run->gap && NULL == (run->gap = malloc(GAP_MOST))) {
+    if (NULL == run->gap && NULL == (run->gap = malloc(MPIX_ENDPOINTS_RUN_GAP))) {
         return false;
     }
     append(run, run->gap, (size_t) gap);
@@ -177,7 +174,7 @@ void mpix_endpoints_run_add(mpix_endpoints_run_t *run, int64_t offset, char *mem
 
         if (0 < run->count
             && (MPIX_ENDPOINTS_RUN_PIECES == run->count
-                || RUN_MOST < run->bytes + GAP_MOST + (int64_t) now
+                || RUN_MOST < run->bytes + MPIX_ENDPOINTS_RUN_GAP + (int64_t) now
                 || (run->start + run->bytes != offset && !bridge(run, offset)))) {
             move_and_clear(run);
             continue; /* unless that has failed */

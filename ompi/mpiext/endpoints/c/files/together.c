@@ -135,18 +135,24 @@ static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
 }
 
 /** Calls of the system for what this member has: what lies together in the file is one, of so many
- * pieces of memory as the system takes. */
+ * pieces of memory as the system takes; a read goes on over small gaps. */
 static int64_t calls_of(const mpix_endpoints_together_t *together)
 {
-    int64_t calls = 0, end = INT64_MIN;
+    const int64_t most = together->writes ? 0 : MPIX_ENDPOINTS_RUN_GAP;
+    int64_t calls = 0, end = 0;
     int pieces = 0;
 
     for (int i = 0; i < together->count; ++i) {
         const int64_t offset = (int64_t) (intptr_t) together->pieces[i].offset;
 
-        if (offset != end || MPIX_ENDPOINTS_RUN_PIECES == pieces) {
+        const int64_t gap = offset - end;
+        const int bridge = 0 < gap ? 1 : 0;
+
+        if (0 == i || 0 > gap || most < gap || MPIX_ENDPOINTS_RUN_PIECES - bridge <= pieces) {
             ++calls;
             pieces = 0;
+        } else {
+            pieces += bridge;
         }
         ++pieces;
         end = offset + (int64_t) together->pieces[i].length;

@@ -127,13 +127,15 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
     preferred = ompio_component();
     if (NULL == preferred) {
         mpix_endpoints_show_help_once("no ompio", &said);
-        return MPI_ERR_UNSUPPORTED_OPERATION;
+        return mpix_endpoints_meetings_without(file->f_comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
     mpix_endpoints_meetings_begin();
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
     if (NULL != file->f_io_selected_data) {
         rc = mpix_endpoints_meetings_open(file, rc);
         mpix_endpoints_handle(file); /* also if opening has failed: it is closed by libmpi now */
+    } else if (OMPI_SUCCESS != rc) {
+        rc = mpix_endpoints_meetings_without(file->f_comm, rc);
     }
     rc = OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
              ? OMPI_ERR_OUT_OF_RESOURCE

@@ -40,9 +40,9 @@
 #include "ompi/dpm/dpm.h"
 #include "ompi/info/info.h"
 
-/** The keys by which a user adds to a child's environment: NAME=VALUE, one per line.  libmpi reads all
- * of them; what is ours goes to the first one. */
-static const char *const environment_keys[] = {"PMIX_ENVAR", "env", "pmix.envar"};
+/** The keys by which a user adds to a child's environment: NAME=VALUE, one per line.  What is ours goes to
+ * the first one.  (pmix.envar libmpi looks for by the name of the first one.) */
+static const char *const environment_keys[] = {"PMIX_ENVAR", "env"};
 
 #define NUM_ENVIRONMENT_KEYS (sizeof(environment_keys) / sizeof(environment_keys[0]))
 
