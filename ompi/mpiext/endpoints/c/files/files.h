@@ -40,6 +40,7 @@
 #include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
+#include "mpiext_endpoints_split.h"
 #include "mpiext_endpoints_streams.h"
 #include "mpiext_endpoints_together.h"
 

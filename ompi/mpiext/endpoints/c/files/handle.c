@@ -23,6 +23,7 @@
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_nothing.h"
 #include "mpiext_endpoints_reasons.h"
+#include "mpiext_endpoints_split.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -50,6 +51,7 @@ void mpix_endpoints_handle(ompi_file_t *file)
     mpix_endpoints_members_take(module);
     mpix_endpoints_nothing_take(module);
     mpix_endpoints_reasons_take(module);
+    mpix_endpoints_split_take(module);
 }
 
 #endif

@@ -62,31 +62,20 @@ static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
                                                               datatype);                           \
         }
 
-#    define SPLIT_AT(name, buffer_t)                                                            \
-        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,        \
-                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)             \
-        {                                                                                       \
-            return mpix_endpoints_ompio.io_module_file_##name(file, offset, buffer,             \
-                                                              some(count, datatype), datatype); \
-        }
+#    define ALL(begins, begins_at, split)                                                        \
+        begins(iread, void *) begins(iwrite, const void *) begins(iread_all, void *)             \
+            begins(iwrite_all, const void *) begins(iread_shared, void *)                        \
+                begins(iwrite_shared, const void *) begins_at(iread_at, void *)                  \
+                    begins_at(iwrite_at, const void *) begins_at(iread_at_all, void *)           \
+                        begins_at(iwrite_at_all, const void *) split(read_ordered_begin, void *) \
+                            split(write_ordered_begin, const void *)
 
-#    define ALL(begins, begins_at, split, split_at)                                                \
-        begins(iread, void *) begins(iwrite, const void *) begins(iread_all, void *)               \
-            begins(iwrite_all, const void *) begins(iread_shared, void *)                          \
-                begins(iwrite_shared, const void *) begins_at(iread_at, void *)                    \
-                    begins_at(iwrite_at, const void *) begins_at(iread_at_all, void *)             \
-                        begins_at(iwrite_at_all, const void *) split(read_all_begin, void *)       \
-                            split(write_all_begin, const void *) split(read_ordered_begin, void *) \
-                                split(write_ordered_begin, const void *)                           \
-                                    split_at(read_at_all_begin, void *)                            \
-                                        split_at(write_at_all_begin, const void *)
-
-ALL(BEGINS, BEGINS_AT, SPLIT, SPLIT_AT)
+ALL(BEGINS, BEGINS_AT, SPLIT)
 
 void mpix_endpoints_nothing_take(mpix_endpoints_io_module_t *module)
 {
 #    define TAKE(name, buffer_t) module->io_module_file_##name = name;
-    ALL(TAKE, TAKE, TAKE, TAKE)
+    ALL(TAKE, TAKE, TAKE)
 }
 
 #endif

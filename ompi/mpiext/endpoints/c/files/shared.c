@@ -28,6 +28,7 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_shared.h"
+#include "mpiext_endpoints_split.h"
 
 #include <stdlib.h>
 
@@ -310,19 +311,13 @@ static int read_ordered(ompio_file_t *file, void *buffer, mpix_endpoints_io_coun
 static int read_ordered_begin(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                               ompi_datatype_t *datatype)
 {
-    OMPI_MPI_OFFSET_TYPE offset;
-    int rc;
+    ompi_status_public_t status = {._ucount = 0};
 
-    if (file->f_split_coll_in_use) {
-        return MPI_ERR_REQUEST;
-    }
-    rc = move_in_order(file, bytes_of(count, datatype), &offset);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_ompio_file_iread_at_all(file, offset, buffer, count, datatype,
-                                                &file->f_split_coll_req);
-        file->f_split_coll_in_use = OMPI_SUCCESS == rc;
-    }
-    return rc;
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(file, false,
+                                            read_ordered(file, buffer, count, datatype, &status),
+                                            &status);
 }
 
 /** The end of either kind. */
@@ -382,19 +377,13 @@ static int write_ordered(ompio_file_t *file, const void *buffer, mpix_endpoints_
 static int write_ordered_begin(ompio_file_t *file, const void *buffer,
                                mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
 {
-    OMPI_MPI_OFFSET_TYPE offset;
-    int rc;
+    ompi_status_public_t status = {._ucount = 0};
 
-    if (file->f_split_coll_in_use) {
-        return MPI_ERR_REQUEST;
-    }
-    rc = move_in_order(file, bytes_of(count, datatype), &offset);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_ompio_file_iwrite_at_all(file, offset, buffer, count, datatype,
-                                                 &file->f_split_coll_req);
-        file->f_split_coll_in_use = OMPI_SUCCESS == rc;
-    }
-    return rc;
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(file, true,
+                                            write_ordered(file, buffer, count, datatype, &status),
+                                            &status);
 }
 
 static int write_ordered_end(ompio_file_t *file, const void *buffer, ompi_status_public_t *status)

@@ -1,0 +1,120 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Split collective calls.
+ *
+ * To ompio they are independent ones: what fails at one member only that one hears of, and data take the
+ * way of a single member.  MPI lets the call that begins be the blocking one (MPI 4.1, 14.4.5), and so it is
+ * here; what ends waits for a request that is over, with the status.
+ *
+ * Tests: file_nonblocking, file_shared, file_errors
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_split.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+static ompio_file_t *file_of(ompi_file_t *handle)
+{
+    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+}
+
+int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
+                               const ompi_status_public_t *status)
+{
+    ompi_request_t *request;
+
+    if (OMPI_SUCCESS == rc) {
+        /* Of nothing: it is over at once. */
+        rc = writes ? mca_common_ompio_file_iwrite(file, NULL, 0, &ompi_mpi_byte.dt, &request)
+                    : mca_common_ompio_file_iread(file, NULL, 0, &ompi_mpi_byte.dt, &request);
+    }
+    if (OMPI_SUCCESS == rc) {
+        request->req_status._ucount = status->_ucount;
+        file->f_split_coll_req = request;
+        file->f_split_coll_in_use = true;
+    }
+    return rc;
+}
+
+static int read_all_begin(ompi_file_t *handle, void *buffer, mpix_endpoints_io_count_t count,
+                          ompi_datatype_t *datatype)
+{
+    ompio_file_t *file = file_of(handle);
+    ompi_status_public_t status = {._ucount = 0};
+
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(
+                   file, false,
+                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_read_all(handle, buffer, count,
+                                                                             datatype, &status),
+                   &status);
+}
+
+static int write_all_begin(ompi_file_t *handle, const void *buffer, mpix_endpoints_io_count_t count,
+                           ompi_datatype_t *datatype)
+{
+    ompio_file_t *file = file_of(handle);
+    ompi_status_public_t status = {._ucount = 0};
+
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(
+                   file, true,
+                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_write_all(handle, buffer, count,
+                                                                              datatype, &status),
+                   &status);
+}
+
+static int read_at_all_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
+                             mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
+{
+    ompio_file_t *file = file_of(handle);
+    ompi_status_public_t status = {._ucount = 0};
+
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(
+                   file, false,
+                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_read_at_all(
+                       handle, offset, buffer, count, datatype, &status),
+                   &status);
+}
+
+static int write_at_all_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
+                              mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
+{
+    ompio_file_t *file = file_of(handle);
+    ompi_status_public_t status = {._ucount = 0};
+
+    return file->f_split_coll_in_use
+               ? MPI_ERR_REQUEST
+               : mpix_endpoints_split_begun(
+                   file, true,
+                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_write_at_all(
+                       handle, offset, buffer, count, datatype, &status),
+                   &status);
+}
+
+void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module)
+{
+    module->io_module_file_read_all_begin = read_all_begin;
+    module->io_module_file_write_all_begin = write_all_begin;
+    module->io_module_file_read_at_all_begin = read_at_all_begin;
+    module->io_module_file_write_at_all_begin = write_at_all_begin;
+}
+
+#endif
