@@ -118,7 +118,9 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
  * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Comm_create_endpoints
  *
  * Errors are raised through comm1's error handler, or comm2's.  A mistake of one member is an error
- * on every member that hangs together with it by valid communicators; no member is left waiting.
+ * on every member that hangs together with it by valid communicators; no member is left waiting, but
+ * where the owner of another endpoint's handle calls with it, too, and where a process has no memory
+ * for a message (docs/merge.md).
  *
  * Source: Hybrid Programming Working Group, August 2011, section 0.3.2 (MPI_COMM_MERGE).
  */
