@@ -72,6 +72,17 @@ for my $page (@pages) {
     like($text, qr/^\.TH \S+ \d \S+ "Open MPI Endpoints \Q$version\E"/m, $page);
     unlike($text, qr/\@\w+\@/, 'is filled in');
 }
+# Each call has a page of its name, if only one that leads to another, which then names it.
+my $header = Ept::Build::read_file("$top/ompi/mpiext/endpoints/c/mpiext_endpoints_c.h");
+my @calls = $header =~ /^MPIX_ENDPOINTS_DECLSPEC \S+ (MPIX_\w+)\(/mg;
+cmp_ok(scalar(@calls), '>=', 20, 'calls in the header');
+for my $call (@calls) {
+    my $page = dirname($libdir) . "/share/man/man3/$call.3";
+    my $text = -f $page ? Ept::Build::read_file($page) : '';
+
+    $text = Ept::Build::read_file(dirname($libdir) . "/share/man/$1") if $text =~ /\A\.so (\S+)$/m;
+    like($text, qr/^\.SH NAME\n(?:\w+, )*\Q$call\E(?:,| \\-)/m, "$call.3");
+}
 # Each program has its page, and the Debian packages have both.
 my @listed = map { split /\n/, Ept::Build::read_file($_) } glob "$top/packaging/debian/*.install";
 # dh_install's patterns, as far as there are any for these.
