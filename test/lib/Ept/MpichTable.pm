@@ -29,6 +29,9 @@ our %NOWHERE = (
         romio/i_noncontig romio/noncontig romio/noncontig_coll romio/noncontig_coll2
     )),
     'romio/syshints' => 'reads a file of hints for ROMIO, which is not what serves the files',
+    (map { $_ => 'is Fortran, and endpoint.h is C; runs in C, as romio/misc or romio/coll_test' } qw(
+        romio/fmisc romio/fcoll_test romio/pfcoll_test
+    )),
     # Another arena's, if a thread of PMIx has allocated what was freed before.
     'io/i_noncontig_coll2' => 'keeps distances of blocks that malloc gives in ints',
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
@@ -50,7 +53,7 @@ our %ENDPOINTS_ONLY = (
 our @ROMIO = (
     (map { [$_, 4, '-fname', 'test'] } qw(
         simple async async-multiple atomicity coll_test excl file_info noncontig_coll2 misc
-        shared_fp ordered_fp split_coll psimple
+        shared_fp ordered_fp split_coll psimple fmisc fcoll_test pfcoll_test
     )),
     (map { [$_, 2, '-fname', 'test'] } qw(i_noncontig noncontig noncontig_coll)),
     ['aggregation1', 4, '-h', '-f', 'test'],
