@@ -99,6 +99,8 @@ our @ENTRIES = (
     { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
       quick => ['2x3/tcp'], plain => 0 },
     { program => 'checkpoint', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [], plain => 0 },
+    { program => 'red_black', kind => 'example', configs => [qw(1x4 2x3/node 3x3/tcp)], quick => [],
+      plain => 0, env => 'OMP_WAIT_POLICY=passive' },
     { program => 'static_hello', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [],
       args => '4', plain => 0 },
     { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
