@@ -104,6 +104,8 @@ our @ENTRIES = (
     (map { +{ program => 'task_graph', variant => $_, kind => 'example',
               configs => [qw(1x4 2x6/node 3x3/tcp)], quick => [], args => $_, plain => 0 } }
         qw(process masters roles)),
+    { program => 'self_threads', kind => 'example', configs => [qw(1x4 2x3/node)], quick => [],
+      plain => 0 },
     { program => 'static_hello', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [],
       args => '4', plain => 0 },
     { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
