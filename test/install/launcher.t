@@ -18,7 +18,7 @@ use warnings;
 use Test::More;
 
 delete @ENV{qw(PRTE_MCA_hwloc_default_binding_policy PRTE_MCA_rmaps_default_mapping_policy
-               SLURM_JOB_ID PBS_JOBID)};
+               SLURM_JOB_ID PBS_JOBID MPIX_ENDPOINTS_STATIC)};
 
 # The command line that it would run, without the launcher's own path.
 sub shown
@@ -48,6 +48,9 @@ delete @ENV{qw(OMP_NUM_THREADS OMP_THREAD_LIMIT)};
 chomp(my $cores = qx(nproc));
 my $many = $cores + 1;
 
+# What all programs get if one of them asks for endpoints in a job that may be a large one.
+my $look = '-x MPIX_ENDPOINTS_STATIC=1';
+
 # Not ours: as it came, but for the place of the number of processes.
 is_shown('-n 2 ./app', '-n 2 ./app');
 is_shown('./app', './app');
@@ -66,7 +69,7 @@ is_shown(q(-x 'A=b c\\n' ./app "it's"), q(-x 'A=b c\\n' ./app 'it'\\''s'));
 
 # As many cores for each process as it has endpoints, if there are that many, unless the user has said so.
 is_shown("-endpoints $many -n 1 ./app", "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./app");
-is_shown("-endpoints $many ./app", "--bind-to none -x MPIX_ENDPOINTS=$many ./app");
+is_shown("-endpoints $many ./app", "--bind-to none -x MPIX_ENDPOINTS=$many $look ./app");
 is_shown("-endpoints 64 -n 1 $_ ./app", "-n 1 -x MPIX_ENDPOINTS=64 $_ ./app")
     for '-bind-to none', '--map-by=slot', '--prtemca hwloc_default_binding_policy none';
 is_shown('--hostfile=F -endpoints 64 -n 1 ./app',
@@ -85,8 +88,23 @@ SKIP: {
         local $ENV{OMP_NUM_THREADS} = $threads;
         is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
     }
-    is_shown('-endpoints 2 ./app', '--map-by slot:PE=2 -x MPIX_ENDPOINTS=2 ./app');
+    is_shown('-endpoints 2 ./app', "--map-by slot:PE=2 -x MPIX_ENDPOINTS=2 $look ./app");
     is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
+}
+
+# Where processes with MPI_Init would not look by themselves: above 256, in each program of the line.
+my $free = '--bind-to none';
+is_shown("-endpoints 2 $free -n 256 ./app", "-n 256 -x MPIX_ENDPOINTS=2 $free ./app");
+is_shown("-endpoints 2 $free -n 257 ./app", "-n 257 -x MPIX_ENDPOINTS=2 $look $free ./app");
+is_shown("-asp 2 $free -n 512 ./app", "-n 256 -x MPIX_ENDPOINTS=2 $free ./app");
+is_shown("-n 200 $free ./a : -endpoints 2 -n 57 ./b",
+         "-n 200 $look $free ./a : -n 57 -x MPIX_ENDPOINTS=2 $look ./b");
+is_shown('-n 300 ./app', '-n 300 ./app');
+is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
+         "-n 300 -x MPIX_ENDPOINTS=2 -x MPIX_ENDPOINTS_STATIC=0 $free ./app");
+{
+    local $ENV{MPIX_ENDPOINTS_STATIC} = 0;
+    is_shown("-endpoints 2 $free -n 300 ./app", "-n 300 -x MPIX_ENDPOINTS=2 $free ./app");
 }
 
 # Ranks in address spaces.
@@ -106,8 +124,8 @@ is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadl
              . '-x MPIX_THREAD_LEVEL=2 ./b');
 # Open MPI 6 hands -x on to the programs behind.
 is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
-         '-n 1 -x MPIX_ENDPOINTS=2 --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= ./b : '
-             . '-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 ./c');
+         "-n 1 -x MPIX_ENDPOINTS=2 $look --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= $look ./b : "
+             . "-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 $look ./c");
 is_shown('-threadlevel 1 ./a : -n 2 ./b', '-x MPIX_THREAD_LEVEL=1 ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b');
 
 fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);

@@ -40,7 +40,7 @@
 #define PATIENCE_S 30
 
 /** In jobs of up to so many processes all look whether anybody asks for endpoints; each look at one
- * takes some 20 to 100 us. */
+ * takes some 20 to 100 us.  epmpirun, which knows the number, sets LOOK_VARIABLE in larger ones. */
 #define LOOK_MOST 256
 
 /** 1: all look in any job; 0: in none. */
