@@ -109,6 +109,8 @@ is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
 
 # Ranks in address spaces.
 is_shown('--bind-to none -asp 4 -n 12 ./app', '-n 3 -x MPIX_ENDPOINTS=4 --bind-to none ./app');
+is_shown("$_ 4 $free -n 12 ./app", "-n 3 -x MPIX_ENDPOINTS=4 $free ./app")
+    for '--ranks-per-proc', '-ranks-per-proc';
 fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
 fails('-asp 5 ./app', '-asp 5 wants -n');
 fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
