@@ -32,6 +32,7 @@
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_posix.h"
@@ -145,8 +146,7 @@ static ompio_file_t *file_of(const mca_ompio_request_t *req)
 {
     const ompi_file_t *handle = req->req_ompi.req_mpi_object.file;
 
-    return NULL == handle ? NULL
-                          : &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+    return NULL == handle ? NULL : mpix_endpoints_ompio_file(handle);
 }
 
 /** A request has failed.  @param[in] class  what it says */

@@ -28,6 +28,7 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_meetings.h"
 
@@ -66,7 +67,7 @@ void mpix_endpoints_meetings_catch_up(ompio_file_t *file)
 
 int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc)
 {
-    ompio_file_t *file = &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
 
     if (MPIX_ENDPOINTS_MEETING_NONE == reached) {
         forget_types(file);

@@ -45,11 +45,6 @@
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
-static ompio_file_t *file_of(ompi_file_t *handle)
-{
-    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
-}
-
 /**
  * Have all members said the same, and is it right?  Collective.
  *
@@ -78,7 +73,7 @@ static int wrong_size(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE size)
 
 static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
     const int rc = meet(file, size, wrong_size(file, size));
 
     return OMPI_SUCCESS != rc
@@ -92,7 +87,7 @@ static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
  * long the file is. */
 static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
     int rc = meet(file, size, wrong_size(file, size));
 
     if (OMPI_SUCCESS != rc) {
@@ -111,7 +106,7 @@ static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 
 static int set_atomicity(ompi_file_t *handle, int flag)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
     const int rc = meet(file, 0 != flag, MPI_SUCCESS);
 
     return OMPI_SUCCESS != rc
@@ -124,7 +119,7 @@ static int set_atomicity(ompi_file_t *handle, int flag)
  * of all members that have ended when they come are on the disk when they go. */
 static int sync_file(ompi_file_t *handle)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
     int rc;
 
     if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
@@ -138,7 +133,7 @@ static int sync_file(ompi_file_t *handle)
 
 static int seek_shared(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, int whence)
 {
-    return mpix_endpoints_shared_is_there(file_of(handle))
+    return mpix_endpoints_shared_is_there(mpix_endpoints_ompio_file(handle))
                ? mpix_endpoints_ompio.io_module_file_seek_shared(handle, offset, whence)
                : MPI_ERR_UNSUPPORTED_OPERATION;
 }
@@ -179,7 +174,7 @@ static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_
 static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatype_t *etype,
                     ompi_datatype_t *filetype, const char *datarep, opal_info_t *info)
 {
-    ompio_file_t *file = file_of(handle);
+    ompio_file_t *file = mpix_endpoints_ompio_file(handle);
     size_t etype_size;
     int rc;
 
@@ -211,7 +206,7 @@ static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *modul
  * nobody else calls what stands in the barrier's place. */
 static int close_file(ompi_file_t *handle)
 {
-    ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL : file_of(handle);
+    ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL : mpix_endpoints_ompio_file(handle);
 
     if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
         (void) mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
@@ -227,7 +222,7 @@ static int read_all_of_view(ompi_file_t *handle, void *buffer, mpix_endpoints_io
     int rc;
 
     OPAL_THREAD_LOCK(&handle->f_lock);
-    rc = mca_common_ompio_file_read_all(file_of(handle), buffer, count, datatype, status);
+    rc = mca_common_ompio_file_read_all(mpix_endpoints_ompio_file(handle), buffer, count, datatype, status);
     OPAL_THREAD_UNLOCK(&handle->f_lock);
     return rc;
 }
@@ -402,12 +397,12 @@ int mpix_endpoints_members_collective(ompio_file_t *file, int rc)
 
 void mpix_endpoints_members_keep(ompi_file_t *handle)
 {
-    file_of(handle)->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE;
+    mpix_endpoints_ompio_file(handle)->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE;
 }
 
 bool mpix_endpoints_members_is_collective(ompi_file_t *handle)
 {
-    const mca_fcoll_base_module_t *module = file_of(handle)->f_fcoll;
+    const mca_fcoll_base_module_t *module = mpix_endpoints_ompio_file(handle)->f_fcoll;
 
     return NULL != module && write_all == module->fcoll_file_write_all;
 }

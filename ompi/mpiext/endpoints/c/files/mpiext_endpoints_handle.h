@@ -34,6 +34,12 @@ extern mpix_endpoints_io_module_t mpix_endpoints_ompio;
 /** ompio has opened a file of endpoints: its handle gets our functions.  Any thread. */
 void mpix_endpoints_handle(ompi_file_t *file);
 
+/** What ompio has of a file that it has been chosen for. */
+static inline ompio_file_t *mpix_endpoints_ompio_file(const ompi_file_t *handle)
+{
+    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+}
+
 END_C_DECLS
 
 #endif

@@ -26,11 +26,6 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-static ompio_file_t *file_of(ompi_file_t *handle)
-{
-    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
-}
-
 int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
                                const ompi_status_public_t *status)
 {
@@ -49,65 +44,45 @@ int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
     return rc;
 }
 
-static int read_all_begin(ompi_file_t *handle, void *buffer, mpix_endpoints_io_count_t count,
-                          ompi_datatype_t *datatype)
-{
-    ompio_file_t *file = file_of(handle);
-    ompi_status_public_t status = {._ucount = 0};
+/* All calls that begin, by whether they are given an offset. */
 
-    return file->f_split_coll_in_use
-               ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(
-                   file, false,
-                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_read_all(handle, buffer, count,
-                                                                             datatype, &status),
-                   &status);
-}
+#    define SPLIT(way, writes, buffer_t)                                                        \
+        static int way##_begin(ompi_file_t *handle, buffer_t buffer,                            \
+                               mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)      \
+        {                                                                                       \
+            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                             \
+            ompi_status_public_t status = {._ucount = 0};                                       \
+                                                                                                \
+            return file->f_split_coll_in_use                                                    \
+                       ? MPI_ERR_REQUEST                                                        \
+                       : mpix_endpoints_split_begun(                                            \
+                           file, writes,                                                        \
+                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(              \
+                               handle, buffer, count, datatype, &status),                       \
+                           &status);                                                            \
+        }
 
-static int write_all_begin(ompi_file_t *handle, const void *buffer, mpix_endpoints_io_count_t count,
-                           ompi_datatype_t *datatype)
-{
-    ompio_file_t *file = file_of(handle);
-    ompi_status_public_t status = {._ucount = 0};
+#    define SPLIT_AT(way, writes, buffer_t)                                                     \
+        static int way##_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset,                \
+                               buffer_t buffer, mpix_endpoints_io_count_t count,                \
+                               ompi_datatype_t *datatype)                                       \
+        {                                                                                       \
+            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                             \
+            ompi_status_public_t status = {._ucount = 0};                                       \
+                                                                                                \
+            return file->f_split_coll_in_use                                                    \
+                       ? MPI_ERR_REQUEST                                                        \
+                       : mpix_endpoints_split_begun(                                            \
+                           file, writes,                                                        \
+                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(              \
+                               handle, offset, buffer, count, datatype, &status),               \
+                           &status);                                                            \
+        }
 
-    return file->f_split_coll_in_use
-               ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(
-                   file, true,
-                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_write_all(handle, buffer, count,
-                                                                              datatype, &status),
-                   &status);
-}
-
-static int read_at_all_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
-                             mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
-{
-    ompio_file_t *file = file_of(handle);
-    ompi_status_public_t status = {._ucount = 0};
-
-    return file->f_split_coll_in_use
-               ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(
-                   file, false,
-                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_read_at_all(
-                       handle, offset, buffer, count, datatype, &status),
-                   &status);
-}
-
-static int write_at_all_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
-                              mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
-{
-    ompio_file_t *file = file_of(handle);
-    ompi_status_public_t status = {._ucount = 0};
-
-    return file->f_split_coll_in_use
-               ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(
-                   file, true,
-                   MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_write_at_all(
-                       handle, offset, buffer, count, datatype, &status),
-                   &status);
-}
+SPLIT(read_all, false, void *)
+SPLIT(write_all, true, const void *)
+SPLIT_AT(read_at_all, false, void *)
+SPLIT_AT(write_at_all, true, const void *)
 
 void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module)
 {
