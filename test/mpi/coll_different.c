@@ -180,15 +180,15 @@ struct pair {
     bool all;     /**< all learn of it in this call: each waits for all others */
     int blind;    /**< if this rank is the one, all only give, if it is small: nobody need notice */
     bool no_root; /**< the one is not rank 0 */
-    bool no_long; /**< who goes on calls barriers, which go another way than what the others wait in */
+    bool no_long; /**< who goes on calls barriers: another way than what the others wait in */
 };
 
-#define SAME(name, count, other, all)                                        \
-    {                                                                        \
+#define SAME(name, count, other, all)                                               \
+    {                                                                               \
         {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, all, -1, false, false \
     }
-#define ROOM(name, count, other)                                              \
-    {                                                                         \
+#define ROOM(name, count, other)                                                     \
+    {                                                                                \
         {name, 0, count}, {name, 0, other}, MPI_ERR_TRUNCATE, false, -1, true, false \
     }
 
@@ -214,8 +214,8 @@ static const struct pair lengths[] = {
 static const struct pair rooms[] = {ROOM("gatherv", 8, 16), ROOM("gatherv", -1, -2),
                                     ROOM("scatterv", 16, 8), ROOM("scatterv", -2, -1)};
 
-#define KINDS(name, count, other, other_count, all)                              \
-    {                                                                            \
+#define KINDS(name, count, other, other_count, all)                                     \
+    {                                                                                   \
         {name, 0, count}, {other, 0, other_count}, MPI_ERR_OTHER, all, -1, false, false \
     }
 
@@ -251,8 +251,8 @@ static const struct pair chains[] = {
     {{"bcast", 0, 20000}, {"scan", 0, 20000}, MPI_ERR_OTHER, false, -1, true, true},
 };
 
-#define ROOTS(name, count, blind)                                              \
-    {                                                                          \
+#define ROOTS(name, count, blind)                                                     \
+    {                                                                                 \
         {name, 0, count}, {name, 1, count}, MPI_ERR_OTHER, false, blind, false, false \
     }
 
@@ -346,7 +346,8 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
     free(all);
 }
 
-static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size_t count, bool tried)
+static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size_t count,
+                    bool tried)
 {
     const size_t most = 2 * (size_t) ept_option_long("long", 100000) * (size_t) t->size + 4096;
 
@@ -458,8 +459,7 @@ static void try_own(MPI_Comm comm, struct ept *t, int bytes, int own, bool nonbl
                                       &request));
         class = MPI_SUCCESS == class ? class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) : class;
     } else {
-        class = class_of(
-            MPI_Scatter(room[0], bytes, MPI_BYTE, room[1], take, MPI_BYTE, 1, broken));
+        class = class_of(MPI_Scatter(room[0], bytes, MPI_BYTE, room[1], take, MPI_BYTE, 1, broken));
     }
     if (own < bytes) {
         EPT_CHECK(t, MPI_ERR_TRUNCATE == class || (1 != t->rank && MPI_SUCCESS == class),

@@ -97,7 +97,8 @@ static void one_wrong(struct ept *t, int wrong, int bad_num, void *array, int ex
     }
     atomic_store(&handled, 0);
     if (wrong == t->proc) {
-        rc = MPIX_Comm_create_endpoints(parent, bad_num, MPI_INFO_NULL, own == (char *) array ? comms : (MPI_Comm *) array);
+        rc = MPIX_Comm_create_endpoints(parent, bad_num, MPI_INFO_NULL,
+                                        own == (char *) array ? comms : (MPI_Comm *) array);
     } else {
         rc = MPIX_Comm_create_endpoints(parent, 1, MPI_INFO_NULL, comms);
     }

@@ -345,8 +345,7 @@ static void count_begin(struct ept *t, struct counters *counters)
     for (int i = 0; i < 4; ++i) {
         int index = -1, count = 0;
 
-        EPT_EQ(t, MPI_SUCCESS,
-               MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &index));
+        EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &index));
         EPT_EQ(t, MPI_SUCCESS,
                MPI_T_pvar_handle_alloc(counters->session, index, NULL, &counters->handles[i],
                                        &count));
@@ -356,8 +355,7 @@ static void count_begin(struct ept *t, struct counters *counters)
 static void count_end(struct ept *t, struct counters *counters)
 {
     for (int i = 0; 0 == t->local && i < 4; ++i) {
-        EPT_EQ(t, MPI_SUCCESS,
-               MPI_T_pvar_handle_free(counters->session, &counters->handles[i]));
+        EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_handle_free(counters->session, &counters->handles[i]));
     }
     if (0 == t->local) {
         EPT_EQ(t, MPI_SUCCESS, MPI_T_pvar_session_free(&counters->session));

@@ -146,7 +146,8 @@ static void case_access(MPI_Comm comm, struct ept *t)
     snprintf(inside, sizeof(inside), "%s/inside", folder);
     file = file_create(comm, t, name, 0);
     EPT_OK(t, MPI_File_close(&file));
-    EPT_EQ(t, 0, makes ? chmod(name, is_root ? 0600 : 0) + mkdir(folder, is_root ? 0700 : 0500) : 0);
+    EPT_EQ(t, 0,
+           makes ? chmod(name, is_root ? 0600 : 0) + mkdir(folder, is_root ? 0700 : 0500) : 0);
     EPT_OK(t, MPI_Barrier(comm));
     for (int one = 0; one <= (is_root && 1 < t->size); ++one) {
         const bool may = is_root && one && t->rank != t->size - 1;
@@ -265,7 +266,8 @@ static void case_full(MPI_Comm comm, struct ept *t)
               MPI_File_write_at_all(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE,
                                     MPI_STATUS_IGNORE));
     EPT_CLASS(t, MPI_ERR_NO_SPACE,
-              MPI_File_write_at_all_begin(file, (MPI_Offset) t->rank * BYTES, data, BYTES, MPI_BYTE));
+              MPI_File_write_at_all_begin(file, (MPI_Offset) t->rank * BYTES, data, BYTES,
+                                          MPI_BYTE));
     /* One alone has something for a disk that is full; there is nothing to be ended. */
     EPT_CLASS(t, MPI_ERR_NO_SPACE,
               MPI_File_write_all_begin(file, data, t->rank == t->size - 1 ? BYTES : 0, MPI_BYTE));

@@ -179,7 +179,8 @@ static void case_groups(MPI_Comm comm, struct ept *t)
     for (int round = 0; round < 2; ++round) {
         SHORT_OF_MEMORY(victim, 1,
                         MPI_File_open(comm, name,
-                                      MPI_MODE_RDWR | MPI_MODE_CREATE | (round ? MPI_MODE_APPEND : 0),
+                                      MPI_MODE_RDWR | MPI_MODE_CREATE
+                                          | (round ? MPI_MODE_APPEND : 0),
                                       MPI_INFO_NULL, &file),
                         rc, done);
         EPT_EQ(t, true, none_failed(comm, t, rc, "open", 1) == !anybody(comm, done));

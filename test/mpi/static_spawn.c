@@ -263,8 +263,8 @@ static void case_env(MPI_Comm comm, struct ept *t)
 {
     const struct wish wishes[] = {
         {"env=MPIX_ENDPOINTS=2", 1, "s", 1, 2, 2, 0, false},
-        {"num_endpoints=3;env=EPT_MARK=5\nMPIX_ENDPOINTS=9;PMIX_ENVAR=MPIX_ENDPOINTS=8", 1, "s", 1, 3,
-         3, 5, false},
+        {"num_endpoints=3;env=EPT_MARK=5\nMPIX_ENDPOINTS=9;PMIX_ENVAR=MPIX_ENDPOINTS=8", 1, "s", 1,
+         3, 3, 5, false},
         {"num_endpoints=2;env=MPIX_ENDPOINTS=9", 1, "s", 1, 2, 2, 0, false},
     };
 

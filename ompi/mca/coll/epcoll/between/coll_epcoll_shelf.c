@@ -93,8 +93,7 @@ bool mca_coll_epcoll_shelf_is_chain(const mca_coll_epcoll_handle_t *handle,
         return false;
     }
     return !mca_coll_epcoll_shows_order(call)
-           || (!is_maximum(call)
-               && mca_coll_epcoll_order_is_chain(mca_coll_epcoll_layout(handle)));
+           || (!is_maximum(call) && mca_coll_epcoll_order_is_chain(mca_coll_epcoll_layout(handle)));
 }
 
 char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index,

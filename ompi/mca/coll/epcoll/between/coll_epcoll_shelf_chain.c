@@ -51,11 +51,11 @@ typedef struct chain_t {
     const mca_coll_epcoll_handle_t *shelf;
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
-    uint64_t word;    /**< of the call */
-    uint64_t before;  /**< the word's number is one more, and that of round 0 two */
-    size_t elements;  /**< of a round */
-    uint32_t own;     /**< our rank */
-    bool is_last;     /**< nobody reads what we put */
+    uint64_t word;   /**< of the call */
+    uint64_t before; /**< the word's number is one more, and that of round 0 two */
+    size_t elements; /**< of a round */
+    uint32_t own;    /**< our rank */
+    bool is_last;    /**< nobody reads what we put */
 } chain_t;
 
 static void begin(chain_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
@@ -118,7 +118,8 @@ static int has_come(const chain_t *op, uint64_t number)
 }
 
 /** Until one of them is so. */
-static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t number), uint64_t number)
+static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t number),
+                      uint64_t number)
 {
     epcoll_member_t *member = op->member;
     uint32_t looks = 0;

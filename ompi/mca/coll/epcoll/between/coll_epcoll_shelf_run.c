@@ -209,8 +209,9 @@ static size_t away_of(const shelf_t *op, uint32_t from, uint32_t to)
         return is_divided(op->call) ? (to < from ? to : to - 1) * op->chunk : 0;
     }
     before = layout->first[layout->process_of[to]] + layout->index_of[to];
-    return (layout->process_of[to] < process ? before
-                                             : before - mca_coll_epcoll_layout_count(layout, process))
+    return (layout->process_of[to] < process
+                ? before
+                : before - mca_coll_epcoll_layout_count(layout, process))
            * op->chunk;
 }
 

@@ -102,8 +102,8 @@ static const struct {
     const char *key;
     opal_key_interest_callback_t *set;
 } assertions[] = {{"mpi_assert_no_any_tag", set_no_any_tag},
-             {"mpi_assert_no_any_source", set_no_any_source},
-             {"mpi_assert_allow_overtaking", set_allow_overtaking}};
+                  {"mpi_assert_no_any_source", set_no_any_source},
+                  {"mpi_assert_allow_overtaking", set_allow_overtaking}};
 
 #define NUM_ASSERTIONS (sizeof(assertions) / sizeof(assertions[0]))
 

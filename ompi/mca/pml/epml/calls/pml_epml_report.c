@@ -82,7 +82,8 @@ static void report_ways(report_t *report)
     if (0 < mca_pml_epml_component.reserve) {
         char text[96];
 
-        snprintf(text, sizeof(text), "%d of %d network contexts were opened by MPI_Init "
+        snprintf(text, sizeof(text),
+                 "%d of %d network contexts were opened by MPI_Init "
                  "(pml_epml_reserve)",
                  mca_pml_epml_net_reserved(), mca_pml_epml_component.reserve);
         add_line(report, "reserved", text);

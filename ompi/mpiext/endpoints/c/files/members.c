@@ -206,7 +206,8 @@ static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *modul
  * nobody else calls what stands in the barrier's place. */
 static int close_file(ompi_file_t *handle)
 {
-    ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL : mpix_endpoints_ompio_file(handle);
+    ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL
+                                                            : mpix_endpoints_ompio_file(handle);
 
     if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
         (void) mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
@@ -222,7 +223,8 @@ static int read_all_of_view(ompi_file_t *handle, void *buffer, mpix_endpoints_io
     int rc;
 
     OPAL_THREAD_LOCK(&handle->f_lock);
-    rc = mca_common_ompio_file_read_all(mpix_endpoints_ompio_file(handle), buffer, count, datatype, status);
+    rc = mca_common_ompio_file_read_all(mpix_endpoints_ompio_file(handle), buffer, count, datatype,
+                                        status);
     OPAL_THREAD_UNLOCK(&handle->f_lock);
     return rc;
 }

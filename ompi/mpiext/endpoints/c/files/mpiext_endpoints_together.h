@@ -30,10 +30,10 @@ BEGIN_C_DECLS
 enum {
     MPIX_ENDPOINTS_SAYS_ERROR,  /**< an MPI class, or MPI_SUCCESS */
     MPIX_ENDPOINTS_SAYS_OMPIOS, /**< it has to be done by ompio's own component */
-    MPIX_ENDPOINTS_SAYS_CALLS,  /**< of the system that it would take, by itself; 0: that is not dear */
+    MPIX_ENDPOINTS_SAYS_CALLS,  /**< of the system that it would take by itself; 0: not dear */
     MPIX_ENDPOINTS_SAYS_BYTES,  /**< that it moves */
     MPIX_ENDPOINTS_SAYS_ALONE,  /**< nothing can be exchanged: a piece begins before the one before
-                                   * it has ended, or there are no messages */
+                                 * it has ended, or there are no messages */
     MPIX_ENDPOINTS_SAYS_START,  /**< of its pieces in the file, negative */
     MPIX_ENDPOINTS_SAYS_END,    /**< behind them */
     MPIX_ENDPOINTS_SAYS_COUNT

@@ -157,7 +157,8 @@ static bool bridge(mpix_endpoints_run_t *run, int64_t offset)
 {
     const int64_t gap = offset - (run->start + run->bytes);
 
-    if (run->writes || 0 > gap || MPIX_ENDPOINTS_RUN_GAP < gap || MPIX_ENDPOINTS_RUN_PIECES - 1 <= run->count) {
+    if (run->writes || 0 > gap || MPIX_ENDPOINTS_RUN_GAP < gap
+        || MPIX_ENDPOINTS_RUN_PIECES - 1 <= run->count) {
         return false;
     }
     if (NULL == run->gap && NULL == (run->gap = malloc(MPIX_ENDPOINTS_RUN_GAP))) {

@@ -46,37 +46,37 @@ int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
 
 /* All calls that begin, by whether they are given an offset. */
 
-#    define SPLIT(way, writes, buffer_t)                                                        \
-        static int way##_begin(ompi_file_t *handle, buffer_t buffer,                            \
-                               mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)      \
-        {                                                                                       \
-            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                             \
-            ompi_status_public_t status = {._ucount = 0};                                       \
-                                                                                                \
-            return file->f_split_coll_in_use                                                    \
-                       ? MPI_ERR_REQUEST                                                        \
-                       : mpix_endpoints_split_begun(                                            \
-                           file, writes,                                                        \
-                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(              \
-                               handle, buffer, count, datatype, &status),                       \
-                           &status);                                                            \
+#    define SPLIT(way, writes, buffer_t)                                                           \
+        static int way##_begin(ompi_file_t *handle, buffer_t buffer,                               \
+                               mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)         \
+        {                                                                                          \
+            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                                \
+            ompi_status_public_t status = {._ucount = 0};                                          \
+                                                                                                   \
+            return file->f_split_coll_in_use                                                       \
+                       ? MPI_ERR_REQUEST                                                           \
+                       : mpix_endpoints_split_begun(                                               \
+                           file, writes,                                                           \
+                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(handle, buffer,  \
+                                                                                  count, datatype, \
+                                                                                  &status),        \
+                           &status);                                                               \
         }
 
-#    define SPLIT_AT(way, writes, buffer_t)                                                     \
-        static int way##_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset,                \
-                               buffer_t buffer, mpix_endpoints_io_count_t count,                \
-                               ompi_datatype_t *datatype)                                       \
-        {                                                                                       \
-            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                             \
-            ompi_status_public_t status = {._ucount = 0};                                       \
-                                                                                                \
-            return file->f_split_coll_in_use                                                    \
-                       ? MPI_ERR_REQUEST                                                        \
-                       : mpix_endpoints_split_begun(                                            \
-                           file, writes,                                                        \
-                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(              \
-                               handle, offset, buffer, count, datatype, &status),               \
-                           &status);                                                            \
+#    define SPLIT_AT(way, writes, buffer_t)                                                       \
+        static int way##_begin(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer, \
+                               mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)        \
+        {                                                                                         \
+            ompio_file_t *file = mpix_endpoints_ompio_file(handle);                               \
+            ompi_status_public_t status = {._ucount = 0};                                         \
+                                                                                                  \
+            return file->f_split_coll_in_use                                                      \
+                       ? MPI_ERR_REQUEST                                                          \
+                       : mpix_endpoints_split_begun(                                              \
+                           file, writes,                                                          \
+                           MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(                \
+                               handle, offset, buffer, count, datatype, &status),                 \
+                           &status);                                                              \
         }
 
 SPLIT(read_all, false, void *)

@@ -139,7 +139,9 @@ static bool keep_others(const char *given, char *kept)
     while ('\0' != *given) {
         const size_t length = strcspn(given, "\n");
 
-        if (0 == strncmp(given, MPIX_ENDPOINTS_NUMBER_VARIABLE "=", strlen(MPIX_ENDPOINTS_NUMBER_VARIABLE "="))) {
+        if (0
+            == strncmp(given, MPIX_ENDPOINTS_NUMBER_VARIABLE "=",
+                       strlen(MPIX_ENDPOINTS_NUMBER_VARIABLE "="))) {
             had = true;
         } else {
             memcpy(kept, given, length);
@@ -157,7 +159,8 @@ static bool keep_others(const char *given, char *kept)
  * @param[out] kept  the caller's, for free, with room for so many characters more
  * @param[out] had   there was a line about our variable
  * @return false: no memory */
-static bool read_environment(ompi_info_t *info, const char *key, size_t room, char **kept, bool *had)
+static bool read_environment(ompi_info_t *info, const char *key, size_t room, char **kept,
+                             bool *had)
 {
     opal_cstring_t *given = NULL;
     int flag = 0;
