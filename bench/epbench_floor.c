@@ -58,8 +58,8 @@ static double with_echo(floor_t *floor, long n, floor_echo_t echo, void (*rounds
     double elapsed;
 
     floor->n = n;
-    /* It starts where we are.  To move by itself it would need our core first, which it does not get
-     * from a thread of real-time priority that polls. */
+    /* It starts where we are.  To move by itself it would need our core first, which it does not
+     * get from a thread of real-time priority that polls. */
     epbench_cores_pin(1, 2);
     if (0 != pthread_create(&other, NULL, echo, floor)) {
         epbench_fail("cannot start a thread");

@@ -19,7 +19,8 @@
 
 #include "epbench_ring.h"
 
-/** A worker's ring, sent and received together: past its core's own cache, within the shared one. */
+/** A worker's ring, sent and received together: past its core's own cache, within the shared
+ * one. */
 #define RING_BYTES ((size_t) 8 << 20)
 
 #define SLOTS_MOST 64

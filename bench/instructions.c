@@ -17,8 +17,8 @@
  * named "LEVEL PATH MESSAGES".
  *
  * Collectives take two threads.  Counted is the one that comes last, so that it waits for nobody.
- * As nobody can tell from outside when the other one has come, each call has a dump of its own after
- * the other one has had time for it, and count-instructions takes the least.
+ * As nobody can tell from outside when the other one has come, each call has a dump of its own
+ * after the other one has had time for it, and count-instructions takes the least.
  */
 
 #include <mpi.h>

@@ -12,8 +12,8 @@
  * A program that was written for one process per core, run by threads instead.
  *
  * What a process did, heat, is what a thread does now: it is given the communicator that was
- * MPI_COMM_WORLD, and what was a global variable is each thread's own.  main and on_threads are new.
- * Where a run has no endpoints (plain mpirun) each process is one rank, as before.
+ * MPI_COMM_WORLD, and what was a global variable is each thread's own.  main and on_threads are
+ * new.  Where a run has no endpoints (plain mpirun) each process is one rank, as before.
  *
  *     epmpicc -fopenmp from_processes.c -o from_processes
  *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./from_processes

@@ -11,9 +11,10 @@
 /*
  * A program whose threads shared their process's rank, before and after.
  *
- * All threads of all processes form a ring and hand numbers on.  Before, "tags" on the command line:
- * MPI_THREAD_MULTIPLE, where a tag names the thread that a message is for, and the threads' numbers
- * meet in OpenMP before one thread reduces them.  After: threads are ranks, and both are MPI's.
+ * All threads of all processes form a ring and hand numbers on.  Before, "tags" on the command
+ * line: MPI_THREAD_MULTIPLE, where a tag names the thread that a message is for, and the threads'
+ * numbers meet in OpenMP before one thread reduces them.  After: threads are ranks, and both are
+ * MPI's.
  *
  *     epmpicc -fopenmp from_threads.c -o from_threads
  *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./from_threads [tags]

@@ -9,9 +9,9 @@
  * $HEADER$
  */
 /*
- * What each thread of hdf5_threads.c does: ordinary parallel HDF5, which knows nothing of threads or
- * of endpoints.  All ranks of a communicator write one dataset together, each its row, and read it
- * back.
+ * What each thread of hdf5_threads.c does: ordinary parallel HDF5, which knows nothing of threads
+ * or of endpoints.  All ranks of a communicator write one dataset together, each its row, and read
+ * it back.
  */
 
 #include <hdf5.h>

@@ -41,7 +41,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- copies ----------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* A file's bytes; NULL if it cannot be read. */
 static char *read_file(const char *path, size_t *length)
@@ -141,7 +141,7 @@ const char *private_copy(const char *object, const char *const libraries[], int 
     return NULL == handles[count] ? dlerror() : NULL;
 }
 
-/* ---- communicators ---------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 /* Where the dynamic linker has written `from`, the address of this symbol, there is `to` now. */
 static int redirect(const struct link_map *map, const char *symbol, const void *from, void *to)

@@ -12,8 +12,8 @@
  * A thread for each endpoint that the process has had since it began MPI; each is attached to its
  * own.  The thread of rank 0 gathers the numbers of all threads.
  *
- * Listing 1 of the MPI Forum's hybrid working group, "Supporting Multiple Endpoints per Process", in
- * its versions of 2010 and 2011, made complete: the numbers are checked, and threads are joined.
+ * Listing 1 of the MPI Forum's hybrid working group, "Supporting Multiple Endpoints per Process",
+ * in its versions of 2010 and 2011, made complete: the numbers are checked, and threads are joined.
  *
  *     epmpicc -pthread static_hello.c -o static_hello
  *     epmpirun --bind-to none -n 2 ./static_hello 4

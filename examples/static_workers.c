@@ -10,8 +10,8 @@
 
 /*
  * A program that starts workers, each of them a process with several endpoints, and has them
- * integrate 4 / (1 + x * x), which is pi.  It tells them how finely, by the intercommunicator; among
- * themselves all their threads are ranks, which add up what they have.
+ * integrate 4 / (1 + x * x), which is pi.  It tells them how finely, by the intercommunicator;
+ * among themselves all their threads are ranks, which add up what they have.
  *
  *     epmpicc -pthread static_workers.c -o static_workers
  *     epmpirun --oversubscribe ./static_workers 2 4
@@ -112,7 +112,8 @@ int main(int argc, char **argv)
 {
     int count, level;
 
-    /* A program of one process is told nothing, unless by its launcher: workers have an argument. */
+    /* A program of one process is told nothing, unless by its launcher: workers have an
+     * argument. */
     if (2 == argc && 0 == strcmp("worker", argv[1])) {
         MPIX_Query_endpoints_told(&count, &level);
         return worker(0 < count && MAX_ENDPOINTS >= count ? count : 1);

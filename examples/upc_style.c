@@ -9,9 +9,9 @@
  * $HEADER$
  */
 /*
- * A UPC program whose threads are ranks, and what a UPC compiler has to do for it, with POSIX threads
- * for those of UPC: Listings 2 and 3 of Dinan et al., "Enabling communication concurrency through
- * flexible MPI endpoints", 2014, complete and correct.
+ * A UPC program whose threads are ranks, and what a UPC compiler has to do for it, with POSIX
+ * threads for those of UPC: Listings 2 and 3 of Dinan et al., "Enabling communication concurrency
+ * through flexible MPI endpoints", 2014, complete and correct.
  *
  * The user's part is plain MPI on MPI_COMM_WORLD: written for processes, and run by threads.  What
  * it means by that name is, from there on, the communicator of all UPC threads, of which each has

@@ -14,8 +14,8 @@
  * The protocols of coll/epcoll's block, from the headers that the component uses, with counted
  * accesses in place of theirs.
  *
- * A slot's `call` is read and written without macros: it is in the line of the number, which is looked
- * at just before, or stored just behind it, so it would be a hit and no more.
+ * A slot's `call` is read and written without macros: it is in the line of the number, which is
+ * looked at just before, or stored just behind it, so it would be a hit and no more.
  */
 
 #include "machine.h"

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * How many lines does a small operation of all move, and what is its critical path?  Tables for 2 to
- * 256 threads: the protocols of coll/epcoll's block, others beside them, and the least that there can
- * be.  README.md of bench says how to read them.
+ * How many lines does a small operation of all move, and what is its critical path?  Tables for 2
+ * to 256 threads: the protocols of coll/epcoll's block, others beside them, and the least that
+ * there can be.  README.md of bench says how to read them.
  */
 
 #include "machine.h"
@@ -58,7 +58,7 @@ static const struct {
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
-/* ---- one way, one kind, one number of threads -------------------------------------------------- */
+/* ---- one way, one kind, one number of threads ------------------------------------------------ */
 
 static struct {
     const lines_way_t *way;
@@ -133,15 +133,17 @@ static lines_counts_t count(const lines_way_t *way, lines_kind_t kind, uint32_t 
 /**
  * The least time, from the last member's coming to the end at all.
  *
- * A signal is a line's transfer.  Within a group of cores one suffices: each member reads all.  Between
- * groups, let a group learn of another by one transfer, for no scheme can do with fewer unless it goes
- * by way of a third group, which is another far one behind the first.  Who transfers it for group A
- * from group B must find there what all of B said: a near signal before, from those of B who are not
- * the writer.  And the others in A must learn of it: a near one after.  So near + far + near; where
- * groups have one member, far.  (Who lets each member read the lines of all the other groups spares the
- * last one, and moves as many times more lines between groups as a group has members.)
+ * A signal is a line's transfer.  Within a group of cores one suffices: each member reads all.
+ * Between groups, let a group learn of another by one transfer, for no scheme can do with fewer
+ * unless it goes by way of a third group, which is another far one behind the first.  Who transfers
+ * it for group A from group B must find there what all of B said: a near signal before, from those
+ * of B who are not the writer.  And the others in A must learn of it: a near one after.  So near +
+ * far + near; where groups have one member, far.  (Who lets each member read the lines of all the
+ * other groups spares the last one, and moves as many times more lines between groups as a group
+ * has members.)
  *
- * bcast: one in each other group has it after a far transfer, the rest of the group after a near one.
+ * bcast: one in each other group has it after a far transfer, the rest of the group after a near
+ * one.
  */
 static double bound(lines_kind_t kind, uint32_t threads)
 {
@@ -155,7 +157,7 @@ static double bound(lines_kind_t kind, uint32_t threads)
     return alone ? far : LINES_BCAST == kind ? far + near : near + far + near;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void print_assumptions(void)
 {
@@ -173,9 +175,8 @@ static void print_assumptions(void)
     printf(".\nNobody loses its core.  %s\n", 1 < row
                                                   ? "Operations follow each other."
                                                   : "All enter each operation at the same time.");
-    printf(
-        "bound: near + far + near, or what of it applies.  x: times as long.  lines: transfers per\n"
-        "thread, mean.  most: of one thread in one operation.\n");
+    printf("bound: near + far + near, or what of it applies.  x: times as long.  lines: transfers "
+           "per\nthread, mean.  most: of one thread in one operation.\n");
 }
 
 static void print_kind(lines_kind_t kind)

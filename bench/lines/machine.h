@@ -11,19 +11,19 @@
 /**
  * @file
  *
- * A machine of threads, each on a core of its own, and of the lines that they share; time is counted,
- * not measured.  Threads are coroutines; who is first by its own clock has its turn, so each run is
- * like any other.
+ * A machine of threads, each on a core of its own, and of the lines that they share; time is
+ * counted, not measured.  Threads are coroutines; who is first by its own clock has its turn, so
+ * each run is like any other.
  *
- * A thread has a copy of a line, or none.  A read without a copy transfers the line from whoever has
- * it there first: near in the same group of cores (an L3 cache), far elsewhere.  A store takes the
- * copies of all others away.  Who finds the same again and again sleeps until somebody takes a copy of
- * what it looks at; so what a protocol does after many looks in vain never comes about.
+ * A thread has a copy of a line, or none.  A read without a copy transfers the line from whoever
+ * has it there first: near in the same group of cores (an L3 cache), far elsewhere.  A store takes
+ * the copies of all others away.  Who finds the same again and again sleeps until somebody takes a
+ * copy of what it looks at; so what a protocol does after many looks in vain never comes about.
  *
  * What is assumed: near and far are what a waiting reader sees from the store to the value, so they
- * hold the end of its old copy as well (costs.invalidate adds to it).  A thread goes on when what it
- * reads is there, but for prefetches, which do not hold it up (costs.fills of them), and for what
- * costs.overlap allows.  Who has a line hands out one copy each costs.serve.
+ * hold the end of its old copy as well (costs.invalidate adds to it).  A thread goes on when what
+ * it reads is there, but for prefetches, which do not hold it up (costs.fills of them), and for
+ * what costs.overlap allows.  Who has a line hands out one copy each costs.serve.
  */
 
 #ifndef BENCH_LINES_MACHINE_H
@@ -65,8 +65,8 @@ uint32_t lines_groups(const lines_costs_t *costs, uint32_t threads);
 /**
  * All threads run a body, to its end.
  *
- * @param memory  what they share, all zero, in whole lines; all else is each thread's own, and costs
- *                nothing
+ * @param memory  what they share, all zero, in whole lines; all else is each thread's own, and
+ *                costs nothing
  * @param counts  of the last meetings
  * @param last    how many of these
  */
@@ -82,7 +82,8 @@ void lines_write(const volatile void *place);
 void lines_swap(const volatile void *place); /**< an atomic read-modify-write */
 void lines_prefetch(const volatile void *place);
 
-/** memcpy.  What it writes waits in the store buffer for the store to the same line that follows. */
+/** memcpy.  What it writes waits in the store buffer for the store to the same line that
+ * follows. */
 void lines_copy(void *to, const void *from, size_t size);
 
 #endif /* BENCH_LINES_MACHINE_H */

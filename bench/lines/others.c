@@ -43,7 +43,7 @@ static uint64_t hear(const line_t *line, uint64_t number)
     return line->data;
 }
 
-/* ---- dissemination: each round twice as many are known ---------------------------------------- */
+/* ---- dissemination: each round twice as many are known --------------------------------------- */
 
 static size_t dissemination_size(uint32_t threads)
 {
@@ -73,7 +73,7 @@ const lines_way_t lines_dissemination = {.name = "dissemination",
                                          .size = dissemination_size,
                                          .run = dissemination};
 
-/* ---- a binomial tree of flags ----------------------------------------------------------------- */
+/* ---- a binomial tree of flags ---------------------------------------------------------------- */
 
 static size_t tree_size(uint32_t threads)
 {
@@ -111,7 +111,7 @@ static uint64_t tree(lines_kind_t kind, void *memory, uint32_t threads, uint32_t
 const lines_way_t lines_tree = {
     .name = "binomial tree", .can = {true, true, true}, .size = tree_size, .run = tree};
 
-/* ---- one line that all write, one that all read ----------------------------------------------- */
+/* ---- one line that all write, one that all read ---------------------------------------------- */
 
 typedef struct counter_t {
     line_t come[TURNS], release[TURNS];

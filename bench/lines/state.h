@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * The state of the machine of machine.h: machine.c has the threads and their turns, memory.c the lines.
+ * The state of the machine of machine.h: machine.c has the threads and their turns, memory.c the
+ * lines.
  */
 
 #ifndef BENCH_LINES_STATE_H

@@ -39,8 +39,8 @@ typedef struct lines_way_t {
     const char *name;
     bool can[LINES_KINDS];
     size_t (*size)(uint32_t threads);
-    /** Operation number, from 1.  @return what the member has got: of allreduce the sum, of bcast what
-     * the root said, of the barrier the number */
+    /** Operation number, from 1.  @return what the member has got: of allreduce the sum, of bcast
+     * what the root said, of the barrier the number */
     uint64_t (*run)(lines_kind_t kind, void *memory, uint32_t threads, uint32_t thread,
                     uint64_t number);
 } lines_way_t;

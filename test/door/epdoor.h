@@ -42,7 +42,8 @@ int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request);
 /** Likewise of an operation that has been given a datatype for each rank. */
 int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request);
 int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request);
-/** Persistent ones of this handle that were over when they were started.  For the handle's thread. */
+/** Persistent ones of this handle that were over when they were started.  For the handle's
+ * thread. */
 int epdoor_overs(MPI_Comm comm);
 
 /** Add a number to what a member has been sent: 1, 2, 3, ... of each sender.  The sum of what has

@@ -8,8 +8,8 @@
  *
  * $HEADER$
  */
-/* What build.t compiles in every way there is, as C and as C++: has it the right header, and does the
- * library stand before libmpi?  That is where MPIX_COMM_TYPE_ADDRESS_SPACE is known. */
+/* What build.t compiles in every way there is, as C and as C++: has it the right header, and does
+ * the library stand before libmpi?  That is where MPIX_COMM_TYPE_ADDRESS_SPACE is known. */
 
 #include <mpi.h>
 #include <mpi-ext.h>

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * A launcher whose fence goes on waiting for the dead, as PRRTE's does now and then (once in some 14
- * deaths): of the one that pml/epml begins nobody hears.  Preloaded by tests (LD_PRELOAD).  And the
- * first EPT_UNANSWERED of its questions have no answer.
+ * A launcher whose fence goes on waiting for the dead, as PRRTE's does now and then (once in some
+ * 14 deaths): of the one that pml/epml begins nobody hears.  Preloaded by tests (LD_PRELOAD).  And
+ * the first EPT_UNANSWERED of its questions have no answer.
  *
  * EPT-LIBS: -ldl
  */

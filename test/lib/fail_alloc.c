@@ -14,7 +14,8 @@
  * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight
  * from our own libraries, by the thread that gave the order, are counted.
  *
- *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone, be they Open
+ *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone, be they
+ *   Open
  *                                   MPI's; before the first order of the process
  *   void ept_fail_alloc_sized(size_t size)    calls for so many bytes alone; 0: any
  *   void ept_fail_alloc(long n)     the n-th call from now on fails, once; 0: none

@@ -13,11 +13,11 @@
  *
  * What fabrics of tests have in common that are preloaded in front of libfabric (LD_PRELOAD).
  *
- * libfabric's data calls are inline functions that follow tables of pointers.  front_fabric.c stands
- * in for fi_getinfo, which says what the fabric is like, and for fi_fabric, which hands out the first
- * of these tables; from there the domain's calls lead to the fabric of the test, which puts copies
- * of further tables, with functions of its own, into the objects that these make.  There is one
- * provider in a test, so one copy of each table.
+ * libfabric's data calls are inline functions that follow tables of pointers.  front_fabric.c
+ * stands in for fi_getinfo, which says what the fabric is like, and for fi_fabric, which hands out
+ * the first of these tables; from there the domain's calls lead to the fabric of the test, which
+ * puts copies of further tables, with functions of its own, into the objects that these make.
+ * There is one provider in a test, so one copy of each table.
  */
 
 #ifndef EPT_FRONT_FABRIC_H

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * A hardened system, put in front of libc: no file in memory, and so no code that was not there when
- * the program started.
+ * A hardened system, put in front of libc: no file in memory, and so no code that was not there
+ * when the program started.
  */
 
 #include <errno.h>

@@ -16,10 +16,10 @@
  * libfabric by tests (LD_PRELOAD).
  *
  * Each buffer that is sent, received into or read into must lie within a region whose descriptor is
- * given with it, which is open, enabled, for that endpoint and for that use; injected ones need none.
- * Keys are there when the region is enabled, and an endpoint is closed after its regions.  What is
- * wrong is refused with -FI_EINVAL and said.  At its end a process says what was checked: "all three
- * ways" if there were sends, receives and reads, or else which were missing.
+ * given with it, which is open, enabled, for that endpoint and for that use; injected ones need
+ * none. Keys are there when the region is enabled, and an endpoint is closed after its regions.
+ * What is wrong is refused with -FI_EINVAL and said.  At its end a process says what was checked:
+ * "all three ways" if there were sends, receives and reads, or else which were missing.
  *
  * The provider underneath sees neither descriptors nor the two demands.
  *

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Model of loans (btl_epshm_loan.h): a sender that lends, takes back and writes to its memory, and a
- * receiver that reads it, or what it finds in its place.
+ * Model of loans (btl_epshm_loan.h): a sender that lends, takes back and writes to its memory, and
+ * a receiver that reads it, or what it finds in its place.
  *
  * membarrier(2) is an interrupt of the receiver at one of the points between its accesses, which
  * the checker chooses; as in lock.c, where it is explained.  MODEL_UNFENCED: none, and the receiver

@@ -421,7 +421,7 @@ static void case_others(MPI_Comm comm, struct ept *t)
     free_endpoints(t);
 }
 
-/* ---- called by a thread that helps ------------------------------------------------------------ */
+/* ---- called by a thread that helps ----------------------------------------------------------- */
 
 static atomic_bool inside, freed;
 

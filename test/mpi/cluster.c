@@ -102,8 +102,8 @@ static void pull_the_plug(struct ept *t, const char *folder)
     }
 }
 
-/** The link of one node goes down in the middle of messages of all, and comes back: all arrive, once
- * and whole, and so do those afterwards. */
+/** The link of one node goes down in the middle of messages of all, and comes back: all arrive,
+ * once and whole, and so do those afterwards. */
 static void case_link(MPI_Comm comm, struct ept *t)
 {
     const char *folder = getenv("EPT_CLUSTER");

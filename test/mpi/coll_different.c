@@ -11,18 +11,20 @@
 /**
  * @file
  *
- * Members of a communicator that call different collectives, with different roots, or with different
- * lengths: an error, of a class that says which, at all who can know, and nobody waits for ever.  Who
- * only gives may have gone on; it gets its error from one of the next calls.  After that no call ends
- * well, and the communicator can be freed; others have noticed nothing.  A call of 0 bytes never comes
- * to us: it is found by what that member does next, or by its end.
+ * Members of a communicator that call different collectives, with different roots, or with
+ * different lengths: an error, of a class that says which, at all who can know, and nobody waits
+ * for ever.  Who only gives may have gone on; it gets its error from one of the next calls.  After
+ * that no call ends well, and the communicator can be freed; others have noticed nothing.  A call
+ * of 0 bytes never comes to us: it is found by what that member does next, or by its end.
  *
  * Of one process, which is where lines are compared; or of several of a node, in its memory.
  *
  *   --long N  bytes that do not fit into a line (default 100000; at least 100)
- *   --node 1  after so many calls that slots and rings of the node's memory are used; what fits there
+ *   --node 1  after so many calls that slots and rings of the node's memory are used; what fits
+ *   there
  *
- * Guards: epcoll/local, coll_epcoll_shelf_chain.c, coll_epcoll_ahead.h, coll_epcoll_wait.c, coll_epcoll_different.c
+ * Guards: epcoll/local, coll_epcoll_shelf_chain.c, coll_epcoll_ahead.h, coll_epcoll_wait.c,
+ * coll_epcoll_different.c
  */
 
 #include "ept.h"
@@ -209,8 +211,8 @@ static const struct pair lengths[] = {
     SAME("allgatherv", -1, -2, true),   SAME("alltoallv", 8, 16, true),
     SAME("alltoallv", -1, -2, true)};
 
-/* A sender's blocks and its receiver's room are compared as they are copied, wherever v has it: the odd
- * one sends more than the root takes; the root sends more than the odd one takes. */
+/* A sender's blocks and its receiver's room are compared as they are copied, wherever v has it: the
+ * odd one sends more than the root takes; the root sends more than the odd one takes. */
 static const struct pair rooms[] = {ROOM("gatherv", 8, 16), ROOM("gatherv", -1, -2),
                                     ROOM("scatterv", 16, 8), ROOM("scatterv", -2, -1)};
 
@@ -354,7 +356,8 @@ static void try_all(MPI_Comm comm, struct ept *t, const struct pair *pairs, size
     room[0] = calloc(1, most);
     room[1] = calloc(1, most);
     for (size_t i = 0; i < count; ++i) {
-        /* Where roots differ: the one that most have, the one that one has, and one that neither has. */
+        /* Where roots differ: the one that most have, the one that one has, and one that neither
+         * has. */
         for (int odd = pairs[i].no_root ? 1 : 0; odd < t->size && odd < 3; ++odd) {
             if (tried || (is_tried(&pairs[i].most) && is_tried(&pairs[i].odd))) {
                 try_one(comm, t, &pairs[i], odd);
@@ -372,7 +375,8 @@ static const struct call waiting[] = {{"allreduce", 0, 8}, {"allreduce", 0, -1},
                                       {"bcast", 1, 8},     {"bcast", 1, -1},
                                       {"scatter", 1, 1},   {"scatter", 1, -1}};
 
-/** The others wait for its next call, which is another one, or for none, when it frees its handle. */
+/** The others wait for its next call, which is another one, or for none, when it frees its
+ * handle. */
 static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, bool goes_on)
 {
     const struct call none = {call->name, call->root, 0};
@@ -396,8 +400,8 @@ static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, b
     EPT_OK(t, MPI_Barrier(comm));
 }
 
-/** In a chain nobody reads what the last member puts: who has nothing there, and frees its handle, holds up
- * nobody; nor does it where the others' rounds are more than there are slots. */
+/** In a chain nobody reads what the last member puts: who has nothing there, and frees its handle,
+ * holds up nobody; nor does it where the others' rounds are more than there are slots. */
 static void try_last(MPI_Comm comm, struct ept *t)
 {
     const struct call most = {"scan", 0, CHAIN_LENGTH}, none = {"scan", 0, 0};
@@ -434,8 +438,8 @@ static void case_nothing(MPI_Comm comm, struct ept *t)
     free(room[1]);
 }
 
-/** A root whose own block of a scatter has another length than what it sends: a shorter one ends with an error,
- * a longer one is filled as far as there is something; nobody else is concerned. */
+/** A root whose own block of a scatter has another length than what it sends: a shorter one ends
+ * with an error, a longer one is filled as far as there is something; nobody else is concerned. */
 static void try_own(MPI_Comm comm, struct ept *t, int bytes, int own, bool nonblocking)
 {
     const int take = 1 == t->rank ? own : bytes;

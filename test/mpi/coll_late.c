@@ -12,14 +12,15 @@
  * @file
  *
  * Random sequences of collectives of all kinds, on several communicators by turns, by members that
- * come when they like: late by nothing, a spin, a yield, a sleep; for a while one of them always by a
- * millisecond, while calls are of kinds in which others need not wait for it.  Blocking ones,
- * nonblocking and persistent ones; while one of those is under way others are made, of all three forms.
- * Kinds, roots, lengths, types, operations, in place or not: all by chance, the same at all members,
- * but for types, which may be each one's own where data are moved.  Each result is compared with a
- * serial one; sums of floating-point numbers are the same bit by bit at all members, and when the call
- * is made again.  Members are those of all processes; of one communicator the ranks of a process do
- * not follow each other, of another one processes have different numbers.
+ * come when they like: late by nothing, a spin, a yield, a sleep; for a while one of them always by
+ * a millisecond, while calls are of kinds in which others need not wait for it.  Blocking ones,
+ * nonblocking and persistent ones; while one of those is under way others are made, of all three
+ * forms. Kinds, roots, lengths, types, operations, in place or not: all by chance, the same at all
+ * members, but for types, which may be each one's own where data are moved.  Each result is
+ * compared with a serial one; sums of floating-point numbers are the same bit by bit at all
+ * members, and when the call is made again.  Members are those of all processes; of one
+ * communicator the ranks of a process do not follow each other, of another one processes have
+ * different numbers.
  *
  *   --steps N  calls of a case, but for those within others (default 200)
  *   --mixed 0  blocking ones only
@@ -106,7 +107,8 @@ static void barrier(struct late *l)
     }
 }
 
-/** What a step of any group is: the same at all members of the test, whatever their groups' streams. */
+/** What a step of any group is: the same at all members of the test, whatever their groups'
+ * streams. */
 static uint64_t dice(const struct late *l, uint64_t which)
 {
     return ept_mix(ept_mix(l->t->seed, l->salt, 3, 0), l->step, which, 8);

@@ -21,7 +21,8 @@
 
 enum { LATE_MEMBERS_MOST = 64, LATE_COMMS = 4 };
 
-/** Which kinds are called for a while: any; or those that let the others run ahead of who is late. */
+/** Which kinds are called for a while: any; or those that let the others run ahead of who is
+ * late. */
 enum late_way { LATE_ANY, LATE_FROM_ONE, LATE_TO_ONE };
 
 /** A member's view of a sequence. */
@@ -53,8 +54,8 @@ struct late {
 void late_pause(struct late *l);
 
 /**
- * A call has been made, or begun, with rc; bring it to its end.  Meanwhile there may be other steps, on
- * any of the communicators, and a persistent one may be started again.
+ * A call has been made, or begun, with rc; bring it to its end.  Meanwhile there may be other
+ * steps, on any of the communicators, and a persistent one may be started again.
  *
  * @return MPI_SUCCESS or an error code
  */
@@ -82,8 +83,8 @@ static inline uint64_t late_time(const struct late *l)
     return l->step & UINT32_MAX;
 }
 
-/** Do components of Open MPI's serve v and w forms?  Then some legal calls are not made, which 5.0.7 gets
- * wrong. */
+/** Do components of Open MPI's serve v and w forms?  Then some legal calls are not made, which
+ * 5.0.7 gets wrong. */
 static inline bool late_is_stock(const struct late *l)
 {
     return 0 != ept_option_long("stock", 1 < l->t->nprocs || !l->t->endpoints);

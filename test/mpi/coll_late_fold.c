@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Part of coll_late: the kinds that reduce.  Sums of whole numbers and of any others, the place of the
- * least one (a pair, with a gap behind it), and a user's operation that does not commute, on a type
- * with gaps at either side of its numbers, and on one without.
+ * Part of coll_late: the kinds that reduce.  Sums of whole numbers and of any others, the place of
+ * the least one (a pair, with a gap behind it), and a user's operation that does not commute, on a
+ * type with gaps at either side of its numbers, and on one without.
  */
 
 #include "coll_late.h"
@@ -22,7 +22,8 @@
 
 enum { EXTENT_MOST = 16, CLEAR = 0x3a };
 
-/** x -> a x + b over unsigned 32-bit numbers, as it lies in memory: only a and b are of the type. */
+/** x -> a x + b over unsigned 32-bit numbers, as it lies in memory: only a and b are of the
+ * type. */
 struct affine {
     uint32_t before, a, between, b;
 };

@@ -51,7 +51,8 @@ void late_move_end(struct late *l)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/** Has this member the block of the step with gaps?  Each as it likes, where the length allows it. */
+/** Has this member the block of the step with gaps?  Each as it likes, where the length allows
+ * it. */
 static bool likes_gaps(const struct late *l, int salt, size_t bytes)
 {
     return 0 == bytes % RUN && 0 != ept_mix(l->step, 77, (uint64_t) l->rank, (uint64_t) salt) % 3;
@@ -207,8 +208,8 @@ static void gather(struct late *l, bool v, int root)
     bool alike;
 
     lengths(l, bytes, l->size, !v);
-    /* Open MPI's tuned takes an allgatherv for as long as it looks in the sender's type, and another
-     * algorithm at each member then: all have one type where it may be called. */
+    /* Open MPI's tuned takes an allgatherv for as long as it looks in the sender's type, and
+     * another algorithm at each member then: all have one type where it may be called. */
     alike = v && -1 == root && late_is_stock(l);
     make(&in, l, 1, &bytes[l->rank], !alike && likes_gaps(l, 1, bytes[l->rank]), false);
     make(&out, l, receives ? l->size : 0, bytes, !alike && all_like_gaps(l, bytes, l->size, 2), v);

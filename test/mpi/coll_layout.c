@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * Collectives on communicators whose members are spread over processes in every way: ranks of a process
- * that do not follow each other, processes of different numbers of members, roots anywhere.
+ * Collectives on communicators whose members are spread over processes in every way: ranks of a
+ * process that do not follow each other, processes of different numbers of members, roots anywhere.
  *
- * Results are compared with what each member computes by itself; floating-point sums, between members
- * and from call to call, bit by bit.
+ * Results are compared with what each member computes by itself; floating-point sums, between
+ * members and from call to call, bit by bit.
  *
  *   --form N  0: blocking calls (default), 1: nonblocking, 2: persistent ones
  *
@@ -24,7 +24,8 @@
  * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
  * coll_epcoll_build_fold.c, coll_epcoll_build_move.c,
  * coll_epcoll_build_direct.c, coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c,
- * coll_epcoll_build_scatter.c, coll_epcoll_shelf.c, coll_epcoll_shelf_run.c, coll_epcoll_shelf_chain.c
+ * coll_epcoll_build_scatter.c, coll_epcoll_shelf.c, coll_epcoll_shelf_run.c,
+ * coll_epcoll_shelf_chain.c
  *
  * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
  */
@@ -73,8 +74,8 @@ static int around(const struct ept *t, int *key)
     return 0 == t->proc || 0 == t->local ? 0 : MPI_UNDEFINED;
 }
 
-/** Every third process, and so on: on three nodes with processes by turns those of each node follow each
- * other. */
+/** Every third process, and so on: on three nodes with processes by turns those of each node follow
+ * each other. */
 static int thirds(const struct ept *t, int *key)
 {
     *key = t->proc % 3 * t->size + t->rank;

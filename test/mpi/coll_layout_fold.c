@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * The part of coll_layout that scans, and reduces what it scatters: sums, and what does not commute.
+ * The part of coll_layout that scans, and reduces what it scatters: sums, and what does not
+ * commute.
  */
 
 #include "coll_layout.h"
@@ -181,8 +182,8 @@ void layout_fold(const group_t *g, int count)
         return;
     }
     fold(g, &ring, count);
-    /* Else libnbc serves what is not blocking: it calls the op for one thread in another, ordered by
-     * what ThreadSanitizer does not see. */
+    /* Else libnbc serves what is not blocking: it calls the op for one thread in another, ordered
+     * by what ThreadSanitizer does not see. */
     if (COLL_BLOCKING == g->form || is_ordered(g)) {
         MPI_Type_contiguous(2, MPI_UNSIGNED, &ring.type);
         MPI_Type_commit(&ring.type);

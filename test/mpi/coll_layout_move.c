@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The part of coll_layout that moves blocks: with a root, and from all to all; of equal and of different
- * lengths, none at all among them.
+ * The part of coll_layout that moves blocks: with a root, and from all to all; of equal and of
+ * different lengths, none at all among them.
  */
 
 #include "coll_layout.h"
@@ -38,7 +38,8 @@ static int length(int count, int size, int from, int to)
     return 1 == (from + 2 * to) % 4 ? 0 : each - (from + to) % 2 * (each / 3);
 }
 
-/** @param sends  of blocks that we send, else of those that we receive; @param to_all  the same to all */
+/** @param sends  of blocks that we send, else of those that we receive; @param to_all  the same to
+ *                all */
 static blocks_t blocks_of(const group_t *g, int count, bool sends, bool to_all)
 {
     blocks_t blocks = {.all = 0};

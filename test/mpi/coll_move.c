@@ -16,8 +16,8 @@
  * starts; wildcard receives that must not see them.
  *
  * Guards: pml_epml_coll.c, coll_epcoll_ahead.c, coll_epcoll_calls_move.c, coll_epcoll_component.c,
- * coll_epcoll_local.c, coll_epcoll_module.c, coll_epcoll_move.c, coll_epcoll_pieces.c, coll_epcoll_small.c,
- * coll_epcoll_wait.c
+ * coll_epcoll_local.c, coll_epcoll_module.c, coll_epcoll_move.c, coll_epcoll_pieces.c,
+ * coll_epcoll_small.c, coll_epcoll_wait.c
  */
 
 #include "coll.h"

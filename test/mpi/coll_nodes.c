@@ -11,11 +11,12 @@
 /**
  * @file
  *
- * Collectives on several nodes: how many messages, and bytes, go between them, as the performance variables
- * of MPI_T have it.  All members count; there are as many as the level of nodes takes, whichever node the
- * processes of which ranks are on.
+ * Collectives on several nodes: how many messages, and bytes, go between them, as the performance
+ * variables of MPI_T have it.  All members count; there are as many as the level of nodes takes,
+ * whichever node the processes of which ranks are on.
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_party.c, coll_epcoll_stage.c, coll_epcoll_build_gatherv.c
+ * Guards: coll_epcoll_layout.c, coll_epcoll_party.c, coll_epcoll_stage.c,
+ * coll_epcoll_build_gatherv.c
  */
 
 #include "ept.h"
@@ -195,8 +196,8 @@ static void allgatherv(struct work *work, int call)
     }
 }
 
-/** What a call sends between nodes, of all members together, on average.  The calls before have made what is
- * made when it is first needed. */
+/** What a call sends between nodes, of all members together, on average.  The calls before have
+ * made what is made when it is first needed. */
 static double counted(struct work *work, void (*call)(struct work *work, int call),
                       const char *name)
 {
@@ -258,7 +259,8 @@ static void each(MPI_Comm comm, struct ept *t, bool is_nonblocking)
     messages(&work, allreduce, "allreduce", doubling(at.nodes));
     messages(&work, allgatherv, "allgatherv", t->size * (at.nodes - 1));
     messages(&work, allgather, "allgather", at.processes * (at.nodes - 1));
-    /* In a ring what goes round leaves each node once, twice all but one part of it; with 10 % for headers. */
+    /* In a ring what goes round leaves each node once, twice all but one part of it; with 10 % for
+     * headers. */
     work.length = ROUND;
     bytes = counted(&work, allreduce, "pml_epml_ep_net_bytes");
     if (0 == t->rank) {

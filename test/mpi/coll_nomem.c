@@ -11,24 +11,26 @@
 /**
  * @file
  *
- * One rank runs out of memory in collectives that make something when it is first needed: the block of
- * nonblocking ones, that of each persistent one, requests, copies of arrays, room for elements, the
- * block of the node, its shelves.  Each allocation of ours in turn fails once (test/lib/fail_alloc.c), at the first,
- * the second and the last rank, each time on a new communicator.  Either all goes well, another way, or
- * calls end with MPI_ERR_NO_MEM at all who wait for that rank, and from then on at all; nobody hangs,
- * what has succeeded is right, and the communicator can be freed.  Others notice nothing.  (offered: what
- * waits for a receive that is never posted, as who was to has failed, is taken back; survivor: also when
- * that one has freed the communicator.)
+ * One rank runs out of memory in collectives that make something when it is first needed: the block
+ * of nonblocking ones, that of each persistent one, requests, copies of arrays, room for elements,
+ * the block of the node, its shelves.  Each allocation of ours in turn fails once
+ * (test/lib/fail_alloc.c), at the first, the second and the last rank, each time on a new
+ * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all who
+ * wait for that rank, and from then on at all; nobody hangs, what has succeeded is right, and the
+ * communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that is
+ * never posted, as who was to has failed, is taken back; survivor: also when that one has freed the
+ * communicator.)
  *
- *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message has
+ *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message
+ *   has
  *              no way to tell the others
  *   --trays 1  only the allocation of trays, at each rank in turn, between processes
  *
  * EPT-LIBS: -ldl
  *
- * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_between.c,
- * coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h, coll_epcoll_shelf.c,
- * coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
+ * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
+ * coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
+ * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
  */
 
 #define _GNU_SOURCE
@@ -75,7 +77,8 @@ static void begun(round_t *r, int calls)
     r->beside[1] = r->calls + calls - 1;
 }
 
-/** May a call succeed?  After an error, one that was over before another process has told of that. */
+/** May a call succeed?  After an error, one that was over before another process has told of
+ * that. */
 static bool may_succeed(const round_t *r)
 {
     return 0 > r->first
@@ -478,8 +481,9 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
 
 /* ---- trays ----------------------------------------------------------------------------------- */
 
-/** An allreduce that is too long for a line makes its process's trays: who comes first allocates them, and has
- * allocated before what a first call wants otherwise.  So the victim is to be the first of its process.
+/** An allreduce that is too long for a line makes its process's trays: who comes first allocates
+ * them, and has allocated before what a first call wants otherwise.  So the victim is to be the
+ * first of its process.
  * @return whether it has been */
 static bool without_trays(MPI_Comm comm, struct ept *t, int victim, int process)
 {
@@ -535,8 +539,8 @@ static void case_trays(MPI_Comm comm, struct ept *t)
 /** Bytes of a message that waits for its receive. */
 enum { OFFERED = 1 << 20 };
 
-/** A bcast that process 0 has begun when the first member of process 1 fails in it: what the root has
- * offered to that one is never received.  @return how it should end here */
+/** A bcast that process 0 has begun when the first member of process 1 fails in it: what the root
+ * has offered to that one is never received.  @return how it should end here */
 static int offer(round_t *r, MPI_Comm comm, char *data, bool blocks)
 {
     struct ept *t = r->t;
@@ -598,8 +602,8 @@ static void case_offered(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** Who has failed frees the communicator, the only one that it has with the root's endpoint, before or
- * after the root's offer comes; its endpoint lives on. */
+/** Who has failed frees the communicator, the only one that it has with the root's endpoint, before
+ * or after the root's offer comes; its endpoint lives on. */
 static void survive(MPI_Comm comm, struct ept *t, int order)
 {
     round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .class = MPI_SUCCESS};

@@ -11,11 +11,12 @@
 /**
  * @file
  *
- * Reductions whose result shows in which order it was put together: sums and products of floating-point
- * numbers and of complex ones, maxima with numbers that do not compare, a user's op that does not
- * commute.  The same call on the same communicator must give the same bits each time, and at all members,
- * while the communicator goes over from messages to memory of the node; and in all three forms, where
- * these are ours (Open MPI's own components associate each form differently).
+ * Reductions whose result shows in which order it was put together: sums and products of
+ * floating-point numbers and of complex ones, maxima with numbers that do not compare, a user's op
+ * that does not commute.  The same call on the same communicator must give the same bits each time,
+ * and at all members, while the communicator goes over from messages to memory of the node; and in
+ * all three forms, where these are ours (Open MPI's own components associate each form
+ * differently).
  *
  *   --rounds N  of each call (default 24)
  *

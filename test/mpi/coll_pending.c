@@ -12,9 +12,9 @@
  * @file
  *
  * Collectives that are under way beside each other, in any order: more nonblocking ones than fit,
- * blocking ones between them, persistent ones that each member starts in an order of its own, members
- * that come late or are not in MPI.  What is reduced are pairs, with an operation that does not
- * commute; types and operations are freed as soon as MPI allows.
+ * blocking ones between them, persistent ones that each member starts in an order of its own,
+ * members that come late or are not in MPI.  What is reduced are pairs, with an operation that does
+ * not commute; types and operations are freed as soon as MPI allows.
  *
  *   --operations N  of the random cases (default 150)
  *   --different 1   members call different things, and nothing else: the user is told
@@ -234,8 +234,8 @@ static int call(MPI_Comm comm, one_t *one, enum mode mode, MPI_Datatype type, MP
     }
 }
 
-/* Type and operation are gone when this returns, but for what MPI keeps; stock Open MPI keeps nothing
- * for persistent ones. */
+/* Type and operation are gone when this returns, but for what MPI keeps; stock Open MPI keeps
+ * nothing for persistent ones. */
 static void one_call(struct ept *t, MPI_Comm comm, one_t *one, enum mode mode)
 {
     EPT_OK(t, MPI_Type_contiguous(2, MPI_UINT64_T, &one->type));

@@ -17,7 +17,7 @@
 
 #include "comm_bridge.h"
 
-/* ---- messages and collectives across ---------------------------------------------------------- */
+/* ---- messages and collectives across --------------------------------------------------------- */
 
 /* Those of 0 ... num - 1 that are as even as mine is, in order, and the others. */
 struct sides even_and_odd(int num, int mine)

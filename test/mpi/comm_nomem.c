@@ -15,9 +15,9 @@
  * once (test/lib/fail_alloc.c), at the first, the second and the last rank.  Either all ranks get
  * the communicator or none does, nobody hangs, and the parent works on.  Constructors in which
  * libmpi gathers something first (MPI_Comm_split) are none of these: its collectives tell nobody.
- * Endpoints from a communicator of endpoints, groups that meet, and merges are: whose collectives on
- * the parent have failed leaves it, so the parent is a new one each time.  If that was the last of
- * them, others may have the communicator, in which the first collective fails.
+ * Endpoints from a communicator of endpoints, groups that meet, and merges are: whose collectives
+ * on the parent have failed leaves it, so the parent is a new one each time.  If that was the last
+ * of them, others may have the communicator, in which the first collective fails.
  *
  * EPT-LIBS: -ldl
  *

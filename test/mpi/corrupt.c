@@ -22,7 +22,8 @@
  *   --how context  likewise, of a communicator that nobody can have made
  *   --how number   likewise, an answer to nothing that has ever been asked
  *   --how back     rank 0 has not read the last message, and then it is not there any more
- *   --how random   the process of ranks 2 and 3 writes random words (--seed) anywhere in its segment,
+ *   --how random   the process of ranks 2 and 3 writes random words (--seed) anywhere in its
+ *   segment,
  *                  while all exchange messages: whatever comes of that, nobody waits for ever
  *
  * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c, btl_epshm_node_progress.c

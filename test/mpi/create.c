@@ -498,7 +498,8 @@ static void case_tag_ub(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* The last communicator of an endpoint goes before all of its answers have: they do all the same. */
+/* The last communicator of an endpoint goes before all of its answers have: they do all the
+ * same. */
 static void case_owed(MPI_Comm comm, struct ept *t)
 {
     enum { SENDS = 100, TAG = 3 };

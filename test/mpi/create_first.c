@@ -15,7 +15,8 @@
  * before our functions are in their places.  opal_progress_register, which is called on the way
  * there, is held up until the other thread has had its chance.
  *
- *   --limit N  pml_epml_max_endpoints of this run: two threads, again and again, want more than half
+ *   --limit N  pml_epml_max_endpoints of this run: two threads, again and again, want more than
+ *   half
  *              of them each at the same time
  *
  * Guards: pml_epml_serve.c

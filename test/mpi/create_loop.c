@@ -57,8 +57,8 @@ static void case_flat(MPI_Comm comm, struct ept *t)
 {
     int rounds = (int) ept_option_long("rounds", 1000);
     int num = ept_count(t, (int) ept_option_long("num", 2));
-    /* What threads' own heaps come to touch while blocks come and go settles after some 1500 rounds, at
-     * 4 MiB: 4000 rounds take no more. */
+    /* What threads' own heaps come to touch while blocks come and go settles after some 1500
+     * rounds, at 4 MiB: 4000 rounds take no more. */
     long slack = ept_option_long("slack", 64), resident_slack = slack + 5120;
     struct usage before = {0}, after;
     int slot = 0, highest = 0;

@@ -431,8 +431,8 @@ static void no_files(int who, bool recover)
     }
     tell_time(start);
     if (1 == who) {
-        /* Both have noticed while there were none.  (Who connects has noticed by itself, and the third
-         * one, which wants to reach it meanwhile, would lose it as well.) */
+        /* Both have noticed while there were none.  (Who connects has noticed by itself, and the
+         * third one, which wants to reach it meanwhile, would lose it as well.) */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (0 != limit) {

@@ -18,7 +18,8 @@
  *   --ep N        endpoints per process
  *   --how WAY     what the survivors are at: see the table ways
  *   --errors return | fatal
- *   --end finalize | apart | leave   how the survivors end; leave: without MPI_Finalize, whose fence the
+ *   --end finalize | apart | leave   how the survivors end; leave: without MPI_Finalize, whose
+ *   fence the
  *                            launcher may never complete after a death, and with status 0: where
  *                            several survivors abort, prterun 3.0.8 ends the job once for each of
  *                            them, and corrupts its heap or hangs; apart: the second process

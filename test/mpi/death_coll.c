@@ -11,16 +11,16 @@
 /**
  * @file
  *
- * A process dies in a collective: before any of its members has come, when some have, when all have and
- * wait for others, when they are through, or whenever it is while calls follow each other; of each
- * kind, in each form, of each length, with roots anywhere.  One process after the other dies, the last
- * one first, each in another call; those that are left make a communicator of their own before each,
- * in which the ranks of a process do not always follow each other.  Processes have two endpoints or
- * three.
+ * A process dies in a collective: before any of its members has come, when some have, when all have
+ * and wait for others, when they are through, or whenever it is while calls follow each other; of
+ * each kind, in each form, of each length, with roots anywhere.  One process after the other dies,
+ * the last one first, each in another call; those that are left make a communicator of their own
+ * before each, in which the ranks of a process do not always follow each other.  Processes have two
+ * endpoints or three.
  *
- * Who survives gets its result, and that is right, or MPI_ERR_PROC_FAILED, within the time; where the
- * call waits for all, and not all of the dead had come, nobody gets a result.  The next call fails at
- * all, and the communicator can be freed.
+ * Who survives gets its result, and that is right, or MPI_ERR_PROC_FAILED, within the time; where
+ * the call waits for all, and not all of the dead had come, nobody gets a result.  The next call
+ * fails at all, and the communicator can be freed.
  *
  *   --ep N      endpoints of each second process; the others have one more
  *   --first N   which calls: as many as there are deaths, from the N-th of a list on
@@ -88,7 +88,8 @@ typedef struct call_t {
     enum form form;
     enum phase phase;
     int count;
-    int warm; /**< barriers and long bcasts before: with some there is memory of the node for both */
+    int warm; /**< barriers and long bcasts before: with some there is memory of the node for both
+               */
 } call_t;
 
 /** A member in a round. */
@@ -261,7 +262,8 @@ static int once(member_t *m, const call_t *call)
     return rc;
 }
 
-/** Again and again, until it fails.  Who only gives need not notice a loss: all meet now and then. */
+/** Again and again, until it fails.  Who only gives need not notice a loss: all meet now and
+ * then. */
 static int again(member_t *m, const call_t *call, int calls)
 {
     const int rc = once(m, call);
@@ -281,7 +283,8 @@ static int first_of(int of)
     return rank;
 }
 
-/** A communicator of the processes up to the one that is to die: by process, or one of each in turn. */
+/** A communicator of the processes up to the one that is to die: by process, or one of each in
+ * turn. */
 static MPI_Comm make(MPI_Comm world, int round, int victim)
 {
     int ranks[MOST_RANKS], count = 0, rc;

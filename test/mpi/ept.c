@@ -139,9 +139,9 @@ void ept_phase(struct ept *t, const char *format, ...)
     va_end(args);
 }
 
-/* The time-out: every process says where its ranks are, waits until the others have done so too (the
- * runner wants more time, to take the stacks, and ends all then), and leaves without cleaning up:
- * whatever hangs would hang MPI_Finalize as well. */
+/* The time-out: every process says where its ranks are, waits until the others have done so too
+ * (the runner wants more time, to take the stacks, and ends all then), and leaves without cleaning
+ * up: whatever hangs would hang MPI_Finalize as well. */
 static void on_alarm(int signum)
 {
     const char *linger = getenv("EPT_LINGER");

@@ -283,8 +283,8 @@ typedef void (*ept_handle_fn_t)(MPI_Comm comm, struct ept *t, int index, void *c
 void ept_on_each(struct ept *t, MPI_Comm comms[], int num, ept_handle_fn_t fn, void *context);
 
 /**
- * Each member sends a message to each other one: what endpoints need memory for when they first hear
- * of each other is there afterwards.
+ * Each member sends a message to each other one: what endpoints need memory for when they first
+ * hear of each other is there afterwards.
  */
 void ept_meet(MPI_Comm comm, struct ept *t);
 

@@ -179,8 +179,8 @@ static void probe_for(double seconds, bool until_done)
     }
 }
 
-/** More receives fail than there are buffers: they are posted again, and others go on (main).  Their
- * messages are lost, which the numbers of those that follow tell. */
+/** More receives fail than there are buffers: they are posted again, and others go on (main).
+ * Their messages are lost, which the numbers of those that follow tell. */
 static void received(void)
 {
     const int count = 12;

@@ -12,10 +12,10 @@
 /**
  * @file
  *
- * Atomic mode: of writes of all ranks to the same bytes one is there in the end, whole, and reads in
- * between see one write, whole; though a write is of so many pieces that the system takes it in
- * several calls.  Blocking and nonblocking; other handles of the process are opened and closed on the
- * same file meanwhile.
+ * Atomic mode: of writes of all ranks to the same bytes one is there in the end, whole, and reads
+ * in between see one write, whole; though a write is of so many pieces that the system takes it in
+ * several calls.  Blocking and nonblocking; other handles of the process are opened and closed on
+ * the same file meanwhile.
  *
  * Guards: locks.c
  */

@@ -12,9 +12,9 @@
 /**
  * @file
  *
- * Files, blocking: explicit offsets, individual pointers and views, by one rank and by all, and what
- * a handle says of itself.  What is in a file in the end is looked at byte by byte, by the system's
- * own calls.
+ * Files, blocking: explicit offsets, individual pointers and views, by one rank and by all, and
+ * what a handle says of itself.  What is in a file in the end is looked at byte by byte, by the
+ * system's own calls.
  *
  * Guards: seam_file.c, copies.c, members.c
  */

@@ -12,12 +12,13 @@
 /**
  * @file
  *
- * Collective reads and writes of blocks that lie between those of others: of few bytes to many, with
- * more blocks than the system takes at once, out of memory with gaps, by members of which some have
- * nothing, or more than all others; up to the file's end and beyond; and of more than 2 GiB.
+ * Collective reads and writes of blocks that lie between those of others: of few bytes to many,
+ * with more blocks than the system takes at once, out of memory with gaps, by members of which some
+ * have nothing, or more than all others; up to the file's end and beyond; and of more than 2 GiB.
  *
  * Options: --large 1: the last, and nothing else
- *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few; counted
+ *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few;
+ *          counted
  *
  * Guards: crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
  */
@@ -268,7 +269,8 @@ static void case_end(MPI_Comm comm, struct ept *t)
     file_remove(comm, name);
 }
 
-/* One call with more than 2 GiB of one rank, out of a MiB of memory: blocks one behind the other. */
+/* One call with more than 2 GiB of one rank, out of a MiB of memory: blocks one behind the
+ * other. */
 static void case_large(MPI_Comm comm, struct ept *t)
 {
     enum { MIB = 1 << 20, COUNT = 2100 };
@@ -327,7 +329,8 @@ void test_process_begin(void)
     (void) MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level);
 }
 
-/** The engine's counters of this process, from when they are begun on; one of its ranks has them. */
+/** The engine's counters of this process, from when they are begun on; one of its ranks has
+ * them. */
 struct counters {
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handles[4];
@@ -378,8 +381,9 @@ static unsigned long long sent(MPI_Comm comm, struct ept *t, struct counters *co
     return all;
 }
 
-/** The last rank has count blocks of BLOCK bytes, every other one; all others have one large block behind
- * them, in the reverse order of ranks, so that a part of the file is not its own process's. */
+/** The last rank has count blocks of BLOCK bytes, every other one; all others have one large block
+ * behind them, in the reverse order of ranks, so that a part of the file is not its own
+ * process's. */
 static struct part headed(const struct ept *t, int rank, int count, int large)
 {
     enum { BLOCK = 512, STRIDE = 16 * BLOCK }; /* further than a read goes over what is between */
@@ -418,8 +422,8 @@ static unsigned long long sent_for(MPI_Comm comm, struct ept *t, int count, int 
     return between - before;
 }
 
-/* A short header beside large blocks: these stay where they are.  Many short blocks beside shorter ones are
- * sent, whoever has them. */
+/* A short header beside large blocks: these stay where they are.  Many short blocks beside shorter
+ * ones are sent, whoever has them. */
 static void case_headed(MPI_Comm comm, struct ept *t)
 {
     enum { LARGE = 2 << 20, SMALL = 200 << 10, MANY = 600 };

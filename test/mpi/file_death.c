@@ -11,13 +11,14 @@
 /**
  * @file
  *
- * A process dies while members write or read one file together, at some moment: collectively, with a
- * filetype that interleaves them, or in order.  One process after the other dies, the last one first;
- * those that are left make a communicator and a file of their own before each.
+ * A process dies while members write or read one file together, at some moment: collectively, with
+ * a filetype that interleaves them, or in order.  One process after the other dies, the last one
+ * first; those that are left make a communicator and a file of their own before each.
  *
- * Who survives has success, or MPI_ERR_PROC_FAILED, within the time; then the next call fails as well,
- * and the file can be closed, of which nothing is left then.  In the file is what POSIX makes of the writes: the bytes of all calls
- * that were successful anywhere, and of the one that failed here and there the old or the new ones.
+ * Who survives has success, or MPI_ERR_PROC_FAILED, within the time; then the next call fails as
+ * well, and the file can be closed, of which nothing is left then.  In the file is what POSIX makes
+ * of the writes: the bytes of all calls that were successful anywhere, and of the one that failed
+ * here and there the old or the new ones.
  *
  *   --ep N     endpoints of each process
  *   --first N  changes the moments

@@ -12,9 +12,9 @@
 /**
  * @file
  *
- * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and no file
- * is left that was not there; though only one member is wrong.  The communicator, and a file that is
- * open, work on.
+ * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and no
+ * file is left that was not there; though only one member is wrong.  The communicator, and a file
+ * that is open, work on.
  *
  * Guards: agreed.c, meetings.c, members.c, posix.c, reasons.c, seam_file.c, split.c
  */
@@ -133,7 +133,8 @@ static void case_folder(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Barrier(comm));
 }
 
-/* Who may not: all members, or one of them alone.  The user whom files are opened for is the thread's. */
+/* Who may not: all members, or one of them alone.  The user whom files are opened for is the
+ * thread's. */
 static void case_access(MPI_Comm comm, struct ept *t)
 {
     enum { NOBODY = 65534 };
@@ -328,7 +329,8 @@ static void case_limit(MPI_Comm comm, struct ept *t)
     file_remove(comm, name);
 }
 
-/* The first piece of a read cannot be stored; when that is said nobody is at the others any more. */
+/* The first piece of a read cannot be stored; when that is said nobody is at the others any
+ * more. */
 static void case_piece(MPI_Comm comm, struct ept *t)
 {
     enum { PAGE = 65536, PIECE = 1 << 20, COUNT = 17, STRIDE = PIECE + PAGE };

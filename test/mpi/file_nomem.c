@@ -13,9 +13,10 @@
  * @file
  *
  * One member has no memory for what it needs to open a file, or to read or write collectively: each
- * allocation of the library's in turn fails once (test/lib/fail_alloc.c), at the first and at the last
- * rank (with --of libmpi.so a certain one of ompio's).  A call succeeds at all or fails at all, nobody hangs, and no file of the program's is closed;
- * what has been read is right, and the next call as well.
+ * allocation of the library's in turn fails once (test/lib/fail_alloc.c), at the first and at the
+ * last rank (with --of libmpi.so a certain one of ompio's).  A call succeeds at all or fails at
+ * all, nobody hangs, and no file of the program's is closed; what has been read is right, and the
+ * next call as well.
  *
  * EPT-LIBS: -ldl
  *
@@ -93,7 +94,8 @@ static int anybody(MPI_Comm comm, int done)
     return done;
 }
 
-/* With MPI_MODE_DELETE_ON_CLOSE the file was there before: it goes if it has been open, and not else. */
+/* With MPI_MODE_DELETE_ON_CLOSE the file was there before: it goes if it has been open, and not
+ * else. */
 static void opens(MPI_Comm comm, struct ept *t, int victim, int amode)
 {
     const bool deletes = 0 != (amode & MPI_MODE_DELETE_ON_CLOSE);
@@ -164,8 +166,9 @@ static void moves(MPI_Comm comm, struct ept *t, int victim)
     free(data);
 }
 
-/* What ompio puts ranks together in, by their number: an element of it has 24 bytes.  (Other numbers
- * of members make it as long as other things that libmpi does not look whether it has got.) */
+/* What ompio puts ranks together in, by their number: an element of it has 24 bytes.  (Other
+ * numbers of members make it as long as other things that libmpi does not look whether it has
+ * got.) */
 static void case_groups(MPI_Comm comm, struct ept *t)
 {
     const bool victim = t->rank == t->size - 1;

@@ -12,9 +12,9 @@
 /**
  * @file
  *
- * Files, nonblocking: many reads and writes under way in all ranks at once, waited for and tested in
- * all forms, beside messages; the collective and split ones; a request that is given up before it
- * has ended; reads at the file's end.
+ * Files, nonblocking: many reads and writes under way in all ranks at once, waited for and tested
+ * in all forms, beside messages; the collective and split ones; a request that is given up before
+ * it has ended; reads at the file's end.
  *
  * Guards: io.c, nothing.c, posix.c, split.c
  */
@@ -287,9 +287,9 @@ static void case_given_up(MPI_Comm comm, struct ept *t)
     free(data);
 }
 
-/* Data that are converted, more than fit a buffer of ompio's: the file has them with the highest byte
- * first, and they come back.  One write is given up.  (With explicit offsets: 6.0.0rc2 moves an
- * individual pointer on by as many etypes as there are bytes.) */
+/* Data that are converted, more than fit a buffer of ompio's: the file has them with the highest
+ * byte first, and they come back.  One write is given up.  (With explicit offsets: 6.0.0rc2 moves
+ * an individual pointer on by as many etypes as there are bytes.) */
 static void case_converted(MPI_Comm comm, struct ept *t)
 {
     enum { INTS = 700000, LENGTH = INTS * (int) sizeof(int) };

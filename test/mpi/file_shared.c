@@ -13,8 +13,8 @@
  * @file
  *
  * Shared file pointers: each piece that is written by one is in the file once, whole, at a place of
- * its own; ordered ones are in the order of ranks; reads get each piece once.  Several files at once,
- * with names that are equal but for the folder.  Views that begin where the pointer is.
+ * its own; ordered ones are in the order of ranks; reads get each piece once.  Several files at
+ * once, with names that are equal but for the folder.  Views that begin where the pointer is.
  *
  * Guards: shared.c, shared_far.c, shared_word.c, split.c
  */

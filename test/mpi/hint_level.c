@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * mpix_thread_level at any time: what handles show, which of an endpoint's handles' levels is in force,
- * by the number of calls after which a thread gets the bias of the endpoint's lock (counted by MPI_T),
- * and that messages come while other threads change it.
+ * mpix_thread_level at any time: what handles show, which of an endpoint's handles' levels is in
+ * force, by the number of calls after which a thread gets the bias of the endpoint's lock (counted
+ * by MPI_T), and that messages come while other threads change it.
  *
  * Guards: pml_epml_hints.c, pml_epml_comms.c
  */

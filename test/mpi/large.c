@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Counts, displacements, strides and positions beyond 2^31, in the calls that MPI 4 has for them, on
- * endpoints, where Open MPI has them (6).
+ * Counts, displacements, strides and positions beyond 2^31, in the calls that MPI 4 has for them,
+ * on endpoints, where Open MPI has them (6).
  *
  * A message of more than 2 GiB takes no such memory: its buffer is one piece of a few megabytes,
- * mapped as often as it takes, but for the last page, which is a page of its own.  Layouts that only
- * reach far touch a few pages of an empty area.
+ * mapped as often as it takes, but for the last page, which is a page of its own.  Layouts that
+ * only reach far touch a few pages of an empty area.
  *
  * Guards: pml_epml_request_inline.h
  */

@@ -142,8 +142,8 @@ static void case_others_handle(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* All processes, and the endpoints of each; the first endpoint of a process is that itself, and passes
- * both.  Rank "wrong" has no place for the result, and nobody gets one; then it has. */
+/* All processes, and the endpoints of each; the first endpoint of a process is that itself, and
+ * passes both.  Rank "wrong" has no place for the result, and nobody gets one; then it has. */
 static void merge_processes(MPI_Comm comm, struct ept *t, int wrong)
 {
     MPI_Comm processes = MPI_COMM_NULL, own, merged = MPI_COMM_NULL;

@@ -291,8 +291,8 @@ static void case_automatic_buffer(MPI_Comm comm, struct ept *t)
 }
 
 /* Until all has been taken out of it.  6.0.0rc2 leaves the buffer locked if anything was in it, so
- * there is nothing to be sent afterwards; and its call that should leave the wait to a request waits
- * itself, so the messages must have been received. */
+ * there is nothing to be sent afterwards; and its call that should leave the wait to a request
+ * waits itself, so the messages must have been received. */
 static void case_flush(MPI_Comm comm, struct ept *t)
 {
     const MPI_Count room = MESSAGES * (BUFFERED + MPI_BSEND_OVERHEAD + 64);

@@ -424,7 +424,8 @@ static void case_blocking(MPI_Comm comm, struct ept *t)
             free(text);
             text = dump(t, comm, ALL);
         }
-        /* Another process may be in the next barrier already, of which the one that is blocked hears. */
+        /* Another process may be in the next barrier already, of which the one that is blocked
+         * hears. */
         LINES(t, 1, text, " 1 requests open, ");
         LINES(t, t->nlocal - 1, text, " 0 requests open, ");
         snprintf(line, sizeof(line), "communicator \"%s\": rank %d ", name, to);

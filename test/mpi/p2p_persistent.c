@@ -13,8 +13,8 @@
  *
  * Persistent requests: lists for MPI_Startall that mix communicators of one endpoint, endpoints of
  * different creations and ordinary communicators; thousands of restarts; requests that are freed
- * while they are active, or outlive their communicator; cancelled and started again.  And sends that
- * somebody tries to cancel.
+ * while they are active, or outlive their communicator; cancelled and started again.  And sends
+ * that somebody tries to cancel.
  *
  * Guards: pml_epml_start.c, pml_epml_request.c
  */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What the tests of partitioned requests share: each rank sends to the one above it, round the ring,
- * integers that say from whom, by which request, in which round and at which place they are.
+ * What the tests of partitioned requests share: each rank sends to the one above it, round the
+ * ring, integers that say from whom, by which request, in which round and at which place they are.
  */
 
 #ifndef EPT_PART_H

@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * Network contexts that are there before the first endpoint (pml_epml_reserve): listening sockets of this
- * process, counted before creations, with endpoints, and when these have gone; and the endpoints work.
+ * Network contexts that are there before the first endpoint (pml_epml_reserve): listening sockets
+ * of this process, counted before creations, with endpoints, and when these have gone; and the
+ * endpoints work.
  *
  *   --more N   so many has the first creation of --num endpoints (4) to open, and none a later one
  *

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Attributes of endpoints: keyvals that all share, values of each, those that are there from the beginning,
- * wrong use, and many threads that set, read and delete at once.
+ * Attributes of endpoints: keyvals that all share, values of each, those that are there from the
+ * beginning, wrong use, and many threads that set, read and delete at once.
  *
  * Guards: attributes.c, place.c, endpoint_attributes.c
  */
@@ -160,7 +160,8 @@ static void case_predefined(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* By which network: the provider that --net names, and an interface that this machine has; none without. */
+/* By which network: the provider that --net names, and an interface that this machine has; none
+ * without. */
 static void case_network(MPI_Comm comm, struct ept *t)
 {
     const char *net = ept_option("net", "");

@@ -11,16 +11,17 @@
 /**
  * @file
  *
- * Processes that are spawned with endpoints: what children are told by the info keys num_endpoints and
- * asp, that they begin with so many, meet their parents, and end; that what is wrong with a key is an
- * error for all parents, and nothing is started.
+ * Processes that are spawned with endpoints: what children are told by the info keys num_endpoints
+ * and asp, that they begin with so many, meet their parents, and end; that what is wrong with a key
+ * is an error for all parents, and nothing is started.
  *
- *   --child LETTER  this is a child: s it begins by MPIX_Init_endpoint, with as many as it is told; i by
+ *   --child LETTER  this is a child: s it begins by MPIX_Init_endpoint, with as many as it is told;
+ *   i by
  *                   MPI_Init; d as s, and the first one dies
- *   --die 1         a child dies: its sibling's threads, which wait for it, do not hang, nor do parents
- *   --env 1         what is said in the key env instead of PMIX_ENVAR
- *   --inherit N     what a child without a key is told (the launcher's environment has another number)
- *   --unselected 1  a run without pml/epml
+ *   --die 1         a child dies: its sibling's threads, which wait for it, do not hang, nor do
+ *   parents --env 1         what is said in the key env instead of PMIX_ENVAR
+ *   --inherit N     what a child without a key is told (the launcher's environment has another
+ *   number) --unselected 1  a run without pml/epml
  *
  * Guards: seam_spawn.c, errors.c
  */
@@ -41,7 +42,7 @@ enum { TOLD, ASP, IN_PROCESS, IN_JOB, SUM, APPNUM, PARENTS, MARK, CORES, FACTS }
 
 #    define CHILDREN_MAX 8
 
-/* ---- a child ----------------------------------------------------------------------------------- */
+/* ---- a child --------------------------------------------------------------------------------- */
 
 struct worker {
     pthread_t thread;
@@ -150,7 +151,7 @@ int test_process_init(int *argc, char ***argv)
     return provided;
 }
 
-/* ---- parents ----------------------------------------------------------------------------------- */
+/* ---- parents --------------------------------------------------------------------------------- */
 
 static char *own_path(void)
 {
@@ -361,8 +362,8 @@ static void case_unselected(MPI_Comm comm, struct ept *t)
     check_wrong(comm, t, "num_endpoints=0", "no number");
 }
 
-/* The launcher ends a job of which a process has died.  Its parents go on, or Open MPI's btl/tcp has seen
- * the end of a connection, and aborts. */
+/* The launcher ends a job of which a process has died.  Its parents go on, or Open MPI's btl/tcp
+ * has seen the end of a connection, and aborts. */
 static void case_death(MPI_Comm comm, struct ept *t)
 {
     char *argv[] = {"--child", "d", NULL};

@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * What the launcher was told: the number of endpoints and the thread level, before MPI has begun, while it
- * runs, and behind its end; as an attribute; and how many ranks share the process, in MPI_INFO_ENV.
+ * What the launcher was told: the number of endpoints and the thread level, before MPI has begun,
+ * while it runs, and behind its end; as an attribute; and how many ranks share the process, in
+ * MPI_INFO_ENV.
  *
  *   --number N, --told-level L  what is to come out
  *   --how i                     begin by MPI_Init, not with as many endpoints as were told

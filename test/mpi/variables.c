@@ -14,8 +14,8 @@
  * The performance variables of MPI_T: what is sent, by which way, what waits and what is dropped,
  * of an endpoint and of the process, against what the test does; which way collectives go.
  *
- * Guards: pml_epml_report.c, pml_epml_variables.c, pml_epml_counts.h, coll_epcoll_count.c, coll_epcoll_count.h,
- * coll_epcoll_variables.c
+ * Guards: pml_epml_report.c, pml_epml_variables.c, pml_epml_counts.h, coll_epcoll_count.c,
+ * coll_epcoll_count.h, coll_epcoll_variables.c
  */
 
 #include "ept.h"

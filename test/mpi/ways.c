@@ -17,7 +17,8 @@
  *   --way back   some have no way at all, and some that can be sent to cannot answer
  *   --way group as back, and groups of two make communicators: both get one or neither does
  *   --way later  a way that cannot be had for a while is waited for
- *   --way links  one direction is through shared memory, the other one through the network; of three
+ *   --way links  one direction is through shared memory, the other one through the network; of
+ *   three
  *                processes the first cannot share memory
  *
  * Guards: pml_epml_connection.c, pml_epml_transmit.c, pml_epml_transport.c, btl_epshm_node_peer.c,

@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * Rings beside a block (coll_epcoll_ahead.h): random operations of all threads with delays, in rings and
- * in slots; how far one may be ahead; members that call different things.  And from which call on
- * members use something (coll_epcoll_agree.h): the same at all, whoever is late, and never where one
- * has not got it.
+ * Rings beside a block (coll_epcoll_ahead.h): random operations of all threads with delays, in
+ * rings and in slots; how far one may be ahead; members that call different things.  And from which
+ * call on members use something (coll_epcoll_agree.h): the same at all, whoever is late, and never
+ * where one has not got it.
  *
  * Guards: coll_epcoll_ahead.h, coll_epcoll_agree.h
  */
@@ -165,7 +165,8 @@ static void case_random(void)
 
 /* ---- how far --------------------------------------------------------------------------------- */
 
-/** One alone, who waits for nobody: so far and no further; most of a ring is free before it goes on. */
+/** One alone, who waits for nobody: so far and no further; most of a ring is free before it goes
+ * on. */
 static void *go_ahead(void *argument)
 {
     epcoll_member_t member, other;
@@ -268,8 +269,9 @@ static void *differ(void *argument)
 
 static void case_different(void)
 {
-    static const char *names[] = {"a barrier among those in rings", "a word in a ring among barriers",
-                                  "different ones in rings", "different roots"};
+    static const char *names[] = {"a barrier among those in rings",
+                                  "a word in a ring among barriers", "different ones in rings",
+                                  "different roots"};
     static const uint32_t counts[] = {2, 3, 8};
 
     for (run.kind = 0; run.kind < 4; ++run.kind) {

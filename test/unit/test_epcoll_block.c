@@ -383,8 +383,8 @@ static void case_different(void)
 
 /**
  * Work of which something fails at a random place.  Who finds that breaks the block and closes all
- * pieces, then so does everyone who learns of it, while others still claim shares; whoever has closed
- * them may rely on it that nobody touches its piece any more.
+ * pieces, then so does everyone who learns of it, while others still claim shares; whoever has
+ * closed them may rely on it that nobody touches its piece any more.
  */
 static void *close_early(void *argument)
 {
@@ -491,8 +491,8 @@ static void case_size(void)
 }
 
 /**
- * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before: its
- * shares are there again.  Not if the block has broken: who has closed it has left it so.
+ * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before:
+ * its shares are there again.  Not if the block has broken: who has closed it has left it so.
  */
 static void case_again(void)
 {

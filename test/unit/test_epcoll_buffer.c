@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Parts of buffers of any two types (coll_epcoll_buffer.c) against a list of where each byte is: copied,
- * swapped, packed; by several threads at a time, with bounds in the middle of numbers; ranges that
- * end too late.
+ * Parts of buffers of any two types (coll_epcoll_buffer.c) against a list of where each byte is:
+ * copied, swapped, packed; by several threads at a time, with bounds in the middle of numbers;
+ * ranges that end too late.
  *
  * Guards: ompi/mca/coll/epcoll/data
  */
@@ -253,7 +253,8 @@ static void case_threads(void)
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/** Ints, and behind them a type of nothing, which is only a bound: libmpi says that there is no gap. */
+/** Ints, and behind them a type of nothing, which is only a bound: libmpi says that there is no
+ * gap. */
 static void check_far_bound(void)
 {
     const int count[] = {4, 1};

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Calls that handles count (coll_epcoll_count.c): one by one and together, while handles come and go, and
- * threads ask; and behind 2^32 of them.
+ * Calls that handles count (coll_epcoll_count.c): one by one and together, while handles come and
+ * go, and threads ask; and behind 2^32 of them.
  *
  * Guards: coll_epcoll_count.c
  */
@@ -34,8 +34,8 @@ static void *calloc_or_not(size_t count, size_t size)
 
 #include <time.h>
 
-/** Calls of a handle that comes and goes, and how often who asks is to see that there were more; if one
- * core is all there is for both, for so many seconds. */
+/** Calls of a handle that comes and goes, and how often who asks is to see that there were more; if
+ * one core is all there is for both, for so many seconds. */
 enum { MEMBERS = 3, CALLS = 1000, CHANGES = 100000, SECONDS = 3 };
 
 int mca_coll_epcoll_turn(epcoll_member_t *member)
@@ -85,7 +85,8 @@ static void case_sums(void)
             mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL);
         }
         mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN);
-        TAP_EQ(i + 1, mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+        TAP_EQ(i + 1,
+               mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL));
     }
     TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
     for (uint32_t i = 2 * MEMBERS; i-- > 0;) {

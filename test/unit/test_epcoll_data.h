@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Random MPI types, each with a list of where its bytes are, which is made beside it and owes nothing
- * to libmpi.  A program of these tests is one MPI process by itself.
+ * Random MPI types, each with a list of where its bytes are, which is made beside it and owes
+ * nothing to libmpi.  A program of these tests is one MPI process by itself.
  *
  * Guards: ompi/mca/coll/epcoll/data
  */

@@ -12,9 +12,9 @@
  * @file
  *
  * Reductions and scans of parts (coll_epcoll_reduce.c) against ones that take element by element:
- * intrinsic ops, and users' that do not commute; types with gaps, bounds below zero and elements that
- * are larger than a block; in place or not, some members left out.  Results are equal bit by bit,
- * and nothing but them is written.
+ * intrinsic ops, and users' that do not commute; types with gaps, bounds below zero and elements
+ * that are larger than a block; in place or not, some members left out.  Results are equal bit by
+ * bit, and nothing but them is written.
  *
  * Guards: ompi/mca/coll/epcoll/data
  */
@@ -230,7 +230,8 @@ static void case_scan(const kind_t *kind, bool exclusive)
     tap_case_done();
 }
 
-/** A reduce-scatter in place: what comes out goes where other elements are, by less than a block. */
+/** A reduce-scatter in place: what comes out goes where other elements are, by less than a
+ * block. */
 static void case_shifted(void)
 {
     enum { ALL = 6000, FROM = 100 };

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/base/pml_epml_backlog.h: queues of what waits, by peer.  Random programs
- * against a model, with and without memory for the table; and what each operation looks at, which
- * must not grow with the number of peers.
+ * Test of ompi/mca/pml/epml/base/pml_epml_backlog.h: queues of what waits, by peer.  Random
+ * programs against a model, with and without memory for the table; and what each operation looks
+ * at, which must not grow with the number of peers.
  *
  * Guards: pml_epml_backlog.h
  */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of what a thread does while it waits, ompi/mca/pml/epml/base/pml_epml_idle.h: how often, and that
- * a wait of more turns than a counter holds is counted once, and goes on as before.
+ * Test of what a thread does while it waits, ompi/mca/pml/epml/base/pml_epml_idle.h: how often, and
+ * that a wait of more turns than a counter holds is counted once, and goes on as before.
  *
  * Guards: pml_epml_idle.h
  */

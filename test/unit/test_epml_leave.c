@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left, each
- * once, whenever the memory ends; what is said of one that is not here yet.
+ * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left,
+ * each once, whenever the memory ends; what is said of one that is not here yet.
  *
  * Guards: pml_epml_leave.c
  */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: single cases of who gets the
- * bias, and
+ * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: single cases of who gets
+ * the bias, and
  *
  *   litmus  two threads that meet at the lock with full store buffers: finds a missing barrier;
  *   stress  more threads than cores, with random delays between the lock's accesses or without.

@@ -12,8 +12,8 @@
  * @file
  *
  * What the two tests of the biased lock share: the lock's header,
- * ompi/mca/pml/epml/base/pml_epml_biased_lock.h, compiled with a hook before each of its atomic accesses
- * and system calls, and short forms of the lock's calls.
+ * ompi/mca/pml/epml/base/pml_epml_biased_lock.h, compiled with a hook before each of its atomic
+ * accesses and system calls, and short forms of the lock's calls.
  *
  * A hook delays its thread at random, or lets it run in turns with store buffers modelled.
  * Run both tests under ThreadSanitizer too.

@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h, by threads that run in turns:
+ * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h, by threads that run in
+ * turns:
  *
  *   preempted  an owner that stands still while it comes in, and goes on under another owner;
  *   walks      threads that run one at a time, a few of the lock's atomic accesses each, in an

@@ -11,9 +11,10 @@
 /**
  * @file
  *
- * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: tables of cases, memory that runs
- * out, and scale.  What must not grow is asserted as counts of queues, buckets and allocations, not
- * as times.  Random programs: test_epml_match_random.c; promises: test_epml_promise.c.
+ * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: tables of cases, memory that
+ * runs out, and scale.  What must not grow is asserted as counts of queues, buckets and
+ * allocations, not as times.  Random programs: test_epml_match_random.c; promises:
+ * test_epml_promise.c.
  *
  * Guards: pml_epml_match.h, pml_epml_match_unexpected.h
  */

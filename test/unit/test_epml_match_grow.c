@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Test of the growth of the matching table, ompi/mca/pml/epml/base/pml_epml_match_table.h: no operation
- * looks at more than a few queues or allocates much, however many keys there are; and what is done
- * meanwhile.  Counts, no times.  Keys that come and go, and load: test_epml_match.c.
+ * Test of the growth of the matching table, ompi/mca/pml/epml/base/pml_epml_match_table.h: no
+ * operation looks at more than a few queues or allocates much, however many keys there are; and
+ * what is done meanwhile.  Counts, no times.  Keys that come and go, and load: test_epml_match.c.
  *
  * Guards: pml_epml_match_table.h
  */

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: long random programs in which
- * every answer is compared with a model that scans plain lists by MPI's rules, and in which the
- * table's inside is audited now and then.  Single cases and scale: test_epml_match.c.
+ * Test of the matching table, ompi/mca/pml/epml/base/pml_epml_match.h: long random programs in
+ * which every answer is compared with a model that scans plain lists by MPI's rules, and in which
+ * the table's inside is audited now and then.  Single cases and scale: test_epml_match.c.
  *
  * Guards: pml_epml_match.h, pml_epml_match_table.h, pml_epml_match_unexpected.h
  */

@@ -12,7 +12,8 @@
  * @file
  *
  * Test of mca_pml_epml_framework_present: of the names of PMLs those are left, in their order, that
- * Open MPI has, linked in or in files.  An Open MPI without UCX has no PML ucx, and to open it fails.
+ * Open MPI has, linked in or in files.  An Open MPI without UCX has no PML ucx, and to open it
+ * fails.
  *
  * Guards: pml_epml_framework.c
  */
@@ -27,7 +28,8 @@ static const mca_base_component_t ob1 = {.mca_component_name = "ob1"};
 static const mca_base_component_t ob = {.mca_component_name = "ob"};
 static const mca_base_component_t cm = {.mca_component_name = "cm"};
 
-/** At most three components, as MCA's generated list has them; Open MPI 6 lists where a pointer is */
+/** At most three components, as MCA's generated list has them; Open MPI 6 lists where a pointer
+ * is */
 static void expect(const mca_base_component_t **linked, const char *names, const char *expected)
 {
 #if OMPI_MAJOR_VERSION >= 6

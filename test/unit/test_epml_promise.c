@@ -12,8 +12,8 @@
  * @file
  *
  * Test of what a context promises to the matching table, epml_match_promise in
- * ompi/mca/pml/epml/base/pml_epml_match.h: what is left out, and that a broken promise does no harm.
- * Random programs that promise and break promises: test_epml_match_random.c.
+ * ompi/mca/pml/epml/base/pml_epml_match.h: what is left out, and that a broken promise does no
+ * harm. Random programs that promise and break promises: test_epml_match_random.c.
  *
  * Guards: pml_epml_match.h
  */

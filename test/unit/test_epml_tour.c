@@ -15,8 +15,9 @@
  * (pml_epml_rounds.h): whatever fails, with whom and in which exchange, all come back, all with an
  * error unless it was at the very end; and if nothing fails all have heard all.
  *
- * Members are threads, in webs made up (pml_epml_web.c); the collectives are a model: one that fails
- * with a member fails with those who wait in it, and so do all later ones of the communicator.
+ * Members are threads, in webs made up (pml_epml_web.c); the collectives are a model: one that
+ * fails with a member fails with those who wait in it, and so do all later ones of the
+ * communicator.
  *
  * Guards: pml_epml_tour.c, pml_epml_tour.h, pml_epml_web.c, pml_epml_web.h, pml_epml_rounds.h
  */
@@ -115,8 +116,8 @@ static void lose(model_t *model)
 }
 
 /** All members come, each with what it has; whoever wants it gets what is there in the end. */
-static int collective(handle_t *handle, void (*add)(void *, bool, const void *, int), const void *mine,
-                      void *result, int count)
+static int collective(handle_t *handle, void (*add)(void *, bool, const void *, int),
+                      const void *mine, void *result, int count)
 {
     model_t *model = handle->model;
     const int number = model->over;

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/create/pml_epml_web.c, over webs made up and by chance: what is known to
- * whom after each round, when that is all, ranks, and that the tree of communicators leads from
+ * Test of ompi/mca/pml/epml/create/pml_epml_web.c, over webs made up and by chance: what is known
+ * to whom after each round, when that is all, ranks, and that the tree of communicators leads from
  * everybody to everybody, in an order in which nobody waits in a circle.
  *
  * Guards: pml_epml_web.c, pml_epml_web.h
@@ -264,7 +264,8 @@ static void pass_on(const made_t *made, const epml_web_view_t views[], int comm,
     }
 }
 
-/** In the order of all: of a caller's two, the first stop comes first.  @return how many there are */
+/** In the order of all: of a caller's two, the first stop comes first.  @return how many there
+ * are */
 static int order_comms(const made_t *made, const epml_web_view_t views[], int order[])
 {
     bool placed[COMMS_MAX] = {false};

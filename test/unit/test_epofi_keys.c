@@ -25,7 +25,8 @@ static void end(side_t *side)
     side_end(side);
 }
 
-/** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to 15. */
+/** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to
+ * 15. */
 static void case_keyed(const pair_t *pair)
 {
     const mca_btl_epofi_secret_t secret = {

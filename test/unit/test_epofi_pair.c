@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and missing
- * messages, questions and answers, buffers that are held.  Two processes over tcp on the loopback
- * interface.  What a stranger could send is sent by the other process past btl/epofi.
+ * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and
+ * missing messages, questions and answers, buffers that are held.  Two processes over tcp on the
+ * loopback interface.  What a stranger could send is sent by the other process past btl/epofi.
  *
  * Guards: btl/epofi
  */

@@ -496,8 +496,8 @@ static void run_kept(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
-/** Two who were met at one host and port: the gate knows the one who was met last, also if it was met
- * before, and nobody's address has been forgotten. */
+/** Two who were met at one host and port: the gate knows the one who was met last, also if it was
+ * met before, and nobody's address has been forgotten. */
 static void run_met_again(const pair_t *pair)
 {
     const struct sockaddr_in place = {.sin_family = AF_INET,

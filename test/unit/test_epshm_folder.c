@@ -42,7 +42,8 @@ static int foreign_opens, names_read;
 
 /* ---- what is opened -------------------------------------------------------------------------- */
 
-/** The file's mode, an argument that is there only if a file may be made.  (Left alone otherwise.) */
+/** The file's mode, an argument that is there only if a file may be made.  (Left alone
+ * otherwise.) */
 #define MODE_OF(flags, mode)                     \
     do {                                         \
         va_list arguments;                       \

@@ -283,7 +283,8 @@ static void case_again(void)
     end();
 }
 
-/** It comes when the memory is wanted back already: then it is waited for, and the rest is copied. */
+/** It comes when the memory is wanted back already: then it is waited for, and the rest is
+ * copied. */
 static void case_reading(void)
 {
     epshm_lane_ring_t *ring;

@@ -65,8 +65,8 @@ static void *peek(const epshm_lane_ring_t *ring)
     return NULL == cell ? NULL : ((const epshm_loan_cell_t *) cell->data)->address;
 }
 
-/** Each recall passes a barrier.  Without one nothing goes wrong on a machine that is quick to empty
- * its store buffers; ../model/loan.c shows what would. */
+/** Each recall passes a barrier.  Without one nothing goes wrong on a machine that is quick to
+ * empty its store buffers; ../model/loan.c shows what would. */
 static void recall(const epshm_lane_writer_t *writer)
 {
     const uint64_t before = atomic_load_explicit(&barriers, memory_order_relaxed);

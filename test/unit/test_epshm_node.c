@@ -439,8 +439,8 @@ static int send_whole(side_t *side, uint64_t number, size_t size)
                                  size - size / 2, MCA_BTL_EP_TAG);
 }
 
-/** Where there is no memory for areas but for those who need them, messages that would only be faster
- * there go in cells, and whoever sends them does not ask for it again and again. */
+/** Where there is no memory for areas but for those who need them, messages that would only be
+ * faster there go in cells, and whoever sends them does not ask for it again and again. */
 static void case_wanted_area(const pair_t *pair)
 {
     enum { COUNT = 1000 };

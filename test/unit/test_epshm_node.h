@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What the tests of btl/epshm's node side share: a pair of processes, what they tell each other, and
- * the component opened in each of them without any MPI.
+ * What the tests of btl/epshm's node side share: a pair of processes, what they tell each other,
+ * and the component opened in each of them without any MPI.
  *
  * Every case runs in two fresh processes, so that none inherits a segment.
  */

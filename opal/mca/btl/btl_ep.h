@@ -16,8 +16,8 @@
  *
  * A stock BTL has one module per device, shared by all threads, progressed by one component-wide
  * loop.  An endpoint BTL has a module for each MPI endpoint, created and destroyed with it,
- * progressed alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send, arrive
- * through mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
+ * progressed alone.  Nothing else differs: messages leave through btl_sendi/btl_alloc/btl_send,
+ * arrive through mca_btl_base_active_message_trigger[tag], bulk data moves through btl_get.
  *
  * Thread safety, for every function that takes a module and does not say otherwise: the caller
  * serializes all calls on one module; calls on different modules may run at the same time.
@@ -37,8 +37,8 @@ BEGIN_C_DECLS
 /** Raised whenever a structure or a rule of this file changes. */
 #define MCA_BTL_EP_ABI 8
 
-/** The version of a component of ours, not of the Open MPI that it is built for: configure gives the
- * three numbers, with commas between them. */
+/** The version of a component of ours, not of the Open MPI that it is built for: configure gives
+ * the three numbers, with commas between them. */
 #define MCA_BTL_EP_VERSION MCA_BTL_EP_MAKE_VERSION(EP_VERSION_NUMBERS)
 #define MCA_BTL_EP_MAKE_VERSION(...) MCA_BASE_MAKE_VERSION(component, __VA_ARGS__)
 
@@ -199,8 +199,8 @@ typedef void (*mca_btl_ep_abandon_fn_t)(struct mca_btl_ep_module_t *module,
  * The owner cannot send to a peer and never will: let the peer find out, when it asks, that this
  * module is lost to it.  NULL: cannot be.
  *
- * @param[in] address  the peer module's, as for ep_connect.  NULL: all peers', those that come later
- *                     included; this takes no memory.  What is sent here is not read any more
+ * @param[in] address  the peer module's, as for ep_connect.  NULL: all peers', those that come
+ *                     later included; this takes no memory.  What is sent here is not read any more
  */
 typedef void (*mca_btl_ep_refuse_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
                                        size_t length);
@@ -323,13 +323,14 @@ typedef struct mca_btl_ep_module_t {
      * it is memory that only this job's processes can write to. */
     uint64_t ep_source;
 
-    /** Set by the owner while a message is being delivered: no sender that is sound can have sent it,
-     * so one may be missing that somebody waits for.  A transport that does not prove whose messages
-     * are gives the sender up (ep_lost, ep_lost_sender) and clears it; others need not look. */
+    /** Set by the owner while a message is being delivered: no sender that is sound can have sent
+     * it, so one may be missing that somebody waits for.  A transport that does not prove whose
+     * messages are gives the sender up (ep_lost, ep_lost_sender) and clears it; others need not
+     * look. */
     bool ep_nonsense;
 
-    /** Messages between this module and another one that lives are lost, and the two are lost to each
-     * other for good: not to be given to another endpoint. */
+    /** Messages between this module and another one that lives are lost, and the two are lost to
+     * each other for good: not to be given to another endpoint. */
     bool ep_worn;
 
     /** The blob by which other modules of this component reach this one; constant. */
@@ -391,8 +392,8 @@ typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell
 typedef int (*mca_btl_ep_network_fn_t)(char *provider, char *interface);
 
 /**
- * Can what the user has asked for be right?  For who makes no module yet, and would not see a mistake
- * before the job is larger.  Thread safe.
+ * Can what the user has asked for be right?  For who makes no module yet, and would not see a
+ * mistake before the job is larger.  Thread safe.
  *
  * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying what is wrong
  */

@@ -32,8 +32,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/** Turns of each way in the first trial, and in the longest: what has been copied the one way leaves
- * its traces, lines in another cache, in buffers that come again after many turns. */
+/** Turns of each way in the first trial, and in the longest: what has been copied the one way
+ * leaves its traces, lines in another cache, in buffers that come again after many turns. */
 #define EP_PACE_TRIAL 5
 #define EP_PACE_TRIAL_MOST 80
 
@@ -124,8 +124,8 @@ static inline bool ep_pace_is_clear(const ep_pace_t *pace, uint32_t turns)
            || (EP_PACE_SLOW == turns && pace->best[1] > mean + mean / 2);
 }
 
-/** A measured turn: its time counts as at most so many times the best one's, since somebody else may
- * have had the core. */
+/** A measured turn: its time counts as at most so many times the best one's, since somebody else
+ * may have had the core. */
 #define EP_PACE_CLIP 8
 
 static inline void ep_pace_measured(ep_pace_t *pace, uint64_t ticks, size_t units)

@@ -96,7 +96,8 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     free(handle);
 }
 
-/** The layout, and, where some process has two members, the block: in our process there may be one. */
+/** The layout, and, where some process has two members, the block: in our process there may be
+ * one. */
 static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_t *here)
 {
     int rc = mca_coll_epcoll_layout_get(wide->super.comm, EPCOLL_KEY_LAYOUT, &wide->layout);
@@ -108,8 +109,8 @@ static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_
     return rc;
 }
 
-/** A handle is being made: the block of its process, the layout, and the module, which may fail at all
- * members or at none.  Where no process has two members we serve nothing. */
+/** A handle is being made: the block of its process, the layout, and the module, which may fail at
+ * all members or at none.  Where no process has two members we serve nothing. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;

@@ -13,9 +13,9 @@
  *
  * Modules: which functions libmpi calls for a communicator.
  *
- * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into the
- * communicator's table when it is enabled, and puts back what was there when it is disabled, which
- * comes before those below are disabled: they hold nothing of each other.
+ * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into
+ * the communicator's table when it is enabled, and puts back what was there when it is disabled,
+ * which comes before those below are disabled: they hold nothing of each other.
  *
  * Tests: coll_move, coll_reduce, coll_life
  */
@@ -159,8 +159,8 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
         module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
     }
 
-/** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's ranks follow
- * each other all calls have programs. */
+/** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
+ * ranks follow each other all calls have programs. */
 static bool needs_below(const mca_coll_epcoll_handle_t *handle)
 {
     return OMPI_MAJOR_VERSION >= 6

@@ -63,8 +63,8 @@ static const ep_parameter_t parameters[] = {
      .help = "Bytes of such a part, at least"},
     {.name = "shelf_size", STORAGE(shelf_size), .preset = 1 << 20, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Bytes of the node's memory through which a member passes on what is longer than a few "
-             "KiB, where all members are on one node; of more than 16 members, less (0: by "
+     .help = "Bytes of the node's memory through which a member passes on what is longer than a "
+             "few KiB, where all members are on one node; of more than 16 members, less (0: by "
              "messages)"},
     {.name = "shelf_least", STORAGE(shelf_least), .preset = 4097, .low = 1, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
@@ -102,7 +102,7 @@ bool mca_coll_epcoll_parameters_right(void)
     if (ep_parameters_right(parameters, &fault)) {
         return true;
     }
-    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "out of range", true, fault.name, fault.value,
-                                fault.low, fault.high);
+    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "out of range", true, fault.name,
+                                fault.value, fault.low, fault.high);
     return false;
 }

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Performance variables: calls of each collective by each way.  Each is there twice, for the process
- * (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that is not
- * served here it is the process's).  docs/variables.md has the list.
+ * Performance variables: calls of each collective by each way.  Each is there twice, for the
+ * process (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that
+ * is not served here it is the process's).  docs/variables.md has the list.
  *
  * Tests: variables, install/files
  */

@@ -57,8 +57,8 @@ static const ep_parameter_t parameters[] = {
      .help = "Number of endpoints that may live in one process at a time"},
     {.name = "reserve", STORAGE(reserve), .preset = 0, .high = EPML_MAX_ENDPOINTS,
      .unit = "network contexts", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Network contexts that each process of a job which needs the network opens in MPI_Init, "
-             "so that its first endpoints need not; no more than the network has"},
+     .help = "Network contexts that each process of a job which needs the network opens in "
+             "MPI_Init, so that its first endpoints need not; no more than the network has"},
     {.name = "cores", STORAGE(cores), .find_preset = find_cores,
      .flags = MCA_BASE_VAR_FLAG_DEFAULT_ONLY, .scope = MCA_BASE_VAR_SCOPE_CONSTANT,
      .level = OPAL_INFO_LVL_3,
@@ -98,8 +98,8 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_6,
      .help = "Milliseconds that MPI_Finalize waits for the other processes where this one has lost "
              "an endpoint of another process"},
-    {.name = "coll", STORAGE(coll_components), .preset_text = "epcoll,tuned,basic,libnbc,inter,self",
-     FIXED, .level = OPAL_INFO_LVL_6,
+    {.name = "coll", STORAGE(coll_components),
+     .preset_text = "epcoll,tuned,basic,libnbc,inter,self", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Comma separated list of the collective components that may serve endpoint "
              "communicators (ours, and those that use nothing but point-to-point messages)"},
     {.name = "verbose", STORAGE(verbose), .preset = 0, SETTABLE, .level = OPAL_INFO_LVL_3,

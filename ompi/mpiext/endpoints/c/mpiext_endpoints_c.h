@@ -97,10 +97,10 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
  *
  * A caller is one endpoint, or process: two different communicators are of the same one.  The first
  * endpoint of a process is the process.  The new communicator is one of endpoints, also where only
- * processes have called (a process then has an endpoint made for it).  Ranks: processes in the order
- * of the communicator with the most processes, then of those behind it; the members that are in one
- * process follow each other.  Nothing cached is passed on; the error handler is that of comm1, or of
- * comm2.
+ * processes have called (a process then has an endpoint made for it).  Ranks: processes in the
+ * order of the communicator with the most processes, then of those behind it; the members that are
+ * in one process follow each other.  Nothing cached is passed on; the error handler is that of
+ * comm1, or of comm2.
  *
  * Thread safety: as any collective call, one at a time on a given handle; merges of communicators
  * that do not hang together may run at the same time.
@@ -118,9 +118,9 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
  * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Comm_create_endpoints
  *
  * Errors are raised through comm1's error handler, or comm2's.  A mistake of one member is an error
- * on every member that hangs together with it by valid communicators; no member is left waiting, but
- * where the owner of another endpoint's handle calls with it, too, and where a process has no memory
- * for a message (docs/merge.md).
+ * on every member that hangs together with it by valid communicators; no member is left waiting,
+ * but where the owner of another endpoint's handle calls with it, too, and where a process has no
+ * memory for a message (docs/merge.md).
  *
  * Source: Hybrid Programming Working Group, August 2011, section 0.3.2 (MPI_COMM_MERGE).
  */
@@ -156,7 +156,7 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_support(int *flag);
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoints_error_class(void);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_error_class(void);
 
-/* ---- endpoints from the beginning on, and threads that are attached to them ------------------- */
+/* ---- endpoints from the beginning on, and threads that are attached to them ------------------ */
 
 /** An endpoint that a process has had since it began MPI; local to the process. */
 typedef struct mpix_endpoint_t *MPIX_Endpoint;
@@ -171,7 +171,8 @@ typedef struct mpix_endpoint_t *MPIX_Endpoint;
  * the three, as long as their calls come to this library.  Collective over the job's processes.
  * There are four communicators then, in all of them:
  *
- *   MPIX_COMM_ENDPOINTS  all endpoints, in the order of MPI_COMM_WORLD and, within a process, of the
+ *   MPIX_COMM_ENDPOINTS  all endpoints, in the order of MPI_COMM_WORLD and, within a process, of
+ *   the
  *                        array
  *   MPI_COMM_WORLD       the first endpoint of each process, as before
  *   MPIX_COMM_PROCESS    the endpoints of this process
@@ -230,7 +231,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_detach(void);
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_COMM  no valid communicator
- * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Thread_attach; the thread stays where
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Thread_attach; the thread stays
+ * where
  *         it was
  *
  * Source: draft of chapter 12 for MPI 3 (MPI_Thread_attach); MPI Forum, ticket 311.
@@ -258,12 +260,12 @@ MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_self(void);
 #define MPIX_COMM_SELF (MPIX_Comm_self())
 
 /**
- * Keyvals of endpoint attributes, which all endpoints of the process share; local to it.  There are no
- * callbacks: endpoints are neither duplicated nor freed, and what is set when MPI ends is dropped.
- * Any thread.
+ * Keyvals of endpoint attributes, which all endpoints of the process share; local to it.  There are
+ * no callbacks: endpoints are neither duplicated nor freed, and what is set when MPI ends is
+ * dropped. Any thread.
  *
- * @param[inout] keyval  of the user's.  Freed, it becomes MPI_KEYVAL_INVALID; values that are set can
- *                       still be read and deleted by who has kept its number
+ * @param[inout] keyval  of the user's.  Freed, it becomes MPI_KEYVAL_INVALID; values that are set
+ *                       can still be read and deleted by who has kept its number
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_ARG     keyval is NULL
@@ -281,13 +283,14 @@ MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_free_keyval(int *keyval);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_free_keyval(int *keyval);
 
 /**
- * Attributes of an endpoint.  Local; any thread, for any endpoint of the process: who reads sees what the
- * last one has set.
+ * Attributes of an endpoint.  Local; any thread, for any endpoint of the process: who reads sees
+ * what the last one has set.
  *
  * @param[in]  endpoint  one of MPIX_Init_endpoint's
  * @param[in]  value     set: the pointer that is kept
  * @param[out] value     get: address of the pointer that is set to it; unchanged without one.  What
- *                       Fortran has set, an MPI_Aint, is pointed to; Fortran gets a pointer as an integer
+ *                       Fortran has set, an MPI_Aint, is pointed to; Fortran gets a pointer as an
+ *                       integer
  * @param[out] flag      get: 1 if there is a value, else 0
  *
  * @retval MPI_SUCCESS     also where there is nothing to delete
@@ -313,8 +316,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_delete_attr(MPIX_Endpoint endpoint, i
 /**
  * An endpoint as Fortran has it, and back.  Local; any thread; no error.
  *
- * @return c2f: 0 for MPIX_ENDPOINT_NULL, -1 for no endpoint of this process.  f2c: MPIX_ENDPOINT_NULL for
- *         these, and for what c2f has never returned
+ * @return c2f: 0 for MPIX_ENDPOINT_NULL, -1 for no endpoint of this process.  f2c:
+ *         MPIX_ENDPOINT_NULL for these, and for what c2f has never returned
  */
 MPIX_ENDPOINTS_DECLSPEC MPI_Fint MPIX_Endpoint_c2f(MPIX_Endpoint endpoint);
 MPIX_ENDPOINTS_DECLSPEC MPI_Fint PMPIX_Endpoint_c2f(MPIX_Endpoint endpoint);
@@ -322,11 +325,11 @@ MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint MPIX_Endpoint_f2c(MPI_Fint endpoint);
 MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint PMPIX_Endpoint_f2c(MPI_Fint endpoint);
 #endif
 
-/** Predefined keyvals: the highest thread level that there is, and the endpoint's own (pointers to int); its
- * number in the process (likewise); the cores that the process may use, as a list like "0-3,8"
- * (pointer to char); the NUMA node, by the system's number, that has all of these (pointer to int;
- * no value if there are several); libfabric's provider and the interface by which others reach it
- * (pointers to char; no value as long as nobody has to).  They do not change. */
+/** Predefined keyvals: the highest thread level that there is, and the endpoint's own (pointers to
+ * int); its number in the process (likewise); the cores that the process may use, as a list like
+ * "0-3,8" (pointer to char); the NUMA node, by the system's number, that has all of these (pointer
+ * to int; no value if there are several); libfabric's provider and the interface by which others
+ * reach it (pointers to char; no value as long as nobody has to).  They do not change. */
 #define MPIX_MAX_THREAD_LEVEL 0x4560
 #define MPIX_CURRENT_THREAD_LEVEL 0x4561
 #define MPIX_ENDPOINT_INDEX 0x4562
@@ -360,8 +363,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_num_endpoints(MPI_Comm comm, int *num_ep,
  * @param[out] optimal  as many as the process has cores (its affinity mask, and what its control
  *                      group grants), but no more than the network serves well
  * @param[out] maximum  as many as there may be: parameter pml_epml_max_endpoints, what the network
- *                      has, and descriptors; not less than optimal.  Both are 0 if this run can have
- *                      none (MPIX_Query_endpoints_support)
+ *                      has, and descriptors; not less than optimal.  Both are 0 if this run can
+ *                      have none (MPIX_Query_endpoints_support)
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_COMM  parent is no valid communicator
@@ -375,11 +378,11 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
                                                          int *maximum);
 
 /**
- * With how many endpoints was this process started, and with which thread level?  epmpirun -endpoints (or
- * -asp) and -threadlevel say so, or the user, by the variables MPIX_ENDPOINTS and MPIX_THREAD_LEVEL (0 to
- * 3); and who has spawned it, by the info keys num_endpoints and asp.  Nobody is bound by it: a
- * program may hand it to MPIX_Init_endpoint or MPIX_Comm_create_endpoints.  Local; any thread, also
- * before MPI has begun and behind its end.
+ * With how many endpoints was this process started, and with which thread level?  epmpirun
+ * -endpoints (or -asp) and -threadlevel say so, or the user, by the variables MPIX_ENDPOINTS and
+ * MPIX_THREAD_LEVEL (0 to 3); and who has spawned it, by the info keys num_endpoints and asp.
+ * Nobody is bound by it: a program may hand it to MPIX_Init_endpoint or MPIX_Comm_create_endpoints.
+ * Local; any thread, also before MPI has begun and behind its end.
  *
  * @param[out] number        1 or more; 0: nothing was said, or no number
  * @param[out] thread_level  MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE; -1: likewise
@@ -393,13 +396,14 @@ MPIX_ENDPOINTS_DECLSPEC int MPIX_Query_endpoints_told(int *number, int *thread_l
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_told(int *number, int *thread_level);
 
 /**
- * The keyval of an attribute of MPI_COMM_WORLD (pointer to int, as of all predefined ones): how many endpoints
- * this process may have.  It is what the launcher was told, or else as many as
+ * The keyval of an attribute of MPI_COMM_WORLD (pointer to int, as of all predefined ones): how
+ * many endpoints this process may have.  It is what the launcher was told, or else as many as
  * MPIX_Query_endpoints_number has as the maximum at the first question; 1 where there can be none.
  * Other communicators do not have it.  Any thread; MPI_KEYVAL_INVALID: MPI has not begun, or has
  * ended, or there is no memory.
  *
- * Source: the slides of the MPI Forum's hybrid working group, "MPI3 Hybrid": attribute MPI_ENDPOINTS.
+ * Source: the slides of the MPI Forum's hybrid working group, "MPI3 Hybrid": attribute
+ * MPI_ENDPOINTS.
  */
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoints_keyval(void);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_keyval(void);

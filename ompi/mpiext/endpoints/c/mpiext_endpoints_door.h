@@ -159,8 +159,8 @@ typedef struct mpix_endpoints_work_t {
 
 /** What becomes of a guest's request. */
 typedef struct mpix_endpoints_request_ops_t {
-    /** MPI_Start, of a persistent one.  @return MPI_SUCCESS; MPIX_ENDPOINTS_OVER: and it is over already,
-     * without error, so nobody ends it any more; or an error code: not started */
+    /** MPI_Start, of a persistent one.  @return MPI_SUCCESS; MPIX_ENDPOINTS_OVER: and it is over
+     * already, without error, so nobody ends it any more; or an error code: not started */
     int (*start)(void *context);
 
     /** The request is over, and so is what it stands for; by the thread that frees it, or that ends
@@ -208,15 +208,16 @@ typedef struct mpix_endpoints_door_t {
     int (*members)(const struct ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
                    mpix_endpoints_members_t *members);
 
-    /** Has the handle lost a member, as far as is known?  Who asks is taken to wait for it, so that the
-     * engine finds out whether it is there.
+    /** Has the handle lost a member, as far as is known?  Who asks is taken to wait for it, so that
+     * the engine finds out whether it is there.
      * @param[in] rank  or MPIX_ENDPOINTS_ANYBODY: any, also if another member has said so (then
      *                  collectives fail) */
     bool (*is_lost)(const struct ompi_communicator_t *comm, int rank);
 
-    /** A guest has heard that a member is lost, by memory that it shares with another endpoint: have the
-     * handle's look at once whether the processes of its node live, so that what is sent next to one
-     * that does not has an error.  (Who is beyond a network may be lost to that other one alone.) */
+    /** A guest has heard that a member is lost, by memory that it shares with another endpoint:
+     * have the handle's look at once whether the processes of its node live, so that what is sent
+     * next to one that does not has an error.  (Who is beyond a network may be lost to that other
+     * one alone.) */
     void (*look_after)(const struct ompi_communicator_t *comm);
 
     /** Turn the handle's endpoint once, its work included.  @return number of events */
@@ -249,8 +250,8 @@ typedef struct mpix_endpoints_door_t {
      * words[0] is 0.  Then the wait may be used for another one if it is all 0 again. */
     void (*wait_end)(mpix_endpoints_wait_t *wait);
 
-    /** Are there more threads that may be waiting than cores, as far as is known now?  Then who waits
-     * in a loop of his own calls wait_turn soon: who is waited for may need the core. */
+    /** Are there more threads that may be waiting than cores, as far as is known now?  Then who
+     * waits in a loop of his own calls wait_turn soon: who is waited for may need the core. */
     bool (*is_crowded)(void);
 
     /** Have work go on while the handle's endpoint is turned, by anybody, from now on.  The handle
@@ -284,8 +285,8 @@ typedef struct mpix_endpoints_door_t {
     void (*request_types)(struct ompi_request_t *request, struct ompi_datatype_t *const *send,
                           struct ompi_datatype_t *const *receive);
 
-    /** What an active request stands for is over: the guest touches no buffer, datatype or operation
-     * of it any more.  The request may be gone when this returns.
+    /** What an active request stands for is over: the guest touches no buffer, datatype or
+     * operation of it any more.  The request may be gone when this returns.
      * @param[in] error  MPI_SUCCESS or an error code */
     void (*request_done)(struct ompi_request_t *request, int error);
 
@@ -316,9 +317,9 @@ typedef struct mpix_endpoints_door_t {
     /**
      * Messages of the guest's own, as MPI_Isend and MPI_Irecv have them, which no receive of the
      * user's or of another guest's matches.  Losses end them as they end collectives: with any
-     * member.  Who has failed otherwise cancels them (req_cancel) until they are complete: a receive
-     * that nothing has come for ends, and a send that nobody has received, with MPI_ERR_PROC_FAILED,
-     * when the receiver's endpoint has said that nobody does.
+     * member.  Who has failed otherwise cancels them (req_cancel) until they are complete: a
+     * receive that nothing has come for ends, and a send that nobody has received, with
+     * MPI_ERR_PROC_FAILED, when the receiver's endpoint has said that nobody does.
      *
      * @param[in] tag  0 to MPIX_ENDPOINTS_TAG_MOST, no wildcard
      */

@@ -164,7 +164,8 @@ typedef struct mpix_endpoints_pml_t {
                             mpix_endpoints_error_t *error);
 
     /**
-     * MPIX_Comm_merge; collective over all members who hang together by the communicators they pass.
+     * MPIX_Comm_merge; collective over all members who hang together by the communicators they
+     * pass.
      *
      * Who has found a mistake in its own arguments takes part on those communicators that are valid
      * all the same.

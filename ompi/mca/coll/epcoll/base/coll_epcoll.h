@@ -45,7 +45,8 @@ typedef struct mca_coll_epcoll_component_t {
     int guest;                         /**< our number behind it */
 
     /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
-     * neither; where members live in several processes, those that have a program.  The layer pending's.
+     * neither; where members live in several processes, those that have a program.  The layer
+     * pending's.
      * @param[out] request_p  the user's; set on success
      * @return MPI_SUCCESS or an error code */
     int (*begin)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call,
@@ -88,8 +89,8 @@ typedef struct mca_coll_epcoll_room_t {
     size_t size;
 } mca_coll_epcoll_room_t;
 
-/** What most handles never need.  Made with the first call that is nonblocking or persistent, or that
- * does not fit in slots (mca_coll_epcoll_more). */
+/** What most handles never need.  Made with the first call that is nonblocking or persistent, or
+ * that does not fit in slots (mca_coll_epcoll_more). */
 typedef struct mca_coll_epcoll_more_t {
     /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
     _Atomic uint64_t calls[EPCOLL_WAYS - 1][EPCOLL_KINDS];
@@ -104,15 +105,16 @@ typedef struct mca_coll_epcoll_more_t {
 
 /**
  * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
- * (docs/cost.md): what libmpi knows of the communicator, what all members of the process have alike, and
- * what only some handles need, is somewhere else.
+ * (docs/cost.md): what libmpi knows of the communicator, what all members of the process have
+ * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
     epcoll_member_t member; /**< of blocking calls; first: see mca_coll_epcoll_turn */
     ompi_communicator_t *comm;
     union {
-        /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all members or
-         * at none; behind that, one without a module would be served by the components below. */
+        /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all
+         * members or at none; behind that, one without a module would be served by the components
+         * below. */
         mca_coll_base_module_t *module;
         /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
         int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
@@ -138,8 +140,8 @@ typedef struct mca_coll_epcoll_common_t {
 typedef struct mca_coll_epcoll_wide_t {
     mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
-    /** All members are on this node: the view of a block of all of them, by rank, for what travels in
-     * slots.  NULL: we have none. */
+    /** All members are on this node: the view of a block of all of them, by rank, for what travels
+     * in slots.  NULL: we have none. */
     struct mca_coll_epcoll_near_t *_Atomic near;
     /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
     struct mca_coll_epcoll_shelf_t *_Atomic shelf;

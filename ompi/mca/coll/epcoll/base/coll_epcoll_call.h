@@ -84,21 +84,24 @@ typedef enum mca_coll_epcoll_kind_t {
 typedef struct mca_coll_epcoll_call_t {
     mca_coll_epcoll_kind_t kind;
     int root;
-    bool in_place; /**< send stands for a part of recv (at a root that scatters, the other way round) */
+    bool in_place; /**< send stands for a part of recv (at a root that scatters, the other way
+                      round) */
     const void *send;
     void *recv;
     size_t send_count, recv_count; /**< of reductions, recv_count: elements of the whole vector */
     ompi_datatype_t *send_type, *recv_type; /**< of reductions, recv_type */
     mca_coll_epcoll_counts_t send_counts, recv_counts;
     mca_coll_epcoll_disps_t send_disps, recv_disps;
-    ompi_datatype_t *const *send_types, *const *recv_types; /**< of alltoallw; displacements in bytes */
+    ompi_datatype_t *const *send_types,
+        *const *recv_types; /**< of alltoallw; displacements in bytes */
     ompi_op_t *op;
-    const struct mca_coll_epcoll_plan_t *plan; /**< of a part of what spans processes (layer between) */
+    const struct mca_coll_epcoll_plan_t
+        *plan; /**< of a part of what spans processes (layer between) */
     const uint32_t
         *ranks;   /**< likewise: of the process's members, by index; NULL: rank and index are
                             * the same */
-    size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at all
-                   * members; 0 where blocks may differ (v, w) */
+    size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at
+                   * all members; 0 where blocks may differ (v, w) */
 } mca_coll_epcoll_call_t;
 
 /**

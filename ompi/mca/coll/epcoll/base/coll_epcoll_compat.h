@@ -28,8 +28,8 @@
 #    include "ompi/util/count_disp_array.h"
 #endif
 
-/** A count, a displacement, and arrays of both, as libmpi hands them over; whether there is one; and
- * how to hand over an array of one's own. */
+/** A count, a displacement, and arrays of both, as libmpi hands them over; whether there is one;
+ * and how to hand over an array of one's own. */
 #if OMPI_MAJOR_VERSION >= 6
 typedef size_t mca_coll_epcoll_count_t;
 typedef ompi_count_array_t mca_coll_epcoll_counts_t;

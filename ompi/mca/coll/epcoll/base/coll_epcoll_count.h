@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What is counted of a handle: its calls, by kind and by the way that they have gone.  The performance
- * variables (coll_epcoll_variables.c) are sums of these.
+ * What is counted of a handle: its calls, by kind and by the way that they have gone.  The
+ * performance variables (coll_epcoll_variables.c) are sums of these.
  *
  * Tests: variables
  */
@@ -32,7 +32,8 @@ _Static_assert(0 == EPCOLL_WAY_SMALL, "the others are behind it");
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle);
 void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle);
 
-/** Calls of a kind by a way.  Any thread.  @param handle  NULL: of all handles, also those that are gone */
+/** Calls of a kind by a way.  Any thread.  @param handle  NULL: of all handles, also those that are
+ * gone */
 uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int way);
 
 /** A handle's count of calls in slots is full: begin anew. */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Members have called different things: which error that is, and what the user is told of it.  All is
- * read out of the words in the members' slots; those of our operation stay while we are in it.
+ * Members have called different things: which error that is, and what the user is told of it.  All
+ * is read out of the words in the members' slots; those of our operation stay while we are in it.
  *
  * Tests: coll_told, coll_different
  */

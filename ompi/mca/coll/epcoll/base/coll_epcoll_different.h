@@ -23,7 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** Which error is that?  Before epcoll_end.  @return MPI_ERR_TRUNCATE: of other lengths; MPI_ERR_OTHER */
+/** Which error is that?  Before epcoll_end.  @return MPI_ERR_TRUNCATE: of other lengths;
+ * MPI_ERR_OTHER */
 int mca_coll_epcoll_different(const epcoll_member_t *member);
 
 /** Tell the user who has called what.  Before epcoll_end. */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Which members of a communicator live in which process, and which processes on which node.  Known to all,
- * the same at all, without a message; one for all members of a process.
+ * Which members of a communicator live in which process, and which processes on which node.  Known
+ * to all, the same at all, without a message; one for all members of a process.
  */
 
 #ifndef MCA_COLL_EPCOLL_LAYOUT_H
@@ -44,8 +44,8 @@ typedef struct mca_coll_epcoll_layout_t {
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
     uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */
-    /** In the order of their first processes.  Where all processes are on one node, each stands for one; so
-     * does one whose node the launcher does not know. */
+    /** In the order of their first processes.  Where all processes are on one node, each stands for
+     * one; so does one whose node the launcher does not know. */
     uint32_t nodes;
     bool is_by_node; /**< processes of a node follow each other: their order is that of positions */
     uint32_t *process_of; /**< by rank */
@@ -74,8 +74,8 @@ static inline uint32_t mca_coll_epcoll_layout_count(const mca_coll_epcoll_layout
     return layout->first[process + 1] - layout->first[process];
 }
 
-/** May a process have two members?  Without memory, so that communicators of none come and go as if we
- * were not there.  @return false: none has; the same at all members */
+/** May a process have two members?  Without memory, so that communicators of none come and go as if
+ * we were not there.  @return false: none has; the same at all members */
 bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm);
 
 END_C_DECLS

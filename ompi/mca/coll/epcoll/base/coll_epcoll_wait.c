@@ -24,10 +24,10 @@
 #include <sched.h>
 #include <string.h>
 
-/** Where members live in several processes, and threads share cores, a wait turns its endpoint once in
- * so many looks, and yields at the others: to turn one that has a network takes microseconds, and the
- * leader, who waits for a message, may need this core.  Two endpoints of two processes each, on two
- * cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
+/** Where members live in several processes, and threads share cores, a wait turns its endpoint once
+ * in so many looks, and yields at the others: to turn one that has a network takes microseconds,
+ * and the leader, who waits for a message, may need this core.  Two endpoints of two processes
+ * each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
 #define TURN_CROWDED 64
 
 /** Turns until our endpoint has taken note of a loss; somebody else may be turning it. */
@@ -57,7 +57,8 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
-    /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not come. */
+    /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
+     * come. */
     if (EPCOLL_DIFFERENT == rc
         && mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)) {
         rc = MPI_ERR_PROC_FAILED;
@@ -65,8 +66,8 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     if (EPCOLL_DIFFERENT != rc) {
         (void) epcoll_break(member, rc);
         if (MPI_ERR_PROC_FAILED == rc) {
-            /* It may be another member who has seen it, and told by the block: what comes next on our
-             * endpoint is to fail as well. */
+            /* It may be another member who has seen it, and told by the block: what comes next on
+             * our endpoint is to fail as well. */
             mca_coll_epcoll_component.door->look_after(handle->comm);
         }
         return rc;
@@ -78,7 +79,8 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     return rc;
 }
 
-/** One member of each other process hears of it: else they would wait for messages that do not come. */
+/** One member of each other process hears of it: else they would wait for messages that do not
+ * come. */
 static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
@@ -96,9 +98,10 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 }
 
 /**
- * What members share, breaks.  By whoever turns the endpoint, also while its owner is making a block of
- * the node: that is published before its owner looks whether ours is broken, and we break ours before
- * we look for it, both sequentially consistent, so one of the two finds what the other has done.
+ * What members share, breaks.  By whoever turns the endpoint, also while its owner is making a
+ * block of the node: that is published before its owner looks whether ours is broken, and we break
+ * ours before we look for it, both sequentially consistent, so one of the two finds what the other
+ * has done.
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
@@ -193,7 +196,8 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    /* Numbers may differ between members from now on: epcoll_begin fails, as the block is broken. */
+    /* Numbers may differ between members from now on: epcoll_begin fails, as the block is
+     * broken. */
     (void) mca_coll_epcoll_failed(handle, &handle->member, rc);
     handle->is_local = false;
     handle->run = run_broken;

@@ -36,8 +36,8 @@ int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle);
  * @return the MPI error code */
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
 
-/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's; and
- * other processes are told, but of losses, which the engine tells of.  Any thread. */
+/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's;
+ * and other processes are told, but of losses, which the engine tells of.  Any thread. */
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 
 /** Memory of the node has been made, and can be found in the handle: breaks if ours is broken. */
@@ -50,8 +50,8 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 
-/** An operation of the handle's block has ended: with 0, EPCOLL_DIFFERENT, or an MPI error code.  The
- * block is broken if it was an error.  @return MPI_SUCCESS or an error code */
+/** An operation of the handle's block has ended: with 0, EPCOLL_DIFFERENT, or an MPI error code.
+ * The block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
     return OPAL_LIKELY(0 == rc && !handle->has_waited) ? MPI_SUCCESS

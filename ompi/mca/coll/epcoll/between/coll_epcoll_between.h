@@ -11,14 +11,15 @@
 /**
  * @file
  *
- * Collectives of communicators that span processes, in three phases: among the members of each process
- * (its block), between processes by messages of one member each, the leader, or of several, the rails;
- * and among members again.
+ * Collectives of communicators that span processes, in three phases: among the members of each
+ * process (its block), between processes by messages of one member each, the leader, or of several,
+ * the rails; and among members again.
  *
- * The first member of a process is its leader, or, in its own process, the root.  Rails are the members
- * behind it.  Where all are on one node, what fits in a slot goes another way: through a block of all
- * of them in the node's memory; and what is long, by their shelves there.  Which way a call goes is decided by what all members know: layout, kind, root, packed
- * bytes, whether the op commutes.
+ * The first member of a process is its leader, or, in its own process, the root.  Rails are the
+ * members behind it.  Where all are on one node, what fits in a slot goes another way: through a
+ * block of all of them in the node's memory; and what is long, by their shelves there.  Which way a
+ * call goes is decided by what all members know: layout, kind, root, packed bytes, whether the op
+ * commutes.
  */
 
 #ifndef MCA_COLL_EPCOLL_BETWEEN_H
@@ -34,8 +35,8 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
                                  mca_coll_epcoll_kind_t kind);
 
-/** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the components
- * below.  Once in a call. */
+/** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the
+ * components below.  Once in a call. */
 bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call);
 

@@ -29,7 +29,8 @@ extern const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allgatherv,
     mca_coll_epcoll_build_alltoall, mca_coll_epcoll_build_gather,
     mca_coll_epcoll_build_reduce_scatter, mca_coll_epcoll_build_scan, mca_coll_epcoll_build_scatter;
 
-/** Moves blocks of different lengths among the members of a process (coll_epcoll_build_gatherv.c). */
+/** Moves blocks of different lengths among the members of a process
+ * (coll_epcoll_build_gatherv.c). */
 extern const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks;
 
 static inline mca_coll_epcoll_vector_t mca_coll_epcoll_vector_of(

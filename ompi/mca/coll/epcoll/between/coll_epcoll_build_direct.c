@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Programs of gather, scatter and alltoall, with v and w: each block goes once, from who has it to who
- * wants it.  Within a process members copy it by the block; between processes it is a message, from user's
- * buffer to user's buffer.
+ * Programs of gather, scatter and alltoall, with v and w: each block goes once, from who has it to
+ * who wants it.  Within a process members copy it by the block; between processes it is a message,
+ * from user's buffer to user's buffer.
  *
- * A round has so many messages that they are under way together.  The process's part is in the first
- * one, behind the beginning of its messages.
+ * A round has so many messages that they are under way together.  The process's part is in the
+ * first one, behind the beginning of its messages.
  *
  * Tests: coll_layout
  */

@@ -123,7 +123,8 @@ static bool spreads(const mca_coll_epcoll_program_t *program, const mca_coll_epc
                      && 1 < rails->rails;
 }
 
-/** Where a member's part of a round is put together, as if all of the round's elements were there. */
+/** Where a member's part of a round is put together, as if all of the round's elements were
+ * there. */
 static char *place(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_plan_t *plan,
                    ptrdiff_t away)
 {

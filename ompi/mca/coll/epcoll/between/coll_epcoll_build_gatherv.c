@@ -11,11 +11,12 @@
 /**
  * @file
  *
- * Programs of MPI_Allgatherv: each block goes to one member of some process of each other node, and from
- * there, as from its own process, to one member of each other process of the node; in the end members copy
- * what they have not from those of their process who have it.
+ * Programs of MPI_Allgatherv: each block goes to one member of some process of each other node, and
+ * from there, as from its own process, to one member of each other process of the node; in the end
+ * members copy what they have not from those of their process who have it.
  *
- * All know the lengths of all blocks, so who sends and who receives agree on which messages there are.
+ * All know the lengths of all blocks, so who sends and who receives agree on which messages there
+ * are.
  *
  * Tests: coll_layout, coll_nodes
  */
@@ -164,8 +165,8 @@ static uint32_t rank_for(const mca_coll_epcoll_layout_t *layout, uint32_t proces
                           + receiver_of(index, mca_coll_epcoll_layout_count(layout, process))];
 }
 
-/** Our block to a process of a node; and to us, from all members of processes of another one which are as
- * many places from ours as ours has processes. */
+/** Our block to a process of a node; and to us, from all members of processes of another one which
+ * are as many places from ours as ours has processes. */
 static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t from)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
@@ -191,8 +192,8 @@ static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t fro
           mca_coll_epcoll_program_send);
 }
 
-/** Blocks of a node, of those of its processes that one of ours has: from the members who have them to those
- * of another of ours who are to have them.  What of it we send or receive.
+/** Blocks of a node, of those of its processes that one of ours has: from the members who have them
+ * to those of another of ours who are to have them.  What of it we send or receive.
  * @param has, gets  processes of our node; one is our own */
 static void pass_on(mca_coll_epcoll_program_t *program, uint32_t node, uint32_t place, uint32_t has,
                     uint32_t gets)

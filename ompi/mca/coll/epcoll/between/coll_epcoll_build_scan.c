@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Programs of MPI_Scan and MPI_Exscan, where ranks of a process follow each other: members put together
- * what all of their process have, by slices at the rails; of these each rail gets that of all
- * processes before; behind that members scan.
+ * Programs of MPI_Scan and MPI_Exscan, where ranks of a process follow each other: members put
+ * together what all of their process have, by slices at the rails; of these each rail gets that of
+ * all processes before; behind that members scan.
  *
- * Between processes each sends what it has of those before it and its own to one that is 1, 2, 4 ...
- * processes behind: nobody waits for those behind, and the first for nobody.
+ * Between processes each sends what it has of those before it and its own to one that is 1, 2, 4
+ * ... processes behind: nobody waits for those behind, and the first for nobody.
  *
  * The vector is worked on in parts, one in a round, so that what rails put together stays in their
  * caches, and later processes are at an earlier part.

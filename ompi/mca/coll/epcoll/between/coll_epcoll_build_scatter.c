@@ -13,18 +13,18 @@
  *
  * Programs of MPI_Reduce_scatter and MPI_Reduce_scatter_block.
  *
- * What members of a process have for a block of another one, one of them, who stands for that block,
- * puts together and sends to the block's owner; the owner puts that together with what its own process
- * has.  Who stands for a block of another process is who has the same index there, or, where there are
- * more of them, that index in turns of as many members as there are here.  So all members of both
- * processes are rails, and nothing is left to be scattered.
+ * What members of a process have for a block of another one, one of them, who stands for that
+ * block, puts together and sends to the block's owner; the owner puts that together with what its
+ * own process has.  Who stands for a block of another process is who has the same index there, or,
+ * where there are more of them, that index in turns of as many members as there are here.  So all
+ * members of both processes are rails, and nothing is left to be scattered.
  *
  * Blocks are worked on in parts that fit in a room: a round is about a part of all blocks, and the
  * process that is so many behind ours.
  *
- * The order: of ops that commute, as rounds are, the same in each call.  Else blocks of processes before
- * ours come first, from our neighbour's on, then those behind, from the last to our neighbour's: both
- * are put together towards us.
+ * The order: of ops that commute, as rounds are, the same in each call.  Else blocks of processes
+ * before ours come first, from our neighbour's on, then those behind, from the last to our
+ * neighbour's: both are put together towards us.
  *
  * Tests: coll_layout
  */
@@ -270,7 +270,8 @@ static void take(mca_coll_epcoll_program_t *program, uint32_t process,
     }
 }
 
-/** Our result to the beginning of the buffer, a part at a time: what overlaps goes by way of a room. */
+/** Our result to the beginning of the buffer, a part at a time: what overlaps goes by way of a
+ * room. */
 static void settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t part)
 {
     ompi_datatype_t *type = program->call->recv_type;

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Moves blocks among the members of a process as a plan says: a piece is what a member wants, a share
- * is a range of packed bytes of it, perhaps of several blocks.
+ * Moves blocks among the members of a process as a plan says: a piece is what a member wants, a
+ * share is a range of packed bytes of it, perhaps of several blocks.
  *
  * Tests: coll_layout
  */

@@ -80,9 +80,9 @@ bool mca_coll_epcoll_is_complete(ompi_request_t *request)
 }
 
 /**
- * Until it is over.  If the block is broken it is taken back, since its partner may have given up: a
- * receive ends at once, a send when the receiver has said so.  One that has not left yet, for want of
- * room, cannot be taken back before it has: hence each time.
+ * Until it is over.  If the block is broken it is taken back, since its partner may have given up:
+ * a receive ends at once, a send when the receiver has said so.  One that has not left yet, for
+ * want of room, cannot be taken back before it has: hence each time.
  *
  * @param why  MPI_SUCCESS, or why the call has failed
  *

@@ -14,8 +14,8 @@
  * Messages between processes: of a member of each, one to one.
  *
  * All messages of a call have the same tag, which others of the last calls have not; between two
- * members they are received in the order in which they were sent.  What has begun is waited for, also
- * after an error: nobody writes to a buffer of a call that has returned.
+ * members they are received in the order in which they were sent.  What has begun is waited for,
+ * also after an error: nobody writes to a buffer of a call that has returned.
  */
 
 #ifndef MCA_COLL_EPCOLL_EXCHANGE_H
@@ -31,9 +31,9 @@
 BEGIN_C_DECLS
 
 /**
- * Tags: of blocking calls by number, of nonblocking ones likewise, and of persistent ones by when they
- * were made; the same at all members.  So what belongs to one is not taken for another's: calls that are
- * under way beside each other, and 2^22 calls apart, there are none of.
+ * Tags: of blocking calls by number, of nonblocking ones likewise, and of persistent ones by when
+ * they were made; the same at all members.  So what belongs to one is not taken for another's:
+ * calls that are under way beside each other, and 2^22 calls apart, there are none of.
  */
 enum {
     EPCOLL_TAGS_BLOCKING = 0x7fffff,    /**< up to this one */
@@ -63,8 +63,8 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
 /** Which room: of messages that have come, and of what a call puts together. */
 enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
 
-/** Bytes of a vector that are worked on at a time, for a rail: so rooms are no larger, but for larger
- * elements. */
+/** Bytes of a vector that are worked on at a time, for a rail: so rooms are no larger, but for
+ * larger elements. */
 #define EPCOLL_ROOM_MOST ((size_t) 256 * 1024)
 
 /** How many elements are that, gaps included? */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Calls whose data do not fit in a slot.  Each rail has a slice of the vector: within the process its
- * part is put together in its own buffer, from where its messages go to the same rail of other
+ * Calls whose data do not fit in a slot.  Each rail has a slice of the vector: within the process
+ * its part is put together in its own buffer, from where its messages go to the same rail of other
  * processes; in the end members copy from the rails' buffers.
  *
  * Tests: coll_layout

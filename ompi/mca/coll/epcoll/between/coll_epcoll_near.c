@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * The node's memory: who gets it when, who uses it from which call on, and calls that go through it.
+ * The node's memory: who gets it when, who uses it from which call on, and calls that go through
+ * it.
  *
  * Called by the layers calls, between and pending.
  *
@@ -148,7 +149,8 @@ static epcoll_member_t *near_member(const mca_coll_epcoll_wide_t *wide)
     return &wide->near->super.member;
 }
 
-/** Few read each other's lines; of more, only a bcast would go through rings, and is told by leaders. */
+/** Few read each other's lines; of more, only a bcast would go through rings, and is told by
+ * leaders. */
 static bool may_be_ahead(const mca_coll_epcoll_wide_t *wide)
 {
     return 0 == near_member(wide)->levels;

@@ -11,12 +11,13 @@
 /**
  * @file
  *
- * The node's memory, where all members are on one node: blocks of all of them, by rank, of blocking and of
- * nonblocking calls, and rings for those whose members run ahead.
+ * The node's memory, where all members are on one node: blocks of all of them, by rank, of blocking
+ * and of nonblocking calls, and rings for those whose members run ahead.
  *
- * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a communicator
- * gets one when it has been in use for a while, and rings when it has had a while's calls that want
- * them.  From which call on all use it they agree by a word in it (coll_epcoll_agree.h).
+ * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a
+ * communicator gets one when it has been in use for a while, and rings when it has had a while's
+ * calls that want them.  From which call on all use it they agree by a word in it
+ * (coll_epcoll_agree.h).
  */
 
 #ifndef MCA_COLL_EPCOLL_NEAR_H
@@ -37,8 +38,8 @@ enum { EPCOLL_NEAR_BLOCKING, EPCOLL_NEAR_NONBLOCKING, EPCOLL_NEAR_BLOCKS };
 /** mca_coll_epcoll_near_next, as long as it is not settled. */
 void mca_coll_epcoll_near_settle(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
-/** A call begins, blocking or not, of a handle whose members live in several processes: once in each.
- * Behind it the two below are the same at all members. */
+/** A call begins, blocking or not, of a handle whose members live in several processes: once in
+ * each. Behind it the two below are the same at all members. */
 static inline void mca_coll_epcoll_near_next(mca_coll_epcoll_handle_t *handle,
                                              const mca_coll_epcoll_call_t *call)
 {
@@ -48,8 +49,8 @@ static inline void mca_coll_epcoll_near_next(mca_coll_epcoll_handle_t *handle,
     }
 }
 
-/** Does a call go through slots of the node's memory?  A bcast does not: by messages its root may be
- * further ahead of the others. */
+/** Does a call go through slots of the node's memory?  A bcast does not: by messages its root may
+ * be further ahead of the others. */
 bool mca_coll_epcoll_is_near(const mca_coll_epcoll_wide_t *wide,
                              const mca_coll_epcoll_call_t *call);
 
@@ -60,8 +61,8 @@ bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_wide_t *wide,
 /** All of a blocking call that does one of them.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
-/** Does a call fit in slots of the node's memory, of as many members as that, and may it go there?  What it
- * gives must not change when it goes there for the first time. */
+/** Does a call fit in slots of the node's memory, of as many members as that, and may it go there?
+ * What it gives must not change when it goes there for the first time. */
 bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
                                const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
 

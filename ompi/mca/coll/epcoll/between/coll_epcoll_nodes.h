@@ -13,10 +13,11 @@
  *
  * The level of nodes: who stands for a node, and how its processes and the nodes reach each other.
  *
- * What a call of whole vectors does between processes it does twice: in a tree of the processes of a node,
- * and among those that stand for nodes.  Where all are on one node, or no two on any, the first has nothing
- * to do.  Nodes have any number of processes, which need not follow each other; but an op that does not
- * commute needs that, and where they do not, each process stands for a node of its own.
+ * What a call of whole vectors does between processes it does twice: in a tree of the processes of
+ * a node, and among those that stand for nodes.  Where all are on one node, or no two on any, the
+ * first has nothing to do.  Nodes have any number of processes, which need not follow each other;
+ * but an op that does not commute needs that, and where they do not, each process stands for a node
+ * of its own.
  */
 
 #ifndef MCA_COLL_EPCOLL_NODES_H
@@ -73,8 +74,8 @@ static inline uint32_t mca_coll_epcoll_node_size(const mca_coll_epcoll_nodes_t *
 }
 
 /**
- * A binomial tree, of those who stand for nodes, or of the processes of our node.  Its root has number 0;
- * below a number are those that are 1, 2, 4 ... more, up to its own lowest bit.
+ * A binomial tree, of those who stand for nodes, or of the processes of our node.  Its root has
+ * number 0; below a number are those that are 1, 2, 4 ... more, up to its own lowest bit.
  */
 typedef struct mca_coll_epcoll_tree_t {
     const mca_coll_epcoll_nodes_t *nodes;
@@ -84,7 +85,8 @@ typedef struct mca_coll_epcoll_tree_t {
     uint32_t turn;       /**< its node, or its place on ours */
 } mca_coll_epcoll_tree_t;
 
-/** Both trees to or from a process.  It stands for its node; for another, the first process there. */
+/** Both trees to or from a process.  It stands for its node; for another, the first process
+ * there. */
 static inline void mca_coll_epcoll_trees_of(const mca_coll_epcoll_nodes_t *nodes, uint32_t root,
                                             mca_coll_epcoll_tree_t *across,
                                             mca_coll_epcoll_tree_t *within)
@@ -121,8 +123,8 @@ static inline uint32_t mca_coll_epcoll_in_tree(const mca_coll_epcoll_tree_t *tre
                              : mca_coll_epcoll_process_of(tree->nodes, tree->nodes->own, turned);
 }
 
-/** The distance from a number to the one above it; of the root: the first power of two that is not below
- * count. */
+/** The distance from a number to the one above it; of the root: the first power of two that is not
+ * below count. */
 static inline uint32_t mca_coll_epcoll_step_up(const mca_coll_epcoll_tree_t *tree)
 {
     uint32_t step = 1;

@@ -15,9 +15,9 @@
  *
  * Processes of a node meet first, then one of each (coll_epcoll_nodes.h).
  *
- * Reductions put processes together in one order for a layout, whichever message comes first.  Those
- * that may be used for ops that do not commute (recursive doubling, and a tree to process 0) keep the
- * order of processes: x0 op x1 op ...
+ * Reductions put processes together in one order for a layout, whichever message comes first.
+ * Those that may be used for ops that do not commute (recursive doubling, and a tree to process 0)
+ * keep the order of processes: x0 op x1 op ...
  *
  * Tests: coll_layout, coll_nodes
  */
@@ -228,8 +228,8 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
 /**
  * To the root of a tree, in the order of numbers.
  *
- * @param result  what we have; becomes what it is together with all below us, and may change places with
- *                the room
+ * @param result  what we have; becomes what it is together with all below us, and may change places
+ *                with the room
  */
 static int reduce_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_tree_t *tree,
                      mca_coll_epcoll_vector_t *result, mca_coll_epcoll_vector_t *room,
@@ -271,8 +271,8 @@ static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     return MPI_SUCCESS == rc ? bcast_down(party, &within, vector) : rc;
 }
 
-/** In a ring each process's part of the vector goes once round, and is put together on its way; then
- * again, to be told to all.  Processes of a node follow each other in it. */
+/** In a ring each process's part of the vector goes once round, and is put together on its way;
+ * then again, to be told to all.  Processes of a node follow each other in it. */
 static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                 void *room, ompi_op_t *op)
 {
@@ -333,8 +333,8 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
     return rc;
 }
 
-/** To process root: those of its node in a tree of which it is the first, others at the first of their
- * node, which are in a tree of nodes. */
+/** To process root: those of its node in a tree of which it is the first, others at the first of
+ * their node, which are in a tree of nodes. */
 static int to_root(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                    mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
 {

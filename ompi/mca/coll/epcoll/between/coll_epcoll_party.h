@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Collectives of a party: of a member of each process, by messages.  What they work on is the party's
- * own; which member has which part of a call, they do not know.
+ * Collectives of a party: of a member of each process, by messages.  What they work on is the
+ * party's own; which member has which part of a call, they do not know.
  */
 
 #ifndef MCA_COLL_EPCOLL_PARTY_H
@@ -51,8 +51,8 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
 
 /** From the root's process to all.
- * @param meanwhile  called when the vector is here, and goes on to others: does not change it.  NULL:
- *                   nothing */
+ * @param meanwhile  called when the vector is here, and goes on to others: does not change it.
+ *                   NULL: nothing */
 int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                 const mca_coll_epcoll_vector_t *vector,
                                 int (*meanwhile)(void *context), void *context);

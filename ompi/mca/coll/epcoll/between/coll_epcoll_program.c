@@ -228,7 +228,8 @@ static int give_up(mca_coll_epcoll_program_t *program)
     return rc;
 }
 
-/** The next round, or the end.  @return MPI_SUCCESS: the end; EPCOLL_SOME; EPCOLL_NOTHING; an error */
+/** The next round, or the end.  @return MPI_SUCCESS: the end; EPCOLL_SOME; EPCOLL_NOTHING; an
+ * error */
 static int turn_over(mca_coll_epcoll_program_t *program)
 {
     const int rc = mca_coll_epcoll_step_messages(program);

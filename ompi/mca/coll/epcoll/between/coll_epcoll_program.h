@@ -11,20 +11,22 @@
 /**
  * @file
  *
- * What one member does of one call that spans processes, as a list of steps which never wait: a program.
- * A blocking call goes through it and waits between steps; of a nonblocking or persistent one the layer
- * pending goes on a little at a time, in whichever thread turns the endpoint.
+ * What one member does of one call that spans processes, as a list of steps which never wait: a
+ * program. A blocking call goes through it and waits between steps; of a nonblocking or persistent
+ * one the layer pending goes on a little at a time, in whichever thread turns the endpoint.
  *
- * A *builder* makes it, out of handle and call: once how many rounds there are, then the steps of one
- * round after the other, each when the one before is over.  What it may do, and must:
+ * A *builder* makes it, out of handle and call: once how many rounds there are, then the steps of
+ * one round after the other, each when the one before is over.  What it may do, and must:
  *
- *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at the call; it waits
- *    for nothing, sends nothing, and keeps nothing but in program->state and in rooms.
- *  - Steps are appended by the functions below.  None returns an error: who has no memory is told by
- *    the program's end.  Vectors and buffers are copied into the step, what they point to is not.
- *  - LOCAL: a call among the members of this process, by their block, roots by index.  *All* members of
- *    the process have the same ones, in the same order, as many as locals says.  The others may be done
- *    by one member alone.  Of a process of one member there need not be any.
+ *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at
+ *    the call; it waits for nothing, sends nothing, and keeps nothing but in program->state and in
+ *    rooms.
+ *  - Steps are appended by the functions below.  None returns an error: who has no memory is told
+ *    by the program's end.  Vectors and buffers are copied into the step, what they point to is
+ *    not.
+ *  - LOCAL: a call among the members of this process, by their block, roots by index.  *All*
+ *    members of the process have the same ones, in the same order, as many as locals says.  The
+ *    others may be done by one member alone.  Of a process of one member there need not be any.
  *  - SEND and RECEIVE begin a message, and go on; of two messages between the same two members the
  *    first one sent is the first one received.  WAIT is over when all messages that were begun are.
  *    At the end of a round there is a WAIT in any case.
@@ -58,8 +60,9 @@ typedef struct mca_coll_epcoll_part_t mca_coll_epcoll_part_t;
 typedef struct mca_coll_epcoll_builder_t {
     /** Is a call served?  The same answer at all members.  NULL: each */
     bool (*serves)(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-    /** A call begins: sets locals, and, unless it is 1, rounds; and state.  All are 0 before, but for
-     * state, which is what the program before has left.  @return MPI_SUCCESS or an error code */
+    /** A call begins: sets locals, and, unless it is 1, rounds; and state.  All are 0 before, but
+     * for state, which is what the program before has left.  @return MPI_SUCCESS or an error
+     * code */
     int (*begin)(mca_coll_epcoll_program_t *program);
     /** Append the steps of program->round. */
     void (*round)(mca_coll_epcoll_program_t *program);
@@ -124,8 +127,8 @@ void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size);
 
 /**
- * Room for elements of a type, until the program is over, or the same room is asked for again with more:
- * so ask for it in begin, or first thing in a round.
+ * Room for elements of a type, until the program is over, or the same room is asked for again with
+ * more: so ask for it in begin, or first thing in a round.
  *
  * @param which  0 to EPCOLL_PROGRAM_ROOMS - 1
  *
@@ -157,7 +160,8 @@ int mca_coll_epcoll_program_begin(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_call_t *call,
                                   mca_coll_epcoll_channel_t *channel, int tag);
 
-/** Give its LOCAL steps their numbers, of a channel: in the order of calls, before the first step. */
+/** Give its LOCAL steps their numbers, of a channel: in the order of calls, before the first
+ * step. */
 void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program);
 
 /**
@@ -165,7 +169,8 @@ void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program);
  *
  * @param most  shares to do at most, of LOCAL steps
  *
- * @return EPCOLL_NOTHING: it is up to others; EPCOLL_SOME: go on; MPI_SUCCESS or an error: it is over
+ * @return EPCOLL_NOTHING: it is up to others; EPCOLL_SOME: go on; MPI_SUCCESS or an error: it is
+ * over
  */
 int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t most);
 

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Rails: members of each process that each have a part of what is long, and exchange messages with their
- * like.  A slice of a vector, or the blocks of some members.
+ * Rails: members of each process that each have a part of what is long, and exchange messages with
+ * their like.  A slice of a vector, or the blocks of some members.
  */
 
 #ifndef MCA_COLL_EPCOLL_RAILS_H

@@ -42,7 +42,8 @@ static size_t block_size(const mca_coll_epcoll_handle_t *handle)
     return (size + 4095) & ~(size_t) 4095;
 }
 
-/** Of what does not compare it shows by how many elements a kernel is called, and where these begin. */
+/** Of what does not compare it shows by how many elements a kernel is called, and where these
+ * begin. */
 static bool is_maximum(const mca_coll_epcoll_call_t *call)
 {
     switch (call->op->o_f_to_c_index) {

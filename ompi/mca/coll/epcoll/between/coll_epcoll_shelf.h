@@ -11,13 +11,15 @@
 /**
  * @file
  *
- * Shelves: memory of the node where a member puts what others take, in sections that are used in turns.
- * For what does not fit in a line, where all members are on one node: two copies by the cores, through
- * their caches, take less than one by the kernel (which looks up each page), and no message is sent.
+ * Shelves: memory of the node where a member puts what others take, in sections that are used in
+ * turns. For what does not fit in a line, where all members are on one node: two copies by the
+ * cores, through their caches, take less than one by the kernel (which looks up each page), and no
+ * message is sent.
  *
- * A section belongs to a slot of a block of all members, which says that it is full; so it is written
- * again when all are through with that slot's number (coll_epcoll_reuse.h).  An operation has as many
- * numbers as it needs sections, one for each round: who only puts may be EPCOLL_WINDOW rounds ahead.
+ * A section belongs to a slot of a block of all members, which says that it is full; so it is
+ * written again when all are through with that slot's number (coll_epcoll_reuse.h).  An operation
+ * has as many numbers as it needs sections, one for each round: who only puts may be EPCOLL_WINDOW
+ * rounds ahead.
  */
 
 #ifndef MCA_COLL_EPCOLL_SHELF_H
@@ -33,29 +35,30 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_shelf_fits(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call);
 
-/** Make the shelves, in a call of all: the memory first, which may fail; then, when all have come (a
- * barrier), see whether all have it.  Once in the life of a handle. */
+/** Make the shelves, in a call of all: the memory first, which may fail; then, when all have come
+ * (a barrier), see whether all have it.  Once in the life of a handle. */
 void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide);
 void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide);
 
 /** No shelves any more. */
 void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide);
 
-/** All of a call that fits; there are shelves.  Waits until others have put what we take, or have room
- * for what we put.  @return MPI_SUCCESS or an error code */
+/** All of a call that fits; there are shelves.  Waits until others have put what we take, or have
+ * room for what we put.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
 /* ---- between the files ----------------------------------------------------------------------- */
 
-/** Does a scan or exscan that fits go from each member to the next?  The same answer at all members. */
+/** Does a scan or exscan that fits go from each member to the next?  The same answer at all
+ * members. */
 bool mca_coll_epcoll_shelf_is_chain(const mca_coll_epcoll_handle_t *handle,
                                     const mca_coll_epcoll_call_t *call);
 
 /** All of such a call.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call);
 
-/** Members of a scan, at most: of one that goes no such way each puts together all that are before it, by
- * itself. */
+/** Members of a scan, at most: of one that goes no such way each puts together all that are before
+ * it, by itself. */
 #define SHELF_SCAN_MEMBERS 8
 
 /** Members whose shelves have full size: of more all shelves together have no more. */

@@ -11,23 +11,25 @@
 /**
  * @file
  *
- * Scan and exscan by shelves, from each member to the next: who has what all before it have together, in
- * the section of the one before it, adds its own, into its result and into its own section.  So a member
- * reads two vectors and writes two, whatever their number is, which is the least where the next one can read
- * no result.  Of four members 7 are read, 7 written and 3 added; where each reads all before it
- * (coll_epcoll_shelf_run.c), 13, 7 and 6; by messages of ob1 from each to the next, 13, 10 and 3.
+ * Scan and exscan by shelves, from each member to the next: who has what all before it have
+ * together, in the section of the one before it, adds its own, into its result and into its own
+ * section.  So a member reads two vectors and writes two, whatever their number is, which is the
+ * least where the next one can read no result.  Of four members 7 are read, 7 written and 3 added;
+ * where each reads all before it (coll_epcoll_shelf_run.c), 13, 7 and 6; by messages of ob1 from
+ * each to the next, 13, 10 and 3.
  *
- * Rounds are a quarter of the vector, so that members work at the same time, but no less than what is worth a
- * word; each whole round is written into caches that the next member reads from.
+ * Rounds are a quarter of the vector, so that members work at the same time, but no less than what
+ * is worth a word; each whole round is written into caches that the next member reads from.
  *
- * Its first number is a word that says what is called, and no more, and that the next member reads: a member
- * has nothing to put before the one before it has come, and one that has called something else may wait for
- * it meanwhile, or say no more than that itself.  With each section goes its round, so that the word of a scan that is the next one of the member before us is
- * not taken for data.
+ * Its first number is a word that says what is called, and no more, and that the next member reads:
+ * a member has nothing to put before the one before it has come, and one that has called something
+ * else may wait for it meanwhile, or say no more than that itself.  With each section goes its
+ * round, so that the word of a scan that is the next one of the member before us is not taken for
+ * data.
  *
- * Nobody but the next member reads a section of the call.  So its slot is written again when that one is
- * through with it (acquire; partner: the release in epcoll_end_at, behind its reads), and of what was in it
- * before the call, when all are (epcoll_may_begin).
+ * Nobody but the next member reads a section of the call.  So its slot is written again when that
+ * one is through with it (acquire; partner: the release in epcoll_end_at, behind its reads), and of
+ * what was in it before the call, when all are (epcoll_may_begin).
  *
  * Called by coll_epcoll_shelf_run.c.
  *
@@ -41,9 +43,9 @@
 
 #include "mpi.h"
 
-/** Bytes of a round, at least, if there is room.  Each round is a word of each member, and where threads share
- * cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64, 128 and 256 KiB against
- * ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
+/** Bytes of a round, at least, if there is room.  Each round is a word of each member, and where
+ * threads share cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64,
+ * 128 and 256 KiB against ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
 #define CHUNK_LEAST ((size_t) 64 * 1024)
 
 /** A call, as a member has it. */
@@ -89,8 +91,8 @@ static int has_room(const chain_t *op, uint64_t number)
     if (op->before + EPCOLL_WINDOW >= number) {
         return epcoll_may_begin(op->member, number) ? EPCOLL_SOME : EPCOLL_NOTHING;
     }
-    /* Acquire pairs with the release in epcoll_end_at: the next member has read it.  UINT64_MAX: its
-     * handle is gone. */
+    /* Acquire pairs with the release in epcoll_end_at: the next member has read it.  UINT64_MAX:
+     * its handle is gone. */
     return op->is_last
                    || number - EPCOLL_WINDOW
                           <= atomic_load_explicit(&epcoll_place(op->member, op->own + 1)->through,
@@ -140,7 +142,8 @@ static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t numb
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/** What we have of all up to us goes to our result, or of an exscan what came, and to our section. */
+/** What we have of all up to us goes to our result, or of an exscan what came, and to our
+ * section. */
 static int put_together(const chain_t *op, uint64_t number, size_t first, size_t count)
 {
     const mca_coll_epcoll_call_t *call = op->call;

@@ -15,11 +15,11 @@
  *
  * A member that has something for others puts it into its sections, round after round, as far as
  * there is room, and takes what others have put there as it comes.  What has been put is read by
- * others at any time, so it does not matter who comes first, nor who loses its core.  A round is about
- * the same range of each block, so in place works: a range is put before it is written over.
+ * others at any time, so it does not matter who comes first, nor who loses its core.  A round is
+ * about the same range of each block, so in place works: a range is put before it is written over.
  *
- * In an alltoall members of a process copy each other's blocks from buffer to buffer, once: what they put
- * is for those of other processes.
+ * In an alltoall members of a process copy each other's blocks from buffer to buffer, once: what
+ * they put is for those of other processes.
  *
  * Out of others' sections come data and nothing else: all lengths are our own call's, which the
  * word in each slot is compared with.
@@ -63,7 +63,8 @@ static bool is_scan(const mca_coll_epcoll_call_t *call)
     return EPCOLL_SCAN == call->kind || EPCOLL_EXSCAN == call->kind;
 }
 
-/** Does each member have a block for each other one in its section?  Of an alltoall: of other processes. */
+/** Does each member have a block for each other one in its section?  Of an alltoall: of other
+ * processes. */
 static bool is_divided(const mca_coll_epcoll_call_t *call)
 {
     return EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind;
@@ -75,7 +76,8 @@ static uint32_t members_beyond(const shelf_t *op, uint32_t process)
     return mca_coll_epcoll_size(op->shelf) - mca_coll_epcoll_layout_count(op->layout, process);
 }
 
-/** One of those beyond our own, in turn: behind our process, and round; each of our members begins elsewhere. */
+/** One of those beyond our own, in turn: behind our process, and round; each of our members begins
+ * elsewhere. */
 static uint32_t member_beyond(const shelf_t *op, uint32_t turn)
 {
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf),
@@ -136,8 +138,8 @@ static uint32_t blocks_of(const shelf_t *op)
     return most;
 }
 
-/** Bytes of a block in a round: in as many rounds as may be under way, so that all work at the same time,
- * if they do not become too short. */
+/** Bytes of a block in a round: in as many rounds as may be under way, so that all work at the same
+ * time, if they do not become too short. */
 static size_t chunk_of(const shelf_t *op)
 {
     const uint32_t members = mca_coll_epcoll_size(op->shelf);
@@ -221,8 +223,9 @@ static mca_coll_epcoll_buffer_t sent(const shelf_t *op, uint32_t to)
     const mca_coll_epcoll_call_t *call = op->call;
 
     if (is_scan(call)) {
-        return (mca_coll_epcoll_buffer_t){.address = call->in_place ? call->recv
-                                                                    : (void *) (uintptr_t) call->send,
+        return (mca_coll_epcoll_buffer_t){.address = call->in_place
+                                                         ? call->recv
+                                                         : (void *) (uintptr_t) call->send,
                                           .count = call->recv_count,
                                           .type = call->recv_type};
     }

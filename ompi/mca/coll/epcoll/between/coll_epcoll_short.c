@@ -14,9 +14,9 @@
  * Calls whose data travel in slots within a process, and in one message between processes: what
  * members say goes up to their leader, the leaders put it together, and tell it to their members.
  *
- * An allreduce that does not fit in slots goes likewise if it fits in trays: memory of the process, where
- * each member has two, taken in turns.  Who writes a tray for the second time is through with the call
- * between, to which all have come, so nobody reads what it has held.
+ * An allreduce that does not fit in slots goes likewise if it fits in trays: memory of the process,
+ * where each member has two, taken in turns.  Who writes a tray for the second time is through with
+ * the call between, to which all have come, so nobody reads what it has held.
  *
  * Tests: coll_layout, coll_late, coll_nomem (trays)
  */
@@ -49,8 +49,8 @@ typedef struct short_t {
 bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
                              const mca_coll_epcoll_call_t *call)
 {
-    /* A process that has more members than a group goes the long way: its messages are the same then, as long
-     * as that is by one rail. */
+    /* A process that has more members than a group goes the long way: its messages are the same
+     * then, as long as that is by one rail. */
     return EPCOLL_ALLREDUCE == call->kind && TRAY >= call->bytes && 0 == handle->member.levels
            && 2 > call->bytes / mca_coll_epcoll_component.rail_size
            && mca_coll_epcoll_is_as_packed(call->recv_type);
@@ -159,7 +159,8 @@ static int up(short_t *brief)
     return rc;
 }
 
-/** The leader tells the result.  Whoever hears it knows that all had come to the operation before. */
+/** The leader tells the result.  Whoever hears it knows that all had come to the operation
+ * before. */
 static int down(short_t *brief, bool all_came)
 {
     epcoll_member_t *member = &brief->handle->member;
@@ -252,10 +253,11 @@ static int reduce(short_t *brief)
 }
 
 /**
- * How far the leaders' part is behind the first members.  Where there is no root it goes round, backwards:
- * who tells a result comes to the next call first, and if threads share a core, the member before it comes
- * last.  With that one as the next leader the core is handed on one time less in each call; two endpoints
- * in each of two processes, on two cores, over tcp: an allreduce of 8 bytes in 7.7 us instead of 8.9.
+ * How far the leaders' part is behind the first members.  Where there is no root it goes round,
+ * backwards: who tells a result comes to the next call first, and if threads share a core, the
+ * member before it comes last.  With that one as the next leader the core is handed on one time
+ * less in each call; two endpoints in each of two processes, on two cores, over tcp: an allreduce
+ * of 8 bytes in 7.7 us instead of 8.9.
  */
 static uint32_t turn_of(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Stages: what coll_epcoll_party.c does at once, as steps of a program.  Processes are put together in
- * the same order.
+ * Stages: what coll_epcoll_party.c does at once, as steps of a program.  Processes are put together
+ * in the same order.
  *
  * Called by builders.
  *
@@ -152,8 +152,8 @@ typedef struct gather_t {
     uint32_t begun; /**< messages that nobody has waited for */
 } gather_t;
 
-/** A message to or from somebody, with the party's blocks of a process; or, where ranks of a process do not
- * follow each other, one for each. */
+/** A message to or from somebody, with the party's blocks of a process; or, where ranks of a
+ * process do not follow each other, one for each. */
 static void blocks(gather_t *gather, uint32_t whose, uint32_t process,
                    void (*message)(mca_coll_epcoll_program_t *program,
                                    const mca_coll_epcoll_party_t *party,
@@ -177,8 +177,9 @@ static void blocks(gather_t *gather, uint32_t whose, uint32_t process,
     }
 }
 
-/** A step is over.  All have the same ones, in the same order, and wait between them only: so who waits for
- * the messages of some waits for nobody but those who have begun theirs, or are in an earlier one. */
+/** A step is over.  All have the same ones, in the same order, and wait between them only: so who
+ * waits for the messages of some waits for nobody but those who have begun theirs, or are in an
+ * earlier one. */
 static void step_over(gather_t *gather)
 {
     if (BATCH <= gather->begun) {
@@ -187,8 +188,8 @@ static void step_over(gather_t *gather)
     }
 }
 
-/** Our process's blocks go to a process of each other node, from which it is as many places away as there
- * are processes. */
+/** Our process's blocks go to a process of each other node, from which it is as many places away as
+ * there are processes. */
 static void gather_across(gather_t *gather)
 {
     const mca_coll_epcoll_nodes_t *nodes = &gather->nodes;
@@ -393,7 +394,8 @@ void mca_coll_epcoll_stage_allreduce(mca_coll_epcoll_program_t *program,
     }
 }
 
-/** To the root's process, or, for an operation that does not commute, process 0, which sends it on. */
+/** To the root's process, or, for an operation that does not commute, process 0, which sends it
+ * on. */
 void mca_coll_epcoll_stage_reduce(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_party_t *party,
                                   const mca_coll_epcoll_vector_t *vector, uint32_t which)

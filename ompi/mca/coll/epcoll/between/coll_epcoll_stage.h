@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Collectives of a party, appended to a program: of a member of each process, by messages.  For builders,
- * of the members that are in the party.  Sends may still be under way at the end of a stage: what goes on
- * with the same memory says mca_coll_epcoll_program_wait first.
+ * Collectives of a party, appended to a program: of a member of each process, by messages.  For
+ * builders, of the members that are in the party.  Sends may still be under way at the end of a
+ * stage: what goes on with the same memory says mca_coll_epcoll_program_wait first.
  */
 
 #ifndef MCA_COLL_EPCOLL_STAGE_H

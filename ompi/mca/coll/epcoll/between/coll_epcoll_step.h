@@ -59,7 +59,8 @@ int mca_coll_epcoll_step_go_on(mca_coll_epcoll_program_t *program, uint32_t most
 /** Are the messages over that have begun?  @return likewise, but EPCOLL_SOME */
 int mca_coll_epcoll_step_messages(mca_coll_epcoll_program_t *program);
 
-/** The program has failed: messages are taken back, as they may never be met.  Again until all are over. */
+/** The program has failed: messages are taken back, as they may never be met.  Again until all are
+ * over. */
 void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program);
 
 END_C_DECLS

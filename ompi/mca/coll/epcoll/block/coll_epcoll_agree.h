@@ -11,16 +11,18 @@
 /**
  * @file
  *
- * From which call on do members use something that each of them has to get first?  One word that they
- * share says so, and nobody waits for it.
+ * From which call on do members use something that each of them has to get first?  One word that
+ * they share says so, and nobody waits for it.
  *
- * Members count their calls, the same ones in the same order.  Each gets the thing in a call of its own,
- * the same number at all, and joins.  Calls behind that go another way until all have joined: who makes
- * one says so in the word.  Then the word does not change any more, and calls behind the last one in it
- * use the thing: one that was made by anybody before all had joined is in the word, so that all others
- * find it there.  Where a member has not got it, the word stays open until one gives up for all.
+ * Members count their calls, the same ones in the same order.  Each gets the thing in a call of its
+ * own, the same number at all, and joins.  Calls behind that go another way until all have joined:
+ * who makes one says so in the word.  Then the word does not change any more, and calls behind the
+ * last one in it use the thing: one that was made by anybody before all had joined is in the word,
+ * so that all others find it there.  Where a member has not got it, the word stays open until one
+ * gives up for all.
  *
- * Memory order.  Relaxed: nothing is read by the word but the word; what is shared is all 0 at first.
+ * Memory order.  Relaxed: nothing is read by the word but the word; what is shared is all 0 at
+ * first.
  *
  * Standalone: C11 atomics, no Open MPI.
  *
@@ -37,7 +39,8 @@
 /** A call that is behind all: nobody ever uses it. */
 #define EPCOLL_NEVER UINT32_MAX
 
-/** The word: members who have joined above, below the last call that goes another way.  0 at first. */
+/** The word: members who have joined above, below the last call that goes another way.  0 at
+ * first. */
 typedef _Atomic uint64_t epcoll_agreement_t;
 
 /** A member has it.  Once. */

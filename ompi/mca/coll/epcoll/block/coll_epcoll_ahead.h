@@ -12,19 +12,20 @@
  * @file
  *
  * Lines for operations in which some members do not wait for others: rings.  Each member has
- * EPCOLL_AHEAD lines, taken in turns by number, as slots of a place are; so those who wait for nobody
- * may be that many operations ahead of the others before they have to.  Where threads share cores
- * they take turns once in a ring, and not once in EPCOLL_WINDOW operations.
+ * EPCOLL_AHEAD lines, taken in turns by number, as slots of a place are; so those who wait for
+ * nobody may be that many operations ahead of the others before they have to.  Where threads share
+ * cores they take turns once in a ring, and not once in EPCOLL_WINDOW operations.
  *
- * It stands beside a block (coll_epcoll_block.h) without nodes, and has its numbers: an operation is in
- * slots or in rings, as all members know, and who is through with it says so in the block.
+ * It stands beside a block (coll_epcoll_block.h) without nodes, and has its numbers: an operation
+ * is in slots or in rings, as all members know, and who is through with it says so in the block.
  *
- * Reuse: a line is written for an operation only when all are through with the one that is EPCOLL_AHEAD
- * before it.  Who does not know that yet waits until they are through with all but the last few: so
- * nobody looks at the others' words more often than once in nearly a ring, nor wakes for a single line.
+ * Reuse: a line is written for an operation only when all are through with the one that is
+ * EPCOLL_AHEAD before it.  Who does not know that yet waits until they are through with all but the
+ * last few: so nobody looks at the others' words more often than once in nearly a ring, nor wakes
+ * for a single line.
  *
- * Memory order: as in coll_epcoll_block.h and coll_epcoll_reuse.h; the functions that load and store are
- * the same but for epcoll_wait_line.
+ * Memory order: as in coll_epcoll_block.h and coll_epcoll_reuse.h; the functions that load and
+ * store are the same but for epcoll_wait_line.
  *
  * Standalone: C11 atomics, no Open MPI.
  *
@@ -82,7 +83,8 @@ static inline int epcoll_begin_ahead(epcoll_member_t *member)
                : epcoll_find_ahead(member);
 }
 
-/** Say in our line what we have called, if we have not: for members that have called something else. */
+/** Say in our line what we have called, if we have not: for members that have called something
+ * else. */
 static inline void epcoll_say_call_ahead(epcoll_member_t *member, uint64_t call)
 {
     epcoll_slot_t *own = epcoll_line(member, member->index);
@@ -96,8 +98,9 @@ static inline void epcoll_say_call_ahead(epcoll_member_t *member, uint64_t call)
 /** Has a member left our operation without a word in its line, or come to another one, in slots? */
 static inline bool epcoll_is_gone_ahead(const epcoll_member_t *member, uint32_t index)
 {
-    /* Acquire pairs with the release in epcoll_end_at: what the member has said before is seen, so the
-     * line's number may be read relaxed.  So may the slot's: nothing else is read of it here. */
+    /* Acquire pairs with the release in epcoll_end_at: what the member has said before is seen, so
+     * the line's number may be read relaxed.  So may the slot's: nothing else is read of it
+     * here. */
     return (member->number
                 <= atomic_load_explicit(&epcoll_place(member, index)->through, memory_order_acquire)
             && atomic_load_explicit(&epcoll_line(member, index)->number, memory_order_relaxed)

@@ -13,17 +13,17 @@
  *
  * What the members of a communicator that live in one process share: the block.
  *
- * Operations have numbers, from 1, the same at all members: MPI has them call collectives in the same
- * order.  Each member has a place of its own that nobody else writes, and in it a few slots, taken in
- * turns: slot number % EPCOLL_WINDOW holds what a member says in operation number.  Nothing is ever
- * set back: a reader waits until the number in a slot is that of its operation.
+ * Operations have numbers, from 1, the same at all members: MPI has them call collectives in the
+ * same order.  Each member has a place of its own that nobody else writes, and in it a few slots,
+ * taken in turns: slot number % EPCOLL_WINDOW holds what a member says in operation number.
+ * Nothing is ever set back: a reader waits until the number in a slot is that of its operation.
  *
- * Memory order.  A slot's contents are plain; its number is stored with release after them, and loaded
- * with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
+ * Memory order.  A slot's contents are plain; its number is stored with release after them, and
+ * loaded with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
  *
- * What a member takes is counted (docs/cost.md), so a view and a place hold nothing that can be had from
- * elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by divisions, where
- * there are more than EPCOLL_FAN^2 members, or a member looks after others.
+ * What a member takes is counted (docs/cost.md), so a view and a place hold nothing that can be had
+ * from elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by
+ * divisions, where there are more than EPCOLL_FAN^2 members, or a member looks after others.
  *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
  *
@@ -49,12 +49,13 @@
 /** Members or nodes whose lines one member reads: groups of a tree, see coll_epcoll_tree.h. */
 #define EPCOLL_FAN 8
 
-/** Looks at a word before the first turn of the engine, and between turns: a microsecond, and less. */
+/** Looks at a word before the first turn of the engine, and between turns: a microsecond, and
+ * less. */
 #define EPCOLL_LOOKS_FIRST 400
 #define EPCOLL_LOOKS 16
-/** Likewise where there are more threads than cores, then at each look: what is waited for mostly needs
- * this core.  Four threads on two cores, 1 instead of 16: a barrier of two processes in 2.0 us instead of
- * 2.7, a bcast in 1.5 instead of 1.9. */
+/** Likewise where there are more threads than cores, then at each look: what is waited for mostly
+ * needs this core.  Four threads on two cores, 1 instead of 16: a barrier of two processes in 2.0
+ * us instead of 2.7, a bcast in 1.5 instead of 1.9. */
 #define EPCOLL_LOOKS_CROWDED 1
 
 /** A line: what a member, or the leader of a node, says in one operation. */
@@ -76,11 +77,13 @@ typedef struct epcoll_place_t {
     _Atomic uint64_t work[EPCOLL_WINDOW];
 } epcoll_place_t;
 
-/** Lines of a node for what its members say together.  Only operations of all write it, and who comes to
- * one has seen all come to the one before, when nobody reads any more what was said before that. */
+/** Lines of a node for what its members say together.  Only operations of all write it, and who
+ * comes to one has seen all come to the one before, when nobody reads any more what was said before
+ * that. */
 #define EPCOLL_UPS 2
 
-/** A node of the tree: a group of members, or of nodes.  Written by its leader, its first member. */
+/** A node of the tree: a group of members, or of nodes.  Written by its leader, its first
+ * member. */
 typedef struct epcoll_node_t {
     epcoll_slot_t up[EPCOLL_UPS]; /**< what its members say together: operations of all in turns */
     epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
@@ -91,7 +94,8 @@ typedef struct epcoll_node_t {
  *
  *     epcoll_place_t    of the members
  *     epcoll_node_t     of the lowest level, then of those above
- *     _Atomic uint64_t  of the nodes, in the same order: all members of the node that its leader leads
+ *     _Atomic uint64_t  of the nodes, in the same order: all members of the node that its leader
+ *     leads
  *                       on the level are through with those up to this; whole lines
  */
 typedef struct epcoll_block_t {
@@ -109,7 +113,8 @@ _Static_assert(64 == sizeof(epcoll_block_t) && 320 == sizeof(epcoll_place_t)
                    && 384 == sizeof(epcoll_node_t),
                "what a member takes: docs/cost.md");
 
-/** What its owner puts beside a view, for members of several processes; NULL there: none have any. */
+/** What its owner puts beside a view, for members of several processes; NULL there: none have
+ * any. */
 typedef struct epcoll_beside_t {
     const void *order;   /**< local/coll_epcoll_order.h */
     epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
@@ -131,8 +136,8 @@ typedef struct epcoll_member_t {
 } epcoll_member_t;
 
 /**
- * Called while a member waits, as the engine turns: nothing of the block is held.  To be defined by who
- * uses the block; of views that wait somewhere else it is never called.
+ * Called while a member waits, as the engine turns: nothing of the block is held.  To be defined by
+ * who uses the block; of views that wait somewhere else it is never called.
  *
  * @return 0 or an error, with which the operation ends
  */
@@ -183,8 +188,8 @@ static inline size_t epcoll_block_size(uint32_t count, uint32_t fan)
 /**
  * Make a member's view of a block.
  *
- * @param memory  epcoll_block_size bytes, all 0 before the first member comes, the same for all; they
- *                last as long as the last view
+ * @param memory  epcoll_block_size bytes, all 0 before the first member comes, the same for all;
+ *                they last as long as the last view
  * @param index   0 to count - 1, another one for each member
  */
 static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uint32_t count,
@@ -212,8 +217,8 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &epcoll_place(member, index)->slot[member->number % EPCOLL_WINDOW];
 }
 
-/** No operation of the block ends well any more; those who wait learn of it, and those who come.  Any
- * thread.  @return false: it was broken already */
+/** No operation of the block ends well any more; those who wait learn of it, and those who come.
+ * Any thread.  @return false: it was broken already */
 static inline bool epcoll_break(epcoll_member_t *member, int why)
 {
     int none = 0;
@@ -274,9 +279,9 @@ static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t loo
 }
 
 /**
- * Has a member left our operation without a word in its slot?  Then it has called something in which
- * it has nothing to say, which is not what we have called.  For those who have waited for long: it
- * reads a line that the member writes at each end.
+ * Has a member left our operation without a word in its slot?  Then it has called something in
+ * which it has nothing to say, which is not what we have called.  For those who have waited for
+ * long: it reads a line that the member writes at each end.
  */
 static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
 {

@@ -11,22 +11,22 @@
 /**
  * @file
  *
- * When a slot of a block (coll_epcoll_block.h) may be written again: who is through with what, and how
- * an operation begins and ends.
+ * When a slot of a block (coll_epcoll_block.h) may be written again: who is through with what, and
+ * how an operation begins and ends.
  *
- * One rule of reuse: a slot is written for an operation only when all who may read it are through with
- * the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all (epcoll_begin), of a
- * node's the node's members (epcoll_begin_leader); who writes nothing asks nobody.  What a member knows
- * of that comes for nothing where all wait for all (epcoll_all_came).  Elsewhere leaders look after
- * their nodes, once in a window or less, and say in a word of the node how far all of it are; who wants
- * to know it of all reads the topmost nodes' words, and goes down to the members' own, and waits there,
- * only where a node's is not new enough.  So nobody reads more than a few lines for it, and nobody waits
- * for a leader.
+ * One rule of reuse: a slot is written for an operation only when all who may read it are through
+ * with the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all
+ * (epcoll_begin), of a node's the node's members (epcoll_begin_leader); who writes nothing asks
+ * nobody.  What a member knows of that comes for nothing where all wait for all (epcoll_all_came).
+ * Elsewhere leaders look after their nodes, once in a window or less, and say in a word of the node
+ * how far all of it are; who wants to know it of all reads the topmost nodes' words, and goes down
+ * to the members' own, and waits there, only where a node's is not new enough.  So nobody reads
+ * more than a few lines for it, and nobody waits for a leader.
  *
  * Memory order.  Reads of a slot come before their reader's store to through (release),
- * which the writer loads (acquire) before it writes the slot again, itself or by way of leaders, who
- * load it and store the node's word behind it; or before the reader's next slot or word, which the
- * writer has seen in an operation of all.
+ * which the writer loads (acquire) before it writes the slot again, itself or by way of leaders,
+ * who load it and store the node's word behind it; or before the reader's next slot or word, which
+ * the writer has seen in an operation of all.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -59,8 +59,8 @@ static inline uint32_t epcoll_width(const epcoll_member_t *member, int level)
                : epcoll_nodes(member->count, member->fan, (uint32_t) level);
 }
 
-/** What the leader of a node says of how far the node's members are.  Neighbours are in one line: each is
- * written once in a window, and all are read at a time. */
+/** What the leader of a node says of how far the node's members are.  Neighbours are in one line:
+ * each is written once in a window, and all are read at a time. */
 static inline _Atomic uint64_t *epcoll_below(const epcoll_member_t *member, uint32_t level,
                                              uint32_t index)
 {
@@ -129,7 +129,8 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
         } else if (i == member->index) {
             through = member->number - 1;
         } else {
-            /* Acquire pairs with the release in epcoll_end_at: what it has read of our slots is read. */
+            /* Acquire pairs with the release in epcoll_end_at: what it has read of our slots is
+             * read. */
             while ((through = atomic_load_explicit(&epcoll_place(member, i)->through,
                                                    memory_order_acquire))
                        < wanted
@@ -145,8 +146,8 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
     return 0;
 }
 
-/** Of operations that are under way beside each other, which read no line of a node: may the slot of
- * that one be written?  Waits for nobody. */
+/** Of operations that are under way beside each other, which read no line of a node: may the slot
+ * of that one be written?  Waits for nobody. */
 static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
 {
     uint64_t least = UINT64_MAX;
@@ -231,7 +232,8 @@ static inline int epcoll_begin_leader(epcoll_member_t *member)
     return epcoll_look_below(member, member->number - EPCOLL_WINDOW);
 }
 
-/** Behind an operation that not all have come to: leaders look ahead, where nobody waits for them. */
+/** Behind an operation that not all have come to: leaders look ahead, where nobody waits for
+ * them. */
 static inline int epcoll_end_leader(epcoll_member_t *member)
 {
     return epcoll_leads(member) && *epcoll_safe_below(member) + EPCOLL_WINDOW <= member->number

@@ -14,8 +14,8 @@
  * A small operation on a block (coll_epcoll_block.h): one says something to all, along the tree of
  * coll_epcoll_tree.h.
  *
- * Who hears waits for the line of the nearest leader on its way, and after a while for the root's own as
- * well: a leader without a core holds up nobody for long.
+ * Who hears waits for the line of the nearest leader on its way, and after a while for the root's
+ * own as well: a leader without a core holds up nobody for long.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -25,21 +25,22 @@
 
 #include "coll_epcoll_tree.h"
 
-/** Say what we have called, if we have not: for members that have called something else, who may wait
- * for a word of ours. */
+/** Say what we have called, if we have not: for members that have called something else, who may
+ * wait for a word of ours. */
 static inline void epcoll_say_call(epcoll_member_t *member, uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, member->index);
 
-    /* Relaxed: nobody else writes it.  Of many members, who only hears has not asked yet whether all
-     * are through with what it has held. */
+    /* Relaxed: nobody else writes it.  Of many members, who only hears has not asked yet whether
+     * all are through with what it has held. */
     if (atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number
         && epcoll_may_begin(member, member->number)) {
         epcoll_say(slot, member->number, call, "", 0);
     }
 }
 
-/** Wait for what the root says; of many, by way of their leaders, or after a while by the root's. */
+/** Wait for what the root says; of many, by way of their leaders, or after a while by the
+ * root's. */
 static inline int epcoll_hear(epcoll_member_t *member, uint32_t root, uint64_t call,
                               epcoll_slot_t **heard)
 {

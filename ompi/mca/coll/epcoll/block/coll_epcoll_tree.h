@@ -11,18 +11,19 @@
 /**
  * @file
  *
- * Small operations on a block (coll_epcoll_block.h): barrier, all to all.  One to all: coll_epcoll_tell.h.
+ * Small operations on a block (coll_epcoll_block.h): barrier, all to all.  One to all:
+ * coll_epcoll_tell.h.
  *
  * Up to EPCOLL_FAN members read each other's lines: one transfer of a line on the way, which is the
- * least there is.  More are in groups of that many, and groups in groups, up to a level with no more
- * nodes than a group has members.  A group's first member, its leader, puts together what its members
- * say and says it in the node's line; the leaders of the topmost nodes read each other; each passes
- * the result down.  So a member's line is read by one, and nobody reads more than EPCOLL_FAN lines on
- * a level, all at once (epcoll_ask).  bench/lines counts them.
+ * least there is.  More are in groups of that many, and groups in groups, up to a level with no
+ * more nodes than a group has members.  A group's first member, its leader, puts together what its
+ * members say and says it in the node's line; the leaders of the topmost nodes read each other;
+ * each passes the result down.  So a member's line is read by one, and nobody reads more than
+ * EPCOLL_FAN lines on a level, all at once (epcoll_ask).  bench/lines counts them.
  *
  * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
- * own lines stay until all are through, so anyone can see whether all have come, and put together by
- * itself what they say, in the same order (epcoll_alone).  The result is the same, bit by bit.
+ * own lines stay until all are through, so anyone can see whether all have come, and put together
+ * by itself what they say, in the same order (epcoll_alone).  The result is the same, bit by bit.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -59,8 +60,8 @@ static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index
            <= atomic_load_explicit(&epcoll_slot(member, index)->number, memory_order_relaxed);
 }
 
-/** Asks for what some members say in the next operation: of those that have been ahead of us.  Of another
- * one the line would be taken from it before it has written there. */
+/** Asks for what some members say in the next operation: of those that have been ahead of us.  Of
+ * another one the line would be taken from it before it has written there. */
 static inline void epcoll_ask_ahead(const epcoll_member_t *member, uint32_t from, uint32_t to)
 {
     epcoll_ask(&epcoll_place(member, from)->slot[(member->number + 1) % EPCOLL_WINDOW],
@@ -110,7 +111,8 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
     return epcoll_wait_longer(member, from, index, call);
 }
 
-/** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at it. */
+/** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at
+ * it. */
 static inline void epcoll_ask_few(const epcoll_member_t *member)
 {
     if (2 < member->count) {
@@ -227,7 +229,8 @@ static inline int epcoll_all_few(epcoll_member_t *member, const epcoll_all_t *al
     return 0;
 }
 
-/** Reads the lines of nodes of a level, from the last to the first.  @return as epcoll_wait_leader */
+/** Reads the lines of nodes of a level, from the last to the first.  @return as
+ * epcoll_wait_leader */
 static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t *all,
                                     uint32_t level, uint32_t from, uint32_t to, void *value,
                                     uint32_t *seen)
@@ -255,8 +258,8 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
  *
  * @param led  set to the number of levels on which it leads a node
  *
- * @return as epcoll_wait_leader; EPCOLL_CAME: its part is done, and the result is there if it leads on
- *         all levels
+ * @return as epcoll_wait_leader; EPCOLL_CAME: its part is done, and the result is there if it leads
+ *         on all levels
  */
 static inline int epcoll_lead(epcoll_member_t *member, const epcoll_all_t *all, void *result,
                               uint32_t *led, uint32_t *seen)
@@ -340,7 +343,8 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
     if (EPCOLL_CAME != rc) {
         return rc;
     }
-    /* Also on levels on which others lead the way up in our place: who waits there has this line. */
+    /* Also on levels on which others lead the way up in our place: who waits there has this
+     * line. */
     for (uint32_t level = 0, index = member->index;
          level < member->levels && 0 == index % member->fan; ++level) {
         index /= member->fan;
@@ -351,8 +355,9 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
 }
 
 /**
- * All say something, and all learn what it is together, in one order of members for ever: associated
- * from the last to the first in groups of EPCOLL_FAN.  Nobody returns before all have come.
+ * All say something, and all learn what it is together, in one order of members for ever:
+ * associated from the last to the first in groups of EPCOLL_FAN.  Nobody returns before all have
+ * come.
  *
  * @param result  all->size bytes of room, at least one; may be all->data
  *

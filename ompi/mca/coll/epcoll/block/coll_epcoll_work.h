@@ -13,16 +13,16 @@
  *
  * Long operations on a block (coll_epcoll_block.h): work in shares, which whoever is there takes.
  *
- * All have come, and have shown each other their buffers.  The work is cut in pieces of shares; each
- * member has a piece, and takes its shares from the first to the last; who has none left takes those
- * of others.  So a member mostly works on what it worked on last time (its caches), and one that has
- * lost its core holds up the others by one share.
+ * All have come, and have shown each other their buffers.  The work is cut in pieces of shares;
+ * each member has a piece, and takes its shares from the first to the last; who has none left takes
+ * those of others.  So a member mostly works on what it worked on last time (its caches), and one
+ * that has lost its core holds up the others by one share.
  *
- * A piece has a word, which holds a part of the operation's number, shares that have been claimed, and
- * shares that are done: of another operation these count as 0, so nothing is set back, and a share is
- * claimed once.  All changes that count shares as done are atomic read-modify-writes with release, and
- * so are followed by nothing but read-modify-writes: who loads the word (acquire) has what all did that
- * are counted in it, whoever they were.
+ * A piece has a word, which holds a part of the operation's number, shares that have been claimed,
+ * and shares that are done: of another operation these count as 0, so nothing is set back, and a
+ * share is claimed once.  All changes that count shares as done are atomic read-modify-writes with
+ * release, and so are followed by nothing but read-modify-writes: who loads the word (acquire) has
+ * what all did that are counted in it, whoever they were.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -72,9 +72,9 @@ static inline uint32_t epcoll_done_in(uint64_t word)
 }
 
 /**
- * Before we say that we have come: our word may be of an operation 2^EPCOLL_WORK_BITS before this one, or
- * a multiple of that, and look like one of this one.  Others touch it only when we have come, but for
- * those who close it, which they do behind a break.
+ * Before we say that we have come: our word may be of an operation 2^EPCOLL_WORK_BITS before this
+ * one, or a multiple of that, and look like one of this one.  Others touch it only when we have
+ * come, but for those who close it, which they do behind a break.
  */
 static inline void epcoll_work_begin(epcoll_member_t *member)
 {
@@ -84,8 +84,8 @@ static inline void epcoll_work_begin(epcoll_member_t *member)
 
     if (__builtin_expect(old == epcoll_work_in(member, old), 0)
         && 0 == atomic_load_explicit(member->broken, memory_order_relaxed)) {
-        /* Relaxed: that we have come is said behind it, with release.  If somebody closes it now, what
-         * they have made of it stays: of the old one all that was claimed was done. */
+        /* Relaxed: that we have come is said behind it, with release.  If somebody closes it now,
+         * what they have made of it stays: of the old one all that was claimed was done. */
         (void) atomic_compare_exchange_strong_explicit(word, &old, epcoll_work_none(member),
                                                        memory_order_relaxed, memory_order_relaxed);
     }
@@ -121,7 +121,8 @@ static inline bool epcoll_claim(epcoll_member_t *member, uint32_t owner, uint32_
 /** A share that we took is done. */
 static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
 {
-    /* Release pairs with the acquire in epcoll_done.  The word is this operation's: we have claimed. */
+    /* Release pairs with the acquire in epcoll_done.  The word is this operation's: we have
+     * claimed. */
     atomic_fetch_add_explicit(epcoll_work(member, owner), 1, memory_order_release);
 }
 
@@ -143,8 +144,8 @@ static inline bool epcoll_is_work_over(epcoll_member_t *member, uint32_t owner, 
  * The operation has failed, and the block is broken: nobody takes a share of a piece any more, and
  * those that were taken are done when this returns.  Any number of members may do so.
  *
- * Who closes first takes all that are left, and counts them as done without doing them; so the piece
- * is over, for all who close it, when as many are done as there can be.
+ * Who closes first takes all that are left, and counts them as done without doing them; so the
+ * piece is over, for all who close it, when as many are done as there can be.
  */
 static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
 {

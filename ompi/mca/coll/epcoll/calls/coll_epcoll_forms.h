@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * The forms of a collective: what differs from kind to kind is how libmpi's arguments become a call.
+ * The forms of a collective: what differs from kind to kind is how libmpi's arguments become a
+ * call.
  */
 
 #ifndef MCA_COLL_EPCOLL_FORMS_H
@@ -64,8 +65,8 @@
  *
  * @param name        as in coll_epcoll_calls.h
  * @param parameters  of its functions, up to the communicator, in parentheses
- * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them; false:
- *                    there is nothing to do, at any member
+ * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them;
+ *                    false: there is nothing to do, at any member
  */
 #define EPCOLL_FORMS(name, parameters, arguments)                             \
     EPCOLL_FORM_BLOCKING(mca_coll_epcoll_##name, name, parameters, arguments) \

@@ -14,14 +14,14 @@
  * Copies between buffers of which one at least is not flat: both are walked through as runs of
  * memory, and bytes go from run to run, once, with no packed copy between them.
  *
- * A walk begins at any packed byte, so a part is exactly its bytes.  libmpi's own way to fill a part,
- * to unpack from a position, is not for several threads: of a number of which it has only some bytes
- * it writes all, and puts back what it found in the others, over what another thread has just put
- * there.  opal_convertor_raw, which should say where the memory is, names other memory with some of
- * the test's types, or never ends (Open MPI 5.0.7).  So the walk is ours, over the description that
- * libmpi makes of each type (opal_datatype_internal.h): blocks of numbers with a stride, and loops
- * around them.  Where blocks of one size go to ones of the same size, or to flat memory, they are
- * copied many at a time, in a loop that knows the size if it is that of a number.
+ * A walk begins at any packed byte, so a part is exactly its bytes.  libmpi's own way to fill a
+ * part, to unpack from a position, is not for several threads: of a number of which it has only
+ * some bytes it writes all, and puts back what it found in the others, over what another thread has
+ * just put there.  opal_convertor_raw, which should say where the memory is, names other memory
+ * with some of the test's types, or never ends (Open MPI 5.0.7).  So the walk is ours, over the
+ * description that libmpi makes of each type (opal_datatype_internal.h): blocks of numbers with a
+ * stride, and loops around them.  Where blocks of one size go to ones of the same size, or to flat
+ * memory, they are copied many at a time, in a loop that knows the size if it is that of a number.
  *
  * Called by coll_epcoll_buffer.h.
  *
@@ -78,7 +78,8 @@ static inline bool walk_enter(walk_t *walk, size_t iteration)
     const ddt_loop_desc_t *loop = &walk->list[walk->place].loop;
 
     if (LEVELS == walk->depth && walk->few == walk->level) {
-        /* A loop has a beginning and an end of its own; what is between them may be the next loop. */
+        /* A loop has a beginning and an end of its own; what is between them may be the next
+         * loop. */
         level_t *more = malloc((walk->used / 2 + 1) * sizeof(*more));
 
         if (NULL == more) {
@@ -93,9 +94,9 @@ static inline bool walk_enter(walk_t *walk, size_t iteration)
     return true;
 }
 
-/** From place on, of which nothing has been walked through, to the run in which packed byte skip lies,
- * seen from there.  @return skip, less the bytes of what has been passed: SIZE_MAX at the end of the
- * element or of a loop, with the place of that end, or if it failed */
+/** From place on, of which nothing has been walked through, to the run in which packed byte skip
+ * lies, seen from there.  @return skip, less the bytes of what has been passed: SIZE_MAX at the end
+ * of the element or of a loop, with the place of that end, or if it failed */
 static inline size_t walk_down(walk_t *walk, size_t skip)
 {
     while (walk->place < walk->used) {
@@ -159,8 +160,8 @@ static void walk_up(walk_t *walk)
     }
 }
 
-/** How many pieces of a size are there, at one distance from each other, from where we are on?  No run
- * is larger than what is left of the present one, nor is the size. */
+/** How many pieces of a size are there, at one distance from each other, from where we are on?  No
+ * run is larger than what is left of the present one, nor is the size. */
 static inline size_t walk_pieces(const walk_t *walk, size_t size, ptrdiff_t *stride)
 {
     if (size < walk->left) {
@@ -314,8 +315,8 @@ static inline size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/** Walk through the same part of two buffers that have it, and copy or swap what is one run in both,
- * with all that follows in the same way. */
+/** Walk through the same part of two buffers that have it, and copy or swap what is one run in
+ * both, with all that follows in the same way. */
 static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer_t *from,
                 size_t offset, size_t size, bool swap)
 {

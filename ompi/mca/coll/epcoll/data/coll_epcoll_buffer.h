@@ -16,9 +16,9 @@
  *
  * Parts are ranges of packed bytes, the bytes that MPI_Pack would make of the buffer: all members
  * have the same number of those, whichever types they use.  A range may begin and end anywhere, in
- * the middle of an element and of a number; exactly its bytes are read and written, none beside them,
- * so several threads may copy different parts of the same buffers at a time, and shares of work need
- * not be rounded to anything.
+ * the middle of an element and of a number; exactly its bytes are read and written, none beside
+ * them, so several threads may copy different parts of the same buffers at a time, and shares of
+ * work need not be rounded to anything.
  *
  * Tests: unit/test_epcoll_buffer, coll_late
  */
@@ -96,12 +96,12 @@ int mca_coll_epcoll_unpack_runs(const mca_coll_epcoll_buffer_t *buffer, const vo
 /**
  * Copy packed bytes offset ... offset + size - 1 of a buffer to the same place of another one.
  *
- * The buffers have the same signature, or at least the same packed bytes; they do not overlap, unless
- * they are the same memory and type, where nothing is changed.  Any thread; several may copy other
- * parts at the same time.
+ * The buffers have the same signature, or at least the same packed bytes; they do not overlap,
+ * unless they are the same memory and type, where nothing is changed.  Any thread; several may copy
+ * other parts at the same time.
  *
- * @return OMPI_SUCCESS; MPI_ERR_TRUNCATE if one of the buffers ends before the range does: nothing has
- *         been copied; an error if a type cannot be walked through
+ * @return OMPI_SUCCESS; MPI_ERR_TRUNCATE if one of the buffers ends before the range does: nothing
+ *         has been copied; an error if a type cannot be walked through
  */
 static inline int mca_coll_epcoll_copy_part(const mca_coll_epcoll_buffer_t *to,
                                             const mca_coll_epcoll_buffer_t *from, size_t offset,

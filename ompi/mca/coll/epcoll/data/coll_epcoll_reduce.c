@@ -13,10 +13,11 @@
  *
  * Reductions of a range by one thread, in blocks.
  *
- * The running result of a block is in a receiver's own memory, wherever that is no input that is still
- * to be read: nothing is copied then that need not be, and no memory is needed, however large an
- * element is.  With an intrinsic op the first step reads two inputs and writes there (the kernels of
- * three buffers), the others go on in it; the other receivers get copies, from the first cache.
+ * The running result of a block is in a receiver's own memory, wherever that is no input that is
+ * still to be read: nothing is copied then that need not be, and no memory is needed, however large
+ * an element is.  With an intrinsic op the first step reads two inputs and writes there (the
+ * kernels of three buffers), the others go on in it; the other receivers get copies, from the first
+ * cache.
  *
  * Called by whoever has taken a share of a collective's work.
  *
@@ -56,8 +57,8 @@ typedef struct small_t {
     char bytes[BLOCK_BYTES + (ROOMS + 1) * ALIGNMENT];
 } small_t;
 
-/** Not of maxima and minima: of numbers that do not compare, that kernel takes another one than the kernel
- * of two buffers does, by which slots and messages go. */
+/** Not of maxima and minima: of numbers that do not compare, that kernel takes another one than the
+ * kernel of two buffers does, by which slots and messages go. */
 static bool is_of_three(const mca_coll_epcoll_reduction_t *reduction)
 {
     const ompi_op_t *op = reduction->op;
@@ -167,8 +168,8 @@ static inline void combine(const work_t *work, char *into, char *a, char *b, siz
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-/** Can the running result be in a receiver's memory?  Not if an input is there, or in part; except the
- * last member's, the first to be read, if it is where the result goes. */
+/** Can the running result be in a receiver's memory?  Not if an input is there, or in part; except
+ * the last member's, the first to be read, if it is where the result goes. */
 static bool may_gather_in(const work_t *work, const char *recv)
 {
     for (uint32_t i = 0; i < work->of->count; ++i) {

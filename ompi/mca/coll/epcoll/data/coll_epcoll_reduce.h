@@ -14,14 +14,15 @@
  * Reductions of what members of one process have in their buffers: any range of elements, over all
  * members, by one thread, into all the buffers that want the result.
  *
- * One order always, whoever computes and however the vector is divided: x0 op (x1 op (... op x(n-1))),
- * ranks as they are in the reduction, so ops that do not commute are right, and each element is computed
- * once, so all members have the same bits.  A scan's order is (x0 op x1) op ...
+ * One order always, whoever computes and however the vector is divided: x0 op (x1 op (... op
+ * x(n-1))), ranks as they are in the reduction, so ops that do not commute are right, and each
+ * element is computed once, so all members have the same bits.  A scan's order is (x0 op x1) op ...
  *
  * What a call reads and writes is worked on in blocks that fit in a core's first cache.  In a block
- * all is read before anything is written over what others have there, so a receiver may be one of the
- * inputs (in place), or lie at a lower address than the input that it overlaps (a reduce-scatter in
- * place, where its result goes to the beginning of the buffer).  Else receivers and inputs are apart.
+ * all is read before anything is written over what others have there, so a receiver may be one of
+ * the inputs (in place), or lie at a lower address than the input that it overlaps (a
+ * reduce-scatter in place, where its result goes to the beginning of the buffer).  Else receivers
+ * and inputs are apart.
  *
  * The op may be anybody's, and is called with parts of the vector, in the thread that calls.
  *
@@ -63,12 +64,12 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
 /**
  * The same range of the prefixes of all members.
  *
- * @param recv       by member: where x0 op ... op x(i) goes, i its own rank, or, exclusive, i - 1; NULL:
- *                   not wanted.  Of member 0 it is not touched if exclusive.  A receiver may be its own
- *                   member's input
+ * @param recv       by member: where x0 op ... op x(i) goes, i its own rank, or, exclusive, i - 1;
+ *                   NULL: not wanted.  Of member 0 it is not touched if exclusive.  A receiver may
+ *                   be its own member's input
  *
- * @return as mca_coll_epcoll_reduce_part; memory is needed for elements of more than 4 KiB, if exclusive
- *         or if a receiver is NULL
+ * @return as mca_coll_epcoll_reduce_part; memory is needed for elements of more than 4 KiB, if
+ *         exclusive or if a receiver is NULL
  */
 int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size_t first,
                               size_t elements, void *const *recv, bool exclusive);

@@ -110,7 +110,8 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     return rc;
 }
 
-/** Put together what members before `last` say, from there to the first, behind what is in result. */
+/** Put together what members before `last` say, from there to the first, behind what is in
+ * result. */
 static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
                 uint32_t last, void *result)
 {

@@ -12,8 +12,8 @@
  * @file
  *
  * Numbers of operations that are under way beside each other in a block.  They are given out in the
- * order in which operations begin, the same at all members; operations may be over in any order, and a
- * member is through with a number when all up to it are over.
+ * order in which operations begin, the same at all members; operations may be over in any order,
+ * and a member is through with a number when all up to it are over.
  *
  * One thread at a time has a channel: that of the member, or who holds pending's gate.
  *

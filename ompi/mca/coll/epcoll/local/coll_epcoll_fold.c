@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Kinds that reduce: a share is a range of elements, which one thread puts together from all members'
- * buffers, always in the same order, and writes to all who want it.  So each element is computed once,
- * whoever does it, and is the same at all members, bit by bit.
+ * Kinds that reduce: a share is a range of elements, which one thread puts together from all
+ * members' buffers, always in the same order, and writes to all who want it.  So each element is
+ * computed once, whoever does it, and is the same at all members, bit by bit.
  *
- * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a member's
- * block.
+ * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a
+ * member's block.
  *
  * Tests: coll_reduce, coll_late
  */

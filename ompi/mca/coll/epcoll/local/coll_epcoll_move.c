@@ -145,7 +145,8 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call
     }
 }
 
-/** Likewise by index: where a member of the process has what comes from, or goes to, another one. */
+/** Likewise by index: where a member of the process has what comes from, or goes to, another
+ * one. */
 static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
     return mca_coll_epcoll_received(call, mca_coll_epcoll_rank_of(call, from));

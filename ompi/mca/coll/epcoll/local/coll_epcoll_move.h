@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Which buffers of a call are whose: of those kinds that move blocks from member to member, within a
- * process and between processes.
+ * Which buffers of a call are whose: of those kinds that move blocks from member to member, within
+ * a process and between processes.
  */
 
 #ifndef MCA_COLL_EPCOLL_MOVE_H

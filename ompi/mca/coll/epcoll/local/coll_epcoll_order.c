@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * What messages between processes would make of the vectors of all members, by one thread that has them
- * all.  Each function names whose order it is; what changes there has to change here.
+ * What messages between processes would make of the vectors of all members, by one thread that has
+ * them all.  Each function names whose order it is; what changes there has to change here.
  *
- * An op is always called as messages call it, with two buffers: its kernel of three may take the operands
- * the other way round, which a maximum shows if one of them is no number.
+ * An op is always called as messages call it, with two buffers: its kernel of three may take the
+ * operands the other way round, which a maximum shows if one of them is no number.
  *
  * Tests: coll_order
  */
@@ -132,8 +132,8 @@ static void fold_tree(const work_t *work, char **value, uint32_t count)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** mca_coll_epcoll_party_allreduce: doubling; the first ones are in pairs, so that a power of two is
- * left. */
+/** mca_coll_epcoll_party_allreduce: doubling; the first ones are in pairs, so that a power of two
+ * is left. */
 static void put_all(work_t *work, char *result)
 {
     const uint32_t processes = work->of->layout->processes;
@@ -158,7 +158,8 @@ static void put_all(work_t *work, char *result)
     memcpy(result, work->value[0], work->bytes);
 }
 
-/** mca_coll_epcoll_party_reduce: a tree, of which the root's process is the first if the op commutes. */
+/** mca_coll_epcoll_party_reduce: a tree, of which the root's process is the first if the op
+ * commutes. */
 static void put_root(work_t *work, char *result)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
@@ -178,8 +179,8 @@ static void put_root(work_t *work, char *result)
     memcpy(result, value[0], work->bytes);
 }
 
-/** coll_epcoll_build_scatter.c: to our process's come the others', that before ours first; if the op does
- * not commute, those behind ours are put together for themselves. */
+/** coll_epcoll_build_scatter.c: to our process's come the others', that before ours first; if the
+ * op does not commute, those behind ours are put together for themselves. */
 static void put_block(work_t *work, char *result)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
@@ -204,8 +205,8 @@ static void put_block(work_t *work, char *result)
     memcpy(result, work->value[processes - 1], work->bytes);
 }
 
-/** What all processes before one have: each has what 1, 2, 4 … before it have, and gets that of one as many
- * before it. */
+/** What all processes before one have: each has what 1, 2, 4 … before it have, and gets that of
+ * one as many before it. */
 static void before_process(work_t *work, uint32_t process, char *before)
 {
     for (uint32_t i = 0; i < process; ++i) {
@@ -223,8 +224,8 @@ static void before_process(work_t *work, uint32_t process, char *before)
     }
 }
 
-/** coll_epcoll_build_scan.c: what processes before ours have, then our members up to us, from the first
- * on; in the first process, of what is small, from the last on. */
+/** coll_epcoll_build_scan.c: what processes before ours have, then our members up to us, from the
+ * first on; in the first process, of what is small, from the last on. */
 static void put_before(work_t *work, char *result)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;

@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * The order in which members of several processes are put together, for who has the vectors of all of them
- * before it: that of the messages which the layer between sends, association by association.  A
- * communicator goes over from messages to the node's memory while it is in use, and the same call is to
- * have the same bits before and behind.
+ * The order in which members of several processes are put together, for who has the vectors of all
+ * of them before it: that of the messages which the layer between sends, association by
+ * association.  A communicator goes over from messages to the node's memory while it is in use, and
+ * the same call is to have the same bits before and behind.
  */
 
 #ifndef MCA_COLL_EPCOLL_ORDER_H
@@ -29,19 +29,19 @@ BEGIN_C_DECLS
 /** Bytes of an element, at most. */
 #define EPCOLL_ORDER_ELEMENT ((size_t) 1024)
 
-/** Vectors of members, EPCOLL_FAN at most.  They are dense.  The result is none of them, but that it may
- * be the last one's in a scan that is not small. */
+/** Vectors of members, EPCOLL_FAN at most.  They are dense.  The result is none of them, but that
+ * it may be the last one's in a scan that is not small. */
 typedef struct mca_coll_epcoll_order_t {
     const mca_coll_epcoll_layout_t *layout;
     uint32_t rank;                /**< ours */
     bool is_small;                /**< what fits in a slot goes another way by messages, too */
-    size_t count;                 /**< elements: all, or, of a call that scatters, those of our block */
+    size_t count; /**< elements: all, or, of a call that scatters, those of our block */
     const void *said[EPCOLL_FAN]; /**< by rank: where they begin, of those members that we need */
 } mca_coll_epcoll_order_t;
 
 /**
- * Does it show in the result of a call in which order members have been put together?  It does not where
- * any order gives the same: sums of whole numbers, maxima, what is done with bits.
+ * Does it show in the result of a call in which order members have been put together?  It does not
+ * where any order gives the same: sums of whole numbers, maxima, what is done with bits.
  */
 bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call);
 
@@ -49,8 +49,8 @@ bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call);
 bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
                                   const mca_coll_epcoll_call_t *call);
 
-/** Is the order of scans that are not small that of ranks, from the first on, one at a time?  It is with
- * two processes: before the second there is the first, which puts its two members together. */
+/** Is the order of scans that are not small that of ranks, from the first on, one at a time?  It is
+ * with two processes: before the second there is the first, which puts its two members together. */
 static inline bool mca_coll_epcoll_order_is_chain(const mca_coll_epcoll_layout_t *layout)
 {
     return layout->is_ordered && 2 == layout->processes

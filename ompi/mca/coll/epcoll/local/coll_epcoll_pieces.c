@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The steps of what is done in pieces.  Which pieces there are, and what a share of one is, the family
- * of the kind knows.
+ * The steps of what is done in pieces.  Which pieces there are, and what a share of one is, the
+ * family of the kind knows.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending
  */
@@ -70,7 +70,8 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
                sizeof(shown));
 }
 
-/** Has a member come?  @return EPCOLL_SOME, EPCOLL_NOTHING, or an error: it has called something else */
+/** Has a member come?  @return EPCOLL_SOME, EPCOLL_NOTHING, or an error: it has called something
+ * else */
 static int look_for(const mca_coll_epcoll_running_t *running, uint32_t index)
 {
     epcoll_slot_t *slot = epcoll_slot(running->member, index);

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * What does not travel in a slot: members show each other their calls, and work on pieces of what is
- * to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no matter:
- * blocking, nonblocking and persistent ones run the same steps.
+ * What does not travel in a slot: members show each other their calls, and work on pieces of what
+ * is to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no
+ * matter: blocking, nonblocking and persistent ones run the same steps.
  *
  * A call of another member, and the buffers in it, may be read by who has claimed a share that is
  * about them, until the share is done: nobody returns before.
@@ -33,8 +33,8 @@ typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
 
 /** What a family of kinds does. */
 typedef struct mca_coll_epcoll_family_t {
-    /** Piece i is about the root and member i alone: it can be worked on once both are there, and who
-     * is not the root is through when its own one is over. */
+    /** Piece i is about the root and member i alone: it can be worked on once both are there, and
+     * who is not the root is through when its own one is over. */
     bool is_rooted;
     /** How many shares has a piece? */
     uint32_t (*shares)(const mca_coll_epcoll_running_t *running, uint32_t piece);
@@ -50,8 +50,8 @@ typedef struct mca_coll_epcoll_range_t {
 } mca_coll_epcoll_range_t;
 
 /**
- * A part of what spans processes, of those in this one: data in blocks, each of which is at a member,
- * or is put together there.  The same at all members, but for who asks.
+ * A part of what spans processes, of those in this one: data in blocks, each of which is at a
+ * member, or is put together there.  The same at all members, but for who asks.
  */
 typedef struct mca_coll_epcoll_plan_t {
     const mca_coll_epcoll_family_t *family;
@@ -59,7 +59,8 @@ typedef struct mca_coll_epcoll_plan_t {
     size_t units;    /**< how many there are */
     uint32_t blocks; /**< that they are divided into */
     uint32_t first;  /**< slices: the member that has the first one; others have those behind it */
-    /** Which member has a block that a member wants?  @return its index, or -1: it does not want it */
+    /** Which member has a block that a member wants?  @return its index, or -1: it does not want
+     * it */
     int (*source)(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver);
     const mca_coll_epcoll_layout_t *layout;
     uint32_t rails;
@@ -111,7 +112,8 @@ struct mca_coll_epcoll_running_t {
 /** What a step has brought; errors are MPI error codes, which are greater. */
 enum { EPCOLL_NOTHING = -3, EPCOLL_SOME = -2 };
 
-/** Shows our call.  The slot must be ours: after epcoll_begin.  @param call  there until it is over */
+/** Shows our call.  The slot must be ours: after epcoll_begin.  @param call  there until it is
+ * over */
 void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
                                  const mca_coll_epcoll_call_t *call);
 
@@ -120,8 +122,8 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
  *
  * @param most  shares to do at most
  *
- * @return EPCOLL_NOTHING: others must come, or finish; EPCOLL_SOME: go on; MPI_SUCCESS: we are through:
- *         epcoll_end; an error: mca_coll_epcoll_pieces_close
+ * @return EPCOLL_NOTHING: others must come, or finish; EPCOLL_SOME: go on; MPI_SUCCESS: we are
+ *         through: epcoll_end; an error: mca_coll_epcoll_pieces_close
  */
 int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t most);
 
@@ -142,8 +144,8 @@ mca_coll_epcoll_call_of(const mca_coll_epcoll_running_t *running, uint32_t index
     return call;
 }
 
-/** The bytes of the longest block of a member that has come; with a plan, whether it wants anything.
- * Also when it has gone on, and its call is no longer there. */
+/** The bytes of the longest block of a member that has come; with a plan, whether it wants
+ * anything. Also when it has gone on, and its call is no longer there. */
 static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_t *running,
                                                   uint32_t index)
 {

@@ -229,7 +229,8 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
     return rc;
 }
 
-/** Members live in several processes, and it would show if they were put together as those of one. */
+/** Members live in several processes, and it would show if they were put together as those of
+ * one. */
 static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
     return NULL != member->beside && NULL != call->op && mca_coll_epcoll_shows_order(call);
@@ -427,7 +428,8 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
 }
 
-/** Sees who has come.  @return EPCOLL_NOTHING: not all whom we read, *next_p has not; or EPCOLL_DIFFERENT */
+/** Sees who has come.  @return EPCOLL_NOTHING: not all whom we read, *next_p has not; or
+ * EPCOLL_DIFFERENT */
 static inline int see(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;

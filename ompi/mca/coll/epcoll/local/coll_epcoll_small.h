@@ -34,14 +34,15 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
-/** Does a call of that many bytes, of a kind that goes into slots whatever the number of members is, take
- * the shortest way?  All members are here then, and nothing has failed. */
+/** Does a call of that many bytes, of a kind that goes into slots whatever the number of members
+ * is, take the shortest way?  All members are here then, and nothing has failed. */
 static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *handle, size_t bytes)
 {
     return handle->is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
 }
 
-/** A bcast of few bytes that are one run of memory: the shortest way.  @param data  the first of them */
+/** A bcast of few bytes that are one run of memory: the shortest way.  @param data  the first of
+ * them */
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root);
 
@@ -55,8 +56,8 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
 
-/** What a member says, of a buffer, which is to be that long: of a root's own part, what it sends and
- * what it receives may differ.  @return MPI_SUCCESS or an error code */
+/** What a member says, of a buffer, which is to be that long: of a root's own part, what it sends
+ * and what it receives may differ.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll_buffer_t *buffer,
                                              size_t size)
 {
@@ -64,8 +65,9 @@ static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll
                                                  : MPI_ERR_TRUNCATE;
 }
 
-/** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a scatter that
- * may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS or an error code */
+/** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a
+ * scatter that may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS
+ * or an error code */
 static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call, const void *packed,
                                              size_t block)
 {

@@ -12,8 +12,8 @@
  * @file
  *
  * The gate of what is under way in a handle: one thread at a time goes on with it.  Who begins an
- * operation while another one is inside leaves it there, and waits for nobody: whoever is inside takes
- * it in before it leaves.
+ * operation while another one is inside leaves it there, and waits for nobody: whoever is inside
+ * takes it in before it leaves.
  *
  * A word: 0, or 1 if a thread is inside; then also the address of the operation that was left last,
  * which leads to those before it.

@@ -135,8 +135,8 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
 
 bool mca_coll_epcoll_group_is_whole(const mca_coll_epcoll_group_t *group)
 {
-    /* Relaxed: as above.  One without memory for its group may have neighbours in its process who have
-     * mapped what is shared. */
+    /* Relaxed: as above.  One without memory for its group may have neighbours in its process who
+     * have mapped what is shared. */
     return group->size == atomic_load_explicit(&first_block(group)->users, memory_order_relaxed)
            && mca_coll_epcoll_component.door->memory_is_whole(group->memory);
 }

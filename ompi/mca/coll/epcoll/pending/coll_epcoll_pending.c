@@ -96,10 +96,11 @@ static bool is_small(const mca_coll_epcoll_operation_t *operation)
 }
 
 /**
- * It has been shown, and not all have come whom it needs: look for them for about as long as it takes to
- * leave it to the engine and to have it back, so that it costs twice that at most.  Threads that call at
- * the same time are over with it at once then: without a request, if it is nonblocking, and without an
- * atomic read-modify-write, which would wait until our slot has reached the others.
+ * It has been shown, and not all have come whom it needs: look for them for about as long as it
+ * takes to leave it to the engine and to have it back, so that it costs twice that at most.
+ * Threads that call at the same time are over with it at once then: without a request, if it is
+ * nonblocking, and without an atomic read-modify-write, which would wait until our slot has reached
+ * the others.
  *
  * @return whether a step would bring something
  */
@@ -119,7 +120,8 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
     return false;
 }
 
-/** Show the others that we have come to it, if that is possible now.  @return whether it is shown */
+/** Show the others that we have come to it, if that is possible now.  @return whether it is
+ * shown */
 static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     if (OPAL_UNLIKELY(0 != broken(operation))
@@ -163,7 +165,8 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
  *
  * @param most  shares to do at most
  *
- * @return as mca_coll_epcoll_pieces_step, but that after an error nothing of it is under way any more
+ * @return as mca_coll_epcoll_pieces_step, but that after an error nothing of it is under way any
+ * more
  */
 static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
                  uint32_t most)

@@ -13,19 +13,20 @@
  *
  * What is under way in a handle: nonblocking and persistent operations.
  *
- * Each has its own view of a block, with its own number.  Nonblocking ones share a block, where their
- * numbers follow the order of the calls; a persistent one has its own, because members may start
- * several in different orders.  At most EPCOLL_WINDOW are under way in a block; those that come later
- * wait in the handle's list.  They may be over in any order: a member is through with a number when
- * all up to it are over.
+ * Each has its own view of a block, with its own number.  Nonblocking ones share a block, where
+ * their numbers follow the order of the calls; a persistent one has its own, because members may
+ * start several in different orders.  At most EPCOLL_WINDOW are under way in a block; those that
+ * come later wait in the handle's list.  They may be over in any order: a member is through with a
+ * number when all up to it are over.
  *
- * All that is under way is one piece of work to the engine, which whoever turns the endpoint goes on
- * with, one thread at a time: it holds the handle's gate.  A thread that begins an operation while
- * another one holds it leaves it at the gate, and whoever holds that takes it in.
+ * All that is under way is one piece of work to the engine, which whoever turns the endpoint goes
+ * on with, one thread at a time: it holds the handle's gate.  A thread that begins an operation
+ * while another one holds it leaves it at the gate, and whoever holds that takes it in.
  *
- * Where members live in several processes, an operation goes through its program (layer between), whose
- * LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes through the
- * node's memory instead is as if all members were in one process, in blocks of their own there.
+ * Where members live in several processes, an operation goes through its program (layer between),
+ * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
+ * through the node's memory instead is as if all members were in one process, in blocks of their
+ * own there.
  *
  * Once the last member has started an operation, any one of them completes everybody's part of it;
  * but its request ends in a step of its own handle, when its thread is in MPI, or helped.
@@ -98,10 +99,12 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle);
 /** What is under way in the handle: made when it is first needed.  @return NULL: no memory */
 mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle);
 
-/** A member cannot go on, for want of memory: the others must not wait for it.  @return the error */
+/** A member cannot go on, for want of memory: the others must not wait for it.  @return the
+ * error */
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle);
 
-/** Where members live in several processes: what an operation goes through.  @return false: no memory */
+/** Where members live in several processes: what an operation goes through.  @return false: no
+ * memory */
 bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation);
 
@@ -109,8 +112,8 @@ bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
 
 /**
- * Begin an operation whose channel nobody else has, before anybody knows of it, so without the gate: mostly
- * all that it needs is there, or comes in a moment.
+ * Begin an operation whose channel nobody else has, before anybody knows of it, so without the
+ * gate: mostly all that it needs is there, or comes in a moment.
  *
  * @return true: it is over, without error; else it is to be submitted
  */
@@ -121,7 +124,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation);
 
-/* ---- for coll_epcoll_nonblocking.c: by who is inside the gate --------------------------------- */
+/* ---- for coll_epcoll_nonblocking.c: by who is inside the gate -------------------------------- */
 
 /** A request that is over, to be said when nothing of the handle is touched any more: with the last
  * request the handle may go. */

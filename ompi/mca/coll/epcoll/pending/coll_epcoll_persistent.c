@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Persistent operations.  What MPI_Start must not need is done before: the arguments are copied, the
- * arrays among them as well, types and operation are kept, and there is a block of its own.
+ * Persistent operations.  What MPI_Start must not need is done before: the arguments are copied,
+ * the arrays among them as well, types and operation are kept, and there is a block of its own.
  *
  * Called by the layer calls, and through requests by libmpi.
  *
@@ -177,8 +177,8 @@ static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/** The first start is over, so it is known whether there is a block in the node's memory: the same at all
- * members. */
+/** The first start is over, so it is known whether there is a block in the node's memory: the same
+ * at all members. */
 static void choose(persistent_t *persistent)
 {
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
@@ -235,7 +235,8 @@ static void end(void *context)
 
 static const mpix_endpoints_request_ops_t persistent_ops = {.start = start, .free = end};
 
-/** Its blocks, and the program that goes with them.  The same at all members.  @return false: no memory */
+/** Its blocks, and the program that goes with them.  The same at all members.  @return false: no
+ * memory */
 static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle,
                       const mca_coll_epcoll_call_t *call)
 {

@@ -15,9 +15,9 @@
  * persistent one.  They are got when they are needed, and break with the first.
  *
  * A member may be through with all that it wanted of a block before another one has got it: a root
- * that broadcasts something small, for one.  What it has said there must stay, so a block is put back
- * when all members have got it.  One that cannot be put back yet is kept by the handle, and when that
- * goes by the communicator's first block, until the last of its handles goes.
+ * that broadcasts something small, for one.  What it has said there must stay, so a block is put
+ * back when all members have got it.  One that cannot be put back yet is kept by the handle, and
+ * when that goes by the communicator's first block, until the last of its handles goes.
  */
 
 #ifndef MCA_COLL_EPCOLL_SIDE_H

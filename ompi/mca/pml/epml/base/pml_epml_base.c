@@ -28,8 +28,8 @@
 
 #include "ompi/constants.h"
 
-/** The candidates among which Open MPI itself chooses when neither user nor site has a wish: those of
- * them that it has. */
+/** The candidates among which Open MPI itself chooses when neither user nor site has a wish: those
+ * of them that it has. */
 static const char default_candidates[] = "ob1,ucx,cm";
 
 static mca_base_framework_t base_framework;

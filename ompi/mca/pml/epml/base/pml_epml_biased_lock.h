@@ -405,11 +405,11 @@ static inline void epml_lock_enter(epml_lock_t *lock)
     }
 }
 
-/** From now on so many acquisitions in a row win the bias, as if the lock were new; who has it keeps
- * it.  The caller is in.
+/** From now on so many acquisitions in a row win the bias, as if the lock were new; who has it
+ * keeps it.  The caller is in.
  *
- * If it is in by its bias, others may hold the lock proper, but wait for it before they read or write
- * these fields: epml_lock_owner_in's acquire pairs with the release in epml_lock_leave. */
+ * If it is in by its bias, others may hold the lock proper, but wait for it before they read or
+ * write these fields: epml_lock_owner_in's acquire pairs with the release in epml_lock_leave. */
 static inline void epml_lock_set_streak(epml_lock_t *lock, uint32_t bias_after)
 {
     if (bias_after != lock->bias_least) {

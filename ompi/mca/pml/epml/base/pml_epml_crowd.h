@@ -33,8 +33,8 @@ void mca_pml_epml_crowd_update(int in_process, int on_node);
 /** What is known of cores and endpoints, and what follows, in words. */
 void mca_pml_epml_crowd_describe(char *text, size_t size);
 
-/** Cores for the threads of this process: of its affinity masks, and granted.  Looked at anew; what is
- * known for the others here does not change. */
+/** Cores for the threads of this process: of its affinity masks, and granted.  Looked at anew; what
+ * is known for the others here does not change. */
 int mca_pml_epml_crowd_cores(void);
 
 /** A thread has been waiting for a while (1), or does so no longer (-1). */

@@ -21,7 +21,8 @@
  *   mpi_assert_exact_length   nothing: every message carries its length for the status, and
  *       whether it fits is one comparison.  So the key is not taken, and not shown
  *
- *   mpix_thread_level   how soon a thread gets the bias of the endpoint's lock: of each handle's own,
+ *   mpix_thread_level   how soon a thread gets the bias of the endpoint's lock: of each handle's
+ *   own,
  *       the highest is in force
  *
  * Tests: p2p_assert, hint_level

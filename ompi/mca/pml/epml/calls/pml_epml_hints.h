@@ -24,7 +24,8 @@
 
 BEGIN_C_DECLS
 
-/** What a value of mpix_thread_level means.  @return EPML_LEVEL_NONE: nothing, which has been said */
+/** What a value of mpix_thread_level means.  @return EPML_LEVEL_NONE: nothing, which has been
+ * said */
 mca_pml_epml_level_t mca_pml_epml_level_read(const char *value);
 
 /** A level that is none of EPML_LEVEL_NONE, for a handle that has subscribed. */

@@ -32,8 +32,8 @@ BEGIN_C_DECLS
 void mca_pml_epml_report(char *text, size_t size);
 
 /**
- * The network by which others reach endpoints of this process.  Any thread that has not the lock of an
- * endpoint.
+ * The network by which others reach endpoints of this process.  Any thread that has not the lock of
+ * an endpoint.
  *
  * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each; empty: it has no name
  *

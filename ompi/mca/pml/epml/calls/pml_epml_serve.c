@@ -12,8 +12,8 @@
  * @file
  *
  * What a process needs that has endpoints: our functions in libmpi's tables, and the transports
- * open, with the functions that they call.  None of it is done for a job that makes none, unless the
- * user wants contexts of the network to be there before (pml_epml_reserve).
+ * open, with the functions that they call.  None of it is done for a job that makes none, unless
+ * the user wants contexts of the network to be there before (pml_epml_reserve).
  *
  * Tests: create_first, reserve
  */

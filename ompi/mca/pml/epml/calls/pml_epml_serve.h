@@ -30,8 +30,8 @@ void mca_pml_epml_serve_init(void);
  * @return OMPI_SUCCESS or an error, of which the user has been told */
 int mca_pml_epml_serve(void);
 
-/** MPI begins, and all processes have said where they are: open what pml_epml_reserve says, the first
- * time. */
+/** MPI begins, and all processes have said where they are: open what pml_epml_reserve says, the
+ * first time. */
 void mca_pml_epml_serve_reserve(void);
 
 /** The PML goes, and all that there is of endpoints. */

@@ -14,11 +14,11 @@
  * Exploring, by rounds: in each one all members of a communicator tell each other what they have
  * come to know elsewhere, until they know all.
  *
- * A member of two communicators takes each step in both at once, by nonblocking collectives, and the
- * next step when it has both: whoever passes the two in another order is not waited for in a circle.
- * So all take the same step of the same communicator.  An error is told in each second step, and
- * stops each communicator whose members have not come to the end yet.  They are at the end, or
- * stopped, after the same step, all of a communicator: what all have been told is the same.
+ * A member of two communicators takes each step in both at once, by nonblocking collectives, and
+ * the next step when it has both: whoever passes the two in another order is not waited for in a
+ * circle. So all take the same step of the same communicator.  An error is told in each second
+ * step, and stops each communicator whose members have not come to the end yet.  They are at the
+ * end, or stopped, after the same step, all of a communicator: what all have been told is the same.
  *
  * A round is three steps: how much each has to tell; has everybody room for that; the news.
  *
@@ -95,8 +95,8 @@ static void step(explore_t *explore, step_fn_t start)
         }
         requests[i] = OMPI_SUCCESS == started[i] ? requests[i] : MPI_REQUEST_NULL;
     }
-    /* One after the other: of several libmpi leaves those under way where one has failed, and the others of
-     * that communicator would wait for us.  Nor does it free what has failed. */
+    /* One after the other: of several libmpi leaves those under way where one has failed, and the
+     * others of that communicator would wait for us.  Nor does it free what has failed. */
     for (int i = 0; i < count; ++i) {
         if (OMPI_SUCCESS == ompi_request_wait_all(1, &requests[i], &statuses[i])) {
             statuses[i].MPI_ERROR = OMPI_SUCCESS;

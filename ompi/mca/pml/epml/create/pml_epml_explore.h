@@ -55,8 +55,8 @@ typedef struct mca_pml_epml_explore_t {
 } mca_pml_epml_explore_t;
 
 /**
- * Explore.  Collective over all that hang together; blocks.  Nobody waits for anybody but members of
- * own communicators who have not called.
+ * Explore.  Collective over all that hang together; blocks.  Nobody waits for anybody but members
+ * of own communicators who have not called.
  *
  * @param[in,out] explore  trails, their communicators and error are set, all else is zero;
  *                         afterwards each trail is whole or broken, and if one is broken there is

@@ -57,8 +57,8 @@ int mca_pml_epml_meeting_pass_on(const mca_pml_epml_meeting_t *meeting, void *da
 typedef uint8_t excuse_t;
 enum { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
 
-/** What the other leader waits for could not be sent, for lack of memory: tell it so, as far as that
- * goes now.  @return OMPI_SUCCESS, or an error: it has not been told */
+/** What the other leader waits for could not be sent, for lack of memory: tell it so, as far as
+ * that goes now.  @return OMPI_SUCCESS, or an error: it has not been told */
 static int send_excuse(const mca_pml_epml_meeting_t *meeting)
 {
     const excuse_t excuse = EXCUSE_FAILED;

@@ -15,10 +15,10 @@
  * together, by members that have passed two of them.
  *
  * First they find out who they are (pml_epml_explore.c).  The rest is a creation
- * (pml_epml_creation.h) to which each member brings one endpoint: that of a handle it has passed, or,
- * if it has passed communicators of processes only, one that is made for it, as for
- * MPI_Intercomm_create; it is the same member for libmpi, by its name.  What they exchange goes from
- * communicator to communicator (pml_epml_tour.c): there is none that all of them are in.
+ * (pml_epml_creation.h) to which each member brings one endpoint: that of a handle it has passed,
+ * or, if it has passed communicators of processes only, one that is made for it, as for
+ * MPI_Intercomm_create; it is the same member for libmpi, by its name.  What they exchange goes
+ * from communicator to communicator (pml_epml_tour.c): there is none that all of them are in.
  *
  * Called through the link table.
  *

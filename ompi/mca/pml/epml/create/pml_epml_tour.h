@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Tours: how members that hang together by communicators (pml_epml_web.h), and have none that all of
- * them are in, exchange something.
+ * Tours: how members that hang together by communicators (pml_epml_web.h), and have none that all
+ * of them are in, exchange something.
  *
  * The communicators are a tree: each was found through a member, its root here, which is in the
  * one above as well.  Values go up by a reduction in each communicator, the deepest ones first, and
- * what came of it down by broadcasts, in the opposite order.  All come to their communicators in the
- * same order, so nobody waits in a circle.
+ * what came of it down by broadcasts, in the opposite order.  All come to their communicators in
+ * the same order, so nobody waits in a circle.
  *
  * All functions are collective over all members and block.
  *

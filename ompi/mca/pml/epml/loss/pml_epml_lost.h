@@ -37,8 +37,8 @@ bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
 /** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 
-/** Somebody has told that a member of this communicator is lost: look now whether those of this node
- * live, unless one is known to be lost.  Takes the lock. */
+/** Somebody has told that a member of this communicator is lost: look now whether those of this
+ * node live, unless one is known to be lost.  Takes the lock. */
 void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm);
 
 /** The network has been quiet for a while: are those whom this endpoint waits for still there?

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while, or
- * when a guest says that somebody is lost.
+ * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while,
+ * or when a guest says that somebody is lost.
  *
  * Called by the endpoint's turns, under its lock, and by the door.
  *
@@ -141,8 +141,8 @@ static bool note_process(unsigned char *noted, const mca_pml_epml_peer_t *peer)
     return was;
 }
 
-/** Look after the neighbours.  A process dies as a whole: one member of each is enough, and whoever has
- * a connection needs no memory of the node for it.
+/** Look after the neighbours.  A process dies as a whole: one member of each is enough, and whoever
+ * has a connection needs no memory of the node for it.
  *
  * @param[in,out] noted  a bit a process; NULL: there was no memory */
 static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *noted)

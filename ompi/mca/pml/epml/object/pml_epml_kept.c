@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Neighbours with whom nothing here has a communicator in common any more, and who may still ask this
- * process for an answer: what they have offered in a collective that has failed here, they take back
- * (pml_epml_withdraw.c).
+ * Neighbours with whom nothing here has a communicator in common any more, and who may still ask
+ * this process for an answer: what they have offered in a collective that has failed here, they
+ * take back (pml_epml_withdraw.c).
  *
  * Tests: coll_nomem (own: survivor)
  */

@@ -63,8 +63,9 @@ typedef struct mca_pml_epml_request_ops_t {
      * NULL: another request sees to it. */
     void (*lost)(struct mca_pml_epml_request_t *request);
 
-    /** Of a collective that has failed: nobody may want it any more.  It ends, be it later, unless it has
-     * not left yet: then it is to be asked again.  NULL: it is withdrawn another way, or ends. */
+    /** Of a collective that has failed: nobody may want it any more.  It ends, be it later, unless
+     * it has not left yet: then it is to be asked again.  NULL: it is withdrawn another way, or
+     * ends. */
     void (*take_back)(struct mca_pml_epml_request_t *request);
 
     /** As lost, of one that waits for a match.  NULL: it goes on waiting. */

@@ -223,10 +223,12 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
 
     if (OPAL_UNLIKELY(NULL == comm)) {
         if (EPML_HDR_OWN == match->common.kind && mca_pml_epml_context_may_be(match->context)) {
-            return false; /* what a guest tells others, whose handles may have gone: nobody misses it */
+            return false; /* what a guest tells others, whose handles may have gone: nobody misses
+                             it */
         }
         if (MPI_ANY_TAG > match->tag && mca_pml_epml_context_may_be(match->context)) {
-            mca_pml_epml_ep_drop(ep); /* of a collective that has failed here: its sender hears of it */
+            mca_pml_epml_ep_drop(
+                ep); /* of a collective that has failed here: its sender hears of it */
         } else if (mca_pml_epml_context_may_be(match->context & ~EPML_AGREE_CONTEXT)) {
             drop(ep, "its communicator does not exist, or was freed before it was received");
         } else {

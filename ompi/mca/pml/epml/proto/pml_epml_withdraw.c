@@ -14,8 +14,8 @@
  * Rendezvous that are taken back.
  *
  * When a member of a communicator is lost, a collective ends with an error on those who notice, and
- * its sends to members that live must end, too: their receives may never be posted.  So it is with a
- * collective of a guest's that has failed for another reason and cancels its sends.  But what has
+ * its sends to members that live must end, too: their receives may never be posted.  So it is with
+ * a collective of a guest's that has failed for another reason and cancels its sends.  But what has
  * been offered for fetching may be being fetched, by the network card or by a neighbour's thread,
  * from memory that the user may free as soon as the call has returned.  (With libfabric's tcp a
  * registration that ends too early also costs the connection between two that live.)
@@ -23,8 +23,8 @@
  * So the sender asks (WITHDRAW), and waits for the answer.  There are three cases at the receiver:
  *
  *  - the message waits unmatched: it is thrown away, and FIN says that nobody fetches it;
- *  - its communicator is gone, and with it all receives and messages: likewise.  By then the receiver
- *    may have nothing in common with the sender any more, but keeps a while who was in it
+ *  - its communicator is gone, and with it all receives and messages: likewise.  By then the
+ *    receiver may have nothing in common with the sender any more, but keeps a while who was in it
  *    (mca_pml_epml_peers_keep);
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *

@@ -15,8 +15,8 @@
  *
  * A network module is not destroyed with its endpoint but kept for the next one: its address stays
  * known to the peers, data that the provider has not sent yet still go out, and making one can take
- * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.  Some may be
- * there before the first endpoint, if the user wants them to (pml_epml_reserve).
+ * milliseconds.  So the sockets of a process are as many as its most endpoints at a time.  Some may
+ * be there before the first endpoint, if the user wants them to (pml_epml_reserve).
  *
  * Tests: create, create_loop, reserve, ways
  */

@@ -67,8 +67,8 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module);
 /** Endpoints that the network has room for.  See mca_btl_ep_room_fn_t. */
 void mca_pml_epml_net_room(int *optimal, int *maximum);
 
-/** Open contexts of the network for endpoints to come, no more than it has; fewer if something fails,
- * of which the first endpoint that misses one will tell.  The transports are open. */
+/** Open contexts of the network for endpoints to come, no more than it has; fewer if something
+ * fails, of which the first endpoint that misses one will tell.  The transports are open. */
 void mca_pml_epml_net_reserve(int count);
 
 /** How many of them were opened. */

@@ -82,16 +82,16 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
       "began MPI",
     [MPIX_ENDPOINTS_CAUSE_SPAWN] = "MPI_ERR_SPAWN: no memory to start processes with endpoints",
     [MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER]
-    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, is no number from 1 on, "
-      "or they differ",
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, is no number from 1 "
+      "on, or they differ",
     [MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT]
     = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, is more than "
       "pml_epml_max_endpoints allows in one process",
     [MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES]
     = "MPI_ERR_SPAWN: nothing was started: the info key asp does not divide maxprocs",
     [MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED]
-    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, in a run that has no "
-      "endpoints; start it with epmpirun, or add \"--mca pml epml\" to mpirun",
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, in a run that has "
+      "no endpoints; start it with epmpirun, or add \"--mca pml epml\" to mpirun",
 };
 
 static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -155,8 +155,8 @@ int mpix_endpoints_limit(void)
                : *limit;
 }
 
-/** Add a code with its string, and the limit in this process if it is about that.  Under errors_lock,
- * the class is there.  @return the code, or 0 */
+/** Add a code with its string, and the limit in this process if it is about that.  Under
+ * errors_lock, the class is there.  @return the code, or 0 */
 static int code_add(int errclass, mpix_endpoints_cause_t cause)
 {
     const bool is_limit = MPIX_ENDPOINTS_CAUSE_LIMIT == cause

@@ -169,9 +169,9 @@ static inline void mpix_endpoints_compat_activated(ompi_communicator_t *newcomm,
  * 6.0 on they do not: its own PMLs keep what comes for communicators that they do not know yet. */
 #define MPIX_ENDPOINTS_SIDES_MEET (OMPI_MAJOR_VERSION < 6)
 
-/** A communicator that is there from MPI_Init on (c_flags): below pml/epml's mark, and far above the
- * bits that Open MPI 5 and 6 use, as that is.  libmpi passes no flags on to communicators that are
- * made of others. */
+/** A communicator that is there from MPI_Init on (c_flags): below pml/epml's mark, and far above
+ * the bits that Open MPI 5 and 6 use, as that is.  libmpi passes no flags on to communicators that
+ * are made of others. */
 #define MPIX_ENDPOINTS_COMM_STATIC 0x20000000u
 
 /** Processes of this job: vpids from here on name endpoints. */

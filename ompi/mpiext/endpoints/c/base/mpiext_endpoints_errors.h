@@ -23,8 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** The causes of error class MPIX_ERR_ENDPOINTS, and those of MPI_ERR_SPAWN that are ours; each has an
- * error code of its own. */
+/** The causes of error class MPIX_ERR_ENDPOINTS, and those of MPI_ERR_SPAWN that are ours; each has
+ * an error code of its own. */
 typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_LIMIT,           /**< more than pml_epml_max_endpoints */
     MPIX_ENDPOINTS_CAUSE_RESOURCE,        /**< the fabric or the memory allows no more */
@@ -65,7 +65,8 @@ int mpix_endpoints_own_error_class(void);
  */
 int mpix_endpoints_error_code(mpix_endpoints_cause_t cause);
 
-/** What pml_epml_max_endpoints is in this process; 0 without pml/epml.  As mpix_endpoints_error_code. */
+/** What pml_epml_max_endpoints is in this process; 0 without pml/epml.  As
+ * mpix_endpoints_error_code. */
 int mpix_endpoints_limit(void);
 
 /** The MPI error code for what the PML reports: an error of its own, or else rc, an OMPI or MPI

@@ -37,7 +37,8 @@ BEGIN_C_DECLS
 
 #define MPIX_ENDPOINTS_CALL OMPI_DECLSPEC
 
-/** In the place of an array of handles: whoever calls for another language has no memory for one. */
+/** In the place of an array of handles: whoever calls for another language has no memory for
+ * one. */
 MPIX_ENDPOINTS_CALL extern char mpix_endpoints_call_no_room[1];
 
 /** MPIX_Comm_create_endpoints, but for the error handler. */
@@ -62,8 +63,8 @@ MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_disconnects(MPI_Comm comm);
 /** MPI_Comm_disconnect of such a handle. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_disconnect(MPI_Comm *comm);
 
-/** Are MPI_Comm_spawn and MPI_Comm_spawn_multiple on this handle, which may be none or an invalid one,
- * refused?  Then it is an error, raised by mpix_endpoints_call_refuse_spawn. */
+/** Are MPI_Comm_spawn and MPI_Comm_spawn_multiple on this handle, which may be none or an invalid
+ * one, refused?  Then it is an error, raised by mpix_endpoints_call_refuse_spawn. */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_spawn(MPI_Comm comm);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_spawn(MPI_Comm comm, const char *name);
 
@@ -110,8 +111,8 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, mpix_endpoint
 /** MPI_Query_thread: the level, or -1 if libmpi is to be asked. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_thread_level(void);
 
-/** May nobody free this handle, which may be none or an invalid one?  Then it is an error, raised by
- * mpix_endpoints_call_refuse_free. */
+/** May nobody free this handle, which may be none or an invalid one?  Then it is an error, raised
+ * by mpix_endpoints_call_refuse_free. */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_keeps(MPI_Comm comm);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_free(MPI_Comm comm, const char *name);
 

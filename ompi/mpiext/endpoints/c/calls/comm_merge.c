@@ -13,8 +13,8 @@
  *
  * MPIX_Comm_merge: what is wrong with the caller's arguments, and the way to pml/epml.
  *
- * Other members know nothing of a mistake here, and wait on the communicators that are in order.  So
- * the call goes on with these, and brings the mistake along.
+ * Other members know nothing of a mistake here, and wait on the communicators that are in order.
+ * So the call goes on with these, and brings the mistake along.
  *
  * Tests: merge, merge_errors
  */

@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * MPIX_ENDPOINTS: the keyval of MPI_COMM_WORLD's attribute that says how many endpoints this process may have.
- * It is what the launcher was told; without that, as many as there may be.
+ * MPIX_ENDPOINTS: the keyval of MPI_COMM_WORLD's attribute that says how many endpoints this
+ * process may have. It is what the launcher was told; without that, as many as there may be.
  *
- * Made when somebody asks for it: most programs do not.  It is one of libmpi's predefined ones, with a number
- * that the keyvals of users do not get to: they cannot free it, nor delete the value.
+ * Made when somebody asks for it: most programs do not.  It is one of libmpi's predefined ones,
+ * with a number that the keyvals of users do not get to: they cannot free it, nor delete the value.
  *
  * Tests: static_told
  */

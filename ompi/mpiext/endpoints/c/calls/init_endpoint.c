@@ -127,8 +127,8 @@ static int make(begin_t *begin)
     return code;
 }
 
-/** Says in MPI_INFO_ENV how many ranks share this process's memory from the beginning on: the key asp of
- * chapter 12's draft for MPI 3, section 12.5. */
+/** Says in MPI_INFO_ENV how many ranks share this process's memory from the beginning on: the key
+ * asp of chapter 12's draft for MPI 3, section 12.5. */
 static void note_asp(int count)
 {
     char text[16];

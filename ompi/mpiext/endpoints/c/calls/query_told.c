@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * MPIX_Query_endpoints_told: with how many endpoints was this process started, and with which thread
- * level?  The launcher says so in the environment (epmpirun -endpoints, -threadlevel), or who has
- * spawned it (seam_spawn.c), or the user.
+ * MPIX_Query_endpoints_told: with how many endpoints was this process started, and with which
+ * thread level?  The launcher says so in the environment (epmpirun -endpoints, -threadlevel), or
+ * who has spawned it (seam_spawn.c), or the user.
  *
  * Tests: static_told
  */

@@ -13,18 +13,19 @@
  *
  * Blocking reductions of endpoints by a predefined operation, without counting its users.
  *
- * Open MPI's functions take and give back a reference to the operation in each call.  Of a predefined
- * one, which never goes, that is for nothing; and endpoints of a process share the object, so each
- * call of each thread writes one and the same line twice, and waits for it: 20 to 25 ns of an
- * allreduce of two threads that takes 120, a quarter of a scan's time.
+ * Open MPI's functions take and give back a reference to the operation in each call.  Of a
+ * predefined one, which never goes, that is for nothing; and endpoints of a process share the
+ * object, so each call of each thread writes one and the same line twice, and waits for it: 20 to
+ * 25 ns of an allreduce of two threads that takes 120, a quarter of a scan's time.
  *
  * Ours serve calls that nothing is wrong with: operation and datatype predefined and made for each
- * other, a count greater than 0, buffers that are two, a communicator of endpoints that is sound.  For
- * these they do what Open MPI's do, but for the count.  All else is Open MPI's, errors included.
+ * other, a count greater than 0, buffers that are two, a communicator of endpoints that is sound.
+ * For these they do what Open MPI's do, but for the count.  All else is Open MPI's, errors
+ * included.
  *
  * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's are in force,
- * which are right, and slower.  With Open MPI 6, whose two ABIs would want each function twice, and in
- * its tree they are not there.
+ * which are right, and slower.  With Open MPI 6, whose two ABIs would want each function twice, and
+ * in its tree they are not there.
  *
  * Tests: coll_reduce
  */
@@ -57,8 +58,8 @@ static inline bool is_predefined(const ompi_op_t *op, const ompi_datatype_t *dat
 }
 
 /** Is that a call of ours? */
-static inline bool is_ours(ompi_communicator_t *comm, const void *send, const void *receive, int count,
-                           const ompi_datatype_t *datatype, const ompi_op_t *op)
+static inline bool is_ours(ompi_communicator_t *comm, const void *send, const void *receive,
+                           int count, const ompi_datatype_t *datatype, const ompi_op_t *op)
 {
     return mpix_endpoints_is_endpoint_comm(comm) && 0 < count && MPI_IN_PLACE != receive
            && send != receive && is_predefined(op, datatype) && !ompi_comm_invalid(comm)

@@ -14,8 +14,8 @@
  * The communicators that are there from the beginning: which ones the calling thread's are, and
  * that nobody frees them.
  *
- * MPI_Comm_free is no seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's
- * is in force, and frees them.
+ * MPI_Comm_free is no seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open
+ * MPI's is in force, and frees them.
  *
  * Tests: static_world
  */

@@ -13,8 +13,8 @@
  *
  * A file is opened by all members of a communicator, or by none.
  *
- * ompio's first rank opens a file and tells whether it could; the others open it then, and if one of
- * them cannot it goes home with its error, while the others wait for it in the next step.  (With
+ * ompio's first rank opens a file and tells whether it could; the others open it then, and if one
+ * of them cannot it goes home with its error, while the others wait for it in the next step.  (With
  * processes, too.)  So they meet before: who has another mode than the others would not even go the
  * same way.  And they meet afterwards, where a file that nobody had before is removed again if not
  * all have it.

@@ -13,9 +13,9 @@
  *
  * Tables of functions of Open MPI's, in which some of the functions are ours.
  *
- * A component of ompio's gives every file the same table.  A file that we have a say in gets a copy;
- * others keep theirs.  There are as many copies as components, and they stay: a file may be closed
- * after the last endpoint has gone.
+ * A component of ompio's gives every file the same table.  A file that we have a say in gets a
+ * copy; others keep theirs.  There are as many copies as components, and they stay: a file may be
+ * closed after the last endpoint has gone.
  *
  * Tests: file_basic, file_nomem, file_random
  */

@@ -11,14 +11,15 @@
 /**
  * @file
  *
- * A collective read or write of small pieces where a call of the system is dear: members are on several
- * nodes, or the file is locked as a whole.  The file is cut into as many parts as there are processes
- * and channels; in each channel one member of each process moves one part.  It has all pieces of its own
- * process straight from and to the memory of whoever they belong to, and those of others by messages
- * (streams.c); so a process sends another one what its threads have together, once.
+ * A collective read or write of small pieces where a call of the system is dear: members are on
+ * several nodes, or the file is locked as a whole.  The file is cut into as many parts as there are
+ * processes and channels; in each channel one member of each process moves one part.  It has all
+ * pieces of its own process straight from and to the memory of whoever they belong to, and those of
+ * others by messages (streams.c); so a process sends another one what its threads have together,
+ * once.
  *
- * Nobody waits for who has failed: what could fail for want of memory has been done before the members
- * meet, and meets ahead of what would wait.  A lost member ends all messages.
+ * Nobody waits for who has failed: what could fail for want of memory has been done before the
+ * members meet, and meets ahead of what would wait.  A lost member ends all messages.
  *
  * Tests: file_blocks, file_death, file_nomem (locked)
  */
@@ -206,7 +207,8 @@ static void move_piece(exchange_t *x, int64_t offset, char *memory, size_t bytes
     x->last = (mpix_endpoints_part_t){.offset = offset, .memory = memory, .bytes = bytes};
 }
 
-/** A piece of another process, of which a part may be in one chunk and the rest in the next ones. */
+/** A piece of another process, of which a part may be in one chunk and the rest in the next
+ * ones. */
 static void move_stream(exchange_t *x, mpix_endpoints_stream_t *stream,
                         const mpix_endpoints_part_t *part)
 {

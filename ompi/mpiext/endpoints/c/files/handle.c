@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's table.
- * It is kept as it was before anything is replaced in one; then each of our files puts in its own.
+ * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's
+ * table.  It is kept as it was before anything is replaced in one; then each of our files puts in
+ * its own.
  *
  * Tests: file_first, file_nomem
  */

@@ -11,18 +11,18 @@
 /**
  * @file
  *
- * Requests of files: nonblocking reads and writes, which the C library carries out in threads of its
- * own, and of which somebody has to see that they have ended.
+ * Requests of files: nonblocking reads and writes, which the C library carries out in threads of
+ * its own, and of which somebody has to see that they have ended.
  *
  * ompio has one list of them in a process, without a lock; a request is in it before it is begun,
  * and until it is freed.  Here a request is taken out of that list as soon as it has been made,
- * under a lock that all of that list's users take then, and enters ours when it has been begun, whole
- * and with its functions.  Who looks after it takes it out of the list meanwhile: so no lock is held
- * while ompio's function runs, which may have to wait for a part of the file that another request of
- * this process has locked (locks.c).
+ * under a lock that all of that list's users take then, and enters ours when it has been begun,
+ * whole and with its functions.  Who looks after it takes it out of the list meanwhile: so no lock
+ * is held while ompio's function runs, which may have to wait for a part of the file that another
+ * request of this process has locked (locks.c).
  *
- * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi looks
- * after all of it.
+ * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi
+ * looks after all of it.
  *
  * Tests: file_nonblocking, file_late (also tsan), file_random (all with Open MPI 6, too)
  */
@@ -59,8 +59,8 @@ static int (*ompios_free)(ompi_request_t **request);
 static _Atomic int under_way; /**< begun and not ended, looked after or not */
 
 /**
- * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two threads
- * that are first at the same time one finds it begun, and takes it for ready.
+ * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two
+ * threads that are first at the same time one finds it begun, and takes it for ready.
  */
 static void prepare(void)
 {
@@ -160,8 +160,9 @@ static void fail(mca_ompio_request_t *req, int class)
 
 #    if OMPI_MAJOR_VERSION >= 6
 
-/* 6.0 has requests below a request whose data are converted: one for each buffer full of them, which
- * begins the next one when it has ended.  The user's own is in no list then, and has no functions. */
+/* 6.0 has requests below a request whose data are converted: one for each buffer full of them,
+ * which begins the next one when it has ended.  The user's own is in no list then, and has no
+ * functions. */
 
 static bool is_through(mca_ompio_request_t *req)
 {
@@ -243,7 +244,8 @@ static bool is_part(const mca_ompio_request_t *req)
 /** A request is through.  @return 1: it has ended, and may be gone; else as end_part */
 static int end(mca_ompio_request_t *req)
 {
-    /* ompio says no more than that it has failed; where it could not be begun its reason is known. */
+    /* ompio says no more than that it has failed; where it could not be begun its reason is
+     * known. */
     if (OMPI_ERROR == req->req_ompi.req_status.MPI_ERROR) {
         mpix_endpoints_posix_stop(req);
         fail(req,
@@ -287,8 +289,8 @@ int mpix_endpoints_io_progress(void)
 }
 
 /** A request has been begun, or could not be: then it has ended, or its owner would wait for ever.
- * Where ompio does not tell its file, and it never does, libmpi looks for the error handler of none,
- * and crashes. */
+ * Where ompio does not tell its file, and it never does, libmpi looks for the error handler of
+ * none, and crashes. */
 static ssize_t began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
 {
     mca_ompio_request_t *req = (mca_ompio_request_t *) request;
@@ -336,8 +338,8 @@ static ssize_t done(const ompio_file_t *file, ssize_t rc)
 }
 
 /**
- * By the system's calls alone, in one go: without the locks that ompio takes of parts of the file, or
- * looks whether to take, at each; and whole, where the system moves less than it was asked to.
+ * By the system's calls alone, in one go: without the locks that ompio takes of parts of the file,
+ * or looks whether to take, at each; and whole, where the system moves less than it was asked to.
  *
  * @param[out] rc_p  bytes, or OMPI_ERROR
  * @return false: it is ompio's to do

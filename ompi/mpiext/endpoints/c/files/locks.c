@@ -13,10 +13,10 @@
  *
  * Locks of parts of a file: atomic mode, and files on NFS.
  *
- * ompio takes the locks of POSIX, which belong to a process: two endpoints of one would both get the
- * same, and one that closes its file, or unlocks, would take the other's away.  Linux has locks that
- * belong to an open file (F_OFD_SETLKW); each endpoint has opened its own.  Both kinds exclude each
- * other, so processes and endpoints do, too.
+ * ompio takes the locks of POSIX, which belong to a process: two endpoints of one would both get
+ * the same, and one that closes its file, or unlocks, would take the other's away.  Linux has locks
+ * that belong to an open file (F_OFD_SETLKW); each endpoint has opened its own.  Both kinds exclude
+ * each other, so processes and endpoints do, too.
  *
  * A nonblocking request holds its lock until somebody has seen that it has ended.  Who waits for a
  * lock does that meanwhile: it might otherwise wait for a request that it is itself to look after.

@@ -13,14 +13,14 @@
  *
  * Where a member leaves a call of ompio's that all make.
  *
- * Opening a file, and giving it a view, ompio goes home for reasons of one member's (the folder it is in
- * is gone; no memory for a list) before it comes to where all members meet, and the others wait there.
- * A failing view it even forgets, in an opening.  So the thread notes how far it has come, and who has
- * missed a meeting comes to it afterwards.
+ * Opening a file, and giving it a view, ompio goes home for reasons of one member's (the folder it
+ * is in is gone; no memory for a list) before it comes to where all members meet, and the others
+ * wait there. A failing view it even forgets, in an opening.  So the thread notes how far it has
+ * come, and who has missed a meeting comes to it afterwards.
  *
- * In between ompio sums up how views are cut, and where ranks are grouped in another way than by the
- * default (io_ompio_grouping_option) has more collectives of its own: a member that leaves before those,
- * for want of memory, is still waited for.
+ * In between ompio sums up how views are cut, and where ranks are grouped in another way than by
+ * the default (io_ompio_grouping_option) has more collectives of its own: a member that leaves
+ * before those, for want of memory, is still waited for.
  *
  * Tests: file_errors, file_nomem
  */

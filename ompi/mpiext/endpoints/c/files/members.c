@@ -18,8 +18,8 @@
  *
  * In a collective write one rank writes for several.  ompio lets the others go when they have sent
  * their data, with success, before these are in the file: a read of their own right after it may
- * find what was there before.  And that rank forgets that it could not write them.  (With processes,
- * too.)  Here they wait for each other, and learn what has happened.
+ * find what was there before.  And that rank forgets that it could not write them.  (With
+ * processes, too.)  Here they wait for each other, and learn what has happened.
  *
  * Tests: file_basic, file_death, file_errors, file_nomem, file_random
  */
@@ -192,8 +192,8 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     return mpix_endpoints_meetings_view(file, rc);
 }
 
-/** In the place of ompio's barriers at closing.  Some may not come to them: who has heard of a loss, or has
- * no file system's module, which has one of them. */
+/** In the place of ompio's barriers at closing.  Some may not come to them: who has heard of a
+ * loss, or has no file system's module, which has one of them. */
 static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     (void) comm;
@@ -201,9 +201,9 @@ static int nobody_waits(ompi_communicator_t *comm, mca_coll_base_module_t *modul
     return OMPI_SUCCESS;
 }
 
-/** All meet here, once.  Behind that ompio waits for nobody: where a member has died it would go no further
- * than to its barrier, and leave all that it has of the file.  It frees the communicator behind it, so
- * nobody else calls what stands in the barrier's place. */
+/** All meet here, once.  Behind that ompio waits for nobody: where a member has died it would go no
+ * further than to its barrier, and leave all that it has of the file.  It frees the communicator
+ * behind it, so nobody else calls what stands in the barrier's place. */
 static int close_file(ompi_file_t *handle)
 {
     ompio_file_t *file = NULL == handle->f_io_selected_data ? NULL
@@ -386,9 +386,9 @@ int mpix_endpoints_members_collective(ompio_file_t *file, int rc)
                                             ? OMPI_ERR_OUT_OF_RESOURCE
                                             : rc);
 
-    /* ompio's own for all if one has none of its own, or no memory, so that nobody has opened it: this all
-     * learn alike, but not a loss, with which ompio's cannot cope.  Of a file that is open all have had
-     * ours. */
+    /* ompio's own for all if one has none of its own, or no memory, so that nobody has opened it:
+     * this all learn alike, but not a loss, with which ompio's cannot cope.  Of a file that is open
+     * all have had ours. */
     if (NULL != copy
         && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc
             || 0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN))) {

@@ -59,8 +59,8 @@ int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, co
     return rc;
 }
 
-/** A receive may also be refused by its request.  @return MPI_ERR_NO_MEM: it was, for want of memory; there is
- * none then */
+/** A receive may also be refused by its request.  @return MPI_ERR_NO_MEM: it was, for want of
+ * memory; there is none then */
 static int refused(ompi_request_t **request_p)
 {
     return mpix_endpoints_message_is_over(*request_p)

@@ -28,8 +28,8 @@
 
 BEGIN_C_DECLS
 
-/** Most channels.  Who writes holds the file's lock in the system: one more finds and sends what comes
- * next meanwhile. */
+/** Most channels.  Who writes holds the file's lock in the system: one more finds and sends what
+ * comes next meanwhile. */
 #    define MPIX_ENDPOINTS_CREW_CHANNELS 2
 
 /** What a member shows the others of its process while a collective call lasts. */
@@ -91,8 +91,8 @@ bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t
 bool mpix_endpoints_crew_met(const ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
                              bool well);
 
-/** All of the crew, who have met, wait for each other, asleep.  Orders what they have written before
- * what they read afterwards. */
+/** All of the crew, who have met, wait for each other, asleep.  Orders what they have written
+ * before what they read afterwards. */
 void mpix_endpoints_crew_wait(const mpix_endpoints_crew_view_t *view);
 
 END_C_DECLS

@@ -35,8 +35,8 @@ void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
                                          mca_ompio_request_type_t type),
                            mca_ompio_request_t **req_p, mca_ompio_request_type_t type);
 
-/** ompio has chosen who reads and writes a file: the requests that they begin are ours to look after
- * from now on.  @return OMPI_SUCCESS or an error */
+/** ompio has chosen who reads and writes a file: the requests that they begin are ours to look
+ * after from now on.  @return OMPI_SUCCESS or an error */
 int mpix_endpoints_io_take(ompio_file_t *file);
 
 /** Look after the requests of this process, those apart that another thread looks after now.  Any

@@ -46,8 +46,9 @@ void mpix_endpoints_meetings_reached(mpix_endpoints_meeting_t meeting);
  * @return OMPI_SUCCESS or an error: of all members alike, unless they had met with success */
 int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc);
 
-/** In an opening, before another meeting: to that about who reads and writes, if this thread has missed
- * it.  (ompio forgets that a view has failed, and sets the shared pointer of a file that is appended to.) */
+/** In an opening, before another meeting: to that about who reads and writes, if this thread has
+ * missed it.  (ompio forgets that a view has failed, and sets the shared pointer of a file that is
+ * appended to.) */
 void mpix_endpoints_meetings_catch_up(ompio_file_t *file);
 
 /**

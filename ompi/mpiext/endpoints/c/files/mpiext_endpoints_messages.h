@@ -28,8 +28,8 @@
 BEGIN_C_DECLS
 
 /**
- * Begin to send.  Any loss in the communicator ends it.  Without memory for it now it is tried again:
- * the other one waits for it.
+ * Begin to send.  Any loss in the communicator ends it.  Without memory for it now it is tried
+ * again: the other one waits for it.
  *
  * @param[in]  bytes      there until it has ended
  * @param[out] request_p  NULL: not begun

@@ -28,8 +28,8 @@ BEGIN_C_DECLS
 /** What fbtl/posix has of a request; NULL: it is another component's, or has not been begun. */
 mpix_endpoints_fbtl_posix_t *mpix_endpoints_posix(const mca_ompio_request_t *req);
 
-/** Before it looks after a request: what a read has found at the file's end is all there is.  By who
- * has the request. */
+/** Before it looks after a request: what a read has found at the file's end is all there is.  By
+ * who has the request. */
 void mpix_endpoints_posix_look(mca_ompio_request_t *req);
 
 /** A request has failed: when this returns nobody works on it any more. */

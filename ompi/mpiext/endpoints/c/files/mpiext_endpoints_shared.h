@@ -60,7 +60,8 @@ void mpix_endpoints_shared_enrol(const mpix_endpoints_pml_t *table);
 /** The number of files as a guest of the door's, or -1: it is none. */
 int mpix_endpoints_shared_guest(void);
 
-/** What a handle has for members on several nodes, or NULL: they are not, or it could not be made. */
+/** What a handle has for members on several nodes, or NULL: they are not, or it could not be
+ * made. */
 mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm);
 
 /** Rank 0: from now on the others may ask.  @return the word, 0, or NULL: no memory */

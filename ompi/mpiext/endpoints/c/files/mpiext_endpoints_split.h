@@ -28,8 +28,8 @@ BEGIN_C_DECLS
 /** Put in our functions. */
 void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
 
-/** The blocking call in the place of one that begins has come to its end; ompio's that ends finds what
- * has been moved.
+/** The blocking call in the place of one that begins has come to its end; ompio's that ends finds
+ * what has been moved.
  *
  * @param[in] writes  which way
  * @param[in] rc      the blocking call's, of all members alike

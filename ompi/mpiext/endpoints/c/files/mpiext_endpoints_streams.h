@@ -51,16 +51,16 @@ typedef struct mpix_endpoints_said_t {
  */
 typedef struct mpix_endpoints_stream_t {
     int rank; /**< of the other end */
-    mca_common_ompio_io_array_t *pieces; /**< whose memory is the user's; at the other end, where the
-                                          * piece begins in the stream */
+    mca_common_ompio_io_array_t *pieces; /**< whose memory is the user's; at the other end, where
+                                          * the piece begins in the stream */
     int64_t count;
     size_t bytes;
     char *room;                                           /**< for chunks */
     ompi_request_t *request[MPIX_ENDPOINTS_STREAM_SLOTS]; /**< NULL: none is under way */
     char *memory[MPIX_ENDPOINTS_STREAM_SLOTS];            /**< of chunks, behind their heads */
 
-    /* Numbers of chunks: the messages of those before have been begun; those before have been moved,
-     * but the file may need their memory; those before need none. */
+    /* Numbers of chunks: the messages of those before have been begun; those before have been
+     * moved, but the file may need their memory; those before need none. */
     size_t begun, used, ended;
 
     /* The user's end. */
@@ -79,7 +79,7 @@ typedef struct mpix_endpoints_streams_t {
     mpix_endpoints_said_t *said;   /**< by processes */
     mpix_endpoints_stream_t *away; /**< the user's end: of what others move */
     mpix_endpoints_stream_t *here; /**< the file's end */
-    int64_t file_end;              /**< as far as known here: goes with chunks that have been read */
+    int64_t file_end; /**< as far as known here: goes with chunks that have been read */
     int error;                     /**< a message has failed; an MPI class, or MPI_SUCCESS */
     bool flows;                    /**< messages are chunks */
     mpix_endpoints_wait_t wait;

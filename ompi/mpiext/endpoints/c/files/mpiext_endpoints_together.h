@@ -65,8 +65,8 @@ void mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_fi
                                    ompi_datatype_t *datatype);
 
 /**
- * The members have met: read or write, if it has gone well.  Returns when nobody uses the buffer any
- * more.
+ * The members have met: read or write, if it has gone well.  Returns when nobody uses the buffer
+ * any more.
  *
  * @param[in]  rc          what all members have agreed on; an error: not begun
  * @param[out] file_end_p  where reading has found the file's end, or INT64_MAX

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Many of a datatype of size 0 are nothing to be read or written.  ompio thinks of a count of 0 only:
- * nonblocking calls of 5.0 then divide by the size of the data, and of 6.0 leave a request that
- * nobody ends, if they are to be converted.  So they get a count of 0.
+ * Many of a datatype of size 0 are nothing to be read or written.  ompio thinks of a count of 0
+ * only: nonblocking calls of 5.0 then divide by the size of the data, and of 6.0 leave a request
+ * that nobody ends, if they are to be converted.  So they get a count of 0.
  *
  * Tests: file_nonblocking
  */

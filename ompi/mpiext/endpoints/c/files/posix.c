@@ -11,12 +11,13 @@
 /**
  * @file
  *
- * Requests of fbtl/posix, ompio's part that reads and writes by the C library's calls of aio.h: what
- * it leaves undone.
+ * Requests of fbtl/posix, ompio's part that reads and writes by the C library's calls of aio.h:
+ * what it leaves undone.
  *
- * A read that has moved less than it was asked to it begins again, for the rest: at the file's end for
- * ever.  Where a piece has failed, or could not be begun, it gives the request up, and its memory with
- * it, while threads of the C library may still be at other pieces, and at the user's buffer.
+ * A read that has moved less than it was asked to it begins again, for the rest: at the file's end
+ * for ever.  Where a piece has failed, or could not be begun, it gives the request up, and its
+ * memory with it, while threads of the C library may still be at other pieces, and at the user's
+ * buffer.
  *
  * Tests: file_nonblocking, file_late (also tsan), file_errors
  */

@@ -14,9 +14,9 @@
  * Why a read or a write of one member has failed: the class that the standard has for what the
  * system says.
  *
- * ompio says no more than that it has failed.  Of a blocking call the system's reason is known where
- * the part of ompio's that has met it comes back (io.c), and is kept for the call, which is of the
- * same thread.  A request has it among ompio's own data.
+ * ompio says no more than that it has failed.  Of a blocking call the system's reason is known
+ * where the part of ompio's that has met it comes back (io.c), and is kept for the call, which is
+ * of the same thread.  A request has it among ompio's own data.
  *
  * Tests: file_errors
  */

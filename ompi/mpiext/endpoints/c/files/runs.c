@@ -13,9 +13,9 @@
  *
  * Runs: pieces of memory, of whichever thread, that lie one behind the other in a file.
  *
- * The system moves less than 2 GiB at once, and less than asked for on a disk that fills up: the rest
- * is moved, too, or there is an error.  Between pieces that are near to each other it is cheaper to
- * read what lies there than to begin another call.
+ * The system moves less than 2 GiB at once, and less than asked for on a disk that fills up: the
+ * rest is moved, too, or there is an error.  Between pieces that are near to each other it is
+ * cheaper to read what lies there than to begin another call.
  *
  * Tests: file_blocks
  */

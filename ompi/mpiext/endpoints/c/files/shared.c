@@ -14,10 +14,10 @@
  * Shared file pointers: the functions that ompio calls for them, for files of endpoints.
  *
  * Open MPI's own components know the pointer of a file by the communicator's number, which differs
- * between endpoints, and by the file's name without its folder; or they lock it for a process.  Here
- * it is one word that all members see (shared_word.c): who reads or writes adds to it, in one step,
- * what it is to move on by.  In the ordered calls the last rank does so for all.  Where members are
- * on several nodes, rank 0 does it for them (shared_far.c).
+ * between endpoints, and by the file's name without its folder; or they lock it for a process.
+ * Here it is one word that all members see (shared_word.c): who reads or writes adds to it, in one
+ * step, what it is to move on by.  In the ordered calls the last rank does so for all.  Where
+ * members are on several nodes, rank 0 does it for them (shared_far.c).
  *
  * Tests: file_shared, file_random (also cluster)
  */

@@ -11,14 +11,14 @@
 /**
  * @file
  *
- * The word that a shared file pointer is, where members are on several nodes: rank 0 has it, and the
- * others ask for it.
+ * The word that a shared file pointer is, where members are on several nodes: rank 0 has it, and
+ * the others ask for it.
  *
  * Who wants the pointer moved on sends rank 0 by how much, and waits for where it was: two short
- * messages that no receive waits for (the door's post).  They are added up where they come in, under
- * the lock of rank 0's endpoint, and answered by work of that endpoint, which goes on while anybody
- * turns it: a thread of rank 0's process that is in MPI.  Each member asks once at a time, since a
- * file's calls are one at a time, so the answers that are due fit a ring of as many places.
+ * messages that no receive waits for (the door's post).  They are added up where they come in,
+ * under the lock of rank 0's endpoint, and answered by work of that endpoint, which goes on while
+ * anybody turns it: a thread of rank 0's process that is in MPI.  Each member asks once at a time,
+ * since a file's calls are one at a time, so the answers that are due fit a ring of as many places.
  *
  * The object that all this is in is made with the communicator; ompio has one for each file.
  *

@@ -13,9 +13,9 @@
  *
  * Split collective calls.
  *
- * To ompio they are independent ones: what fails at one member only that one hears of, and data take the
- * way of a single member.  MPI lets the call that begins be the blocking one (MPI 4.1, 14.4.5), and so it is
- * here; what ends waits for a request that is over, with the status.
+ * To ompio they are independent ones: what fails at one member only that one hears of, and data
+ * take the way of a single member.  MPI lets the call that begins be the blocking one (MPI 4.1,
+ * 14.4.5), and so it is here; what ends waits for a request that is over, with the status.
  *
  * Tests: file_nonblocking, file_shared, file_errors
  */

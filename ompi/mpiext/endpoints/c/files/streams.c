@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * What the members of a channel, one of each process, send each other in a collective read or write:
- * which pieces of the file each process has in the part of each, and the data of these, in chunks, of
- * which two are under way at a time.  Who waits for a chunk of one stream serves all others meanwhile,
- * so no order in which they are needed can make members wait for each other.
+ * What the members of a channel, one of each process, send each other in a collective read or
+ * write: which pieces of the file each process has in the part of each, and the data of these, in
+ * chunks, of which two are under way at a time.  Who waits for a chunk of one stream serves all
+ * others meanwhile, so no order in which they are needed can make members wait for each other.
  *
- * Losses end messages (the door says so), with any member's; then all are taken back, and the members
- * meet with the error.
+ * Losses end messages (the door says so), with any member's; then all are taken back, and the
+ * members meet with the error.
  *
  * Tests: file_blocks, file_death, file_nomem (locked)
  */

@@ -15,10 +15,11 @@
  *
  * ompio's component sends all data to a few ranks, which write it (or have read it).  Members of a
  * process can do without: they show each other which pieces of the file they want from or have for
- * which memory, and where these are dealt out among them each one takes a part of the file, and moves
- * all pieces of it, straight from and to the memory of whoever they belong to.  Nothing is copied but
- * by the system, and nothing sent.  Processes do it each for itself: on a node, where pieces are in
- * the system's memory for files, a call of the system costs less than to send what it moves.
+ * which memory, and where these are dealt out among them each one takes a part of the file, and
+ * moves all pieces of it, straight from and to the memory of whoever they belong to.  Nothing is
+ * copied but by the system, and nothing sent.  Processes do it each for itself: on a node, where
+ * pieces are in the system's memory for files, a call of the system costs less than to send what it
+ * moves.
  *
  * With members on several nodes, or on NFS, where a call takes locks, small pieces are sent to few
  * (exchange.c).
@@ -41,7 +42,8 @@
 #    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 
-/** Pieces that are larger each member moves for itself: so they would be moved by one call anyway. */
+/** Pieces that are larger each member moves for itself: so they would be moved by one call
+ * anyway. */
 #    define LARGE ((size_t) 256 << 10)
 
 /** Far from the file a call of the system takes as long as sending so many bytes. */
@@ -229,8 +231,8 @@ static void find_all(const mpix_endpoints_crew_view_t *view, int64_t *start, int
     }
 }
 
-/** Is there something to be won by moving each other's pieces?  They are small, and lie between each
- * other, but not, as far as can be seen, on each other. */
+/** Is there something to be won by moving each other's pieces?  They are small, and lie between
+ * each other, but not, as far as can be seen, on each other. */
 static bool is_dealt_out(const mpix_endpoints_crew_view_t *view)
 {
     size_t bytes = 0, pieces = 0;
@@ -305,10 +307,10 @@ static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_r
     }
 }
 
-/** Are pieces sent to few?  All members wait for the last one: each for itself, for who has the most
- * calls; exchanged, for whose bytes are the most.  So neither one member's short piece beside long ones
- * of others sends these, nor a long one's owner keeps others at their thousand calls.  What all say is
- * all that is known, so all decide alike. */
+/** Are pieces sent to few?  All members wait for the last one: each for itself, for who has the
+ * most calls; exchanged, for whose bytes are the most.  So neither one member's short piece beside
+ * long ones of others sends these, nor a long one's owner keeps others at their thousand calls.
+ * What all say is all that is known, so all decide alike. */
 static bool is_exchanged(const int64_t *says)
 {
     return 0 == says[MPIX_ENDPOINTS_SAYS_ALONE]

@@ -78,8 +78,8 @@ static inline MPI_Fint mpix_endpoints_fortran_logical(int flag)
 
 /** Room for handles, as C has them; the caller's, for mpix_endpoints_fortran_free.
  *
- * @return NULL: none are wanted; mpix_endpoints_call_no_room: there is no memory, which the function in C
- *         makes an error of, on all members */
+ * @return NULL: none are wanted; mpix_endpoints_call_no_room: there is no memory, which the
+ *         function in C makes an error of, on all members */
 static inline void *mpix_endpoints_fortran_array(MPI_Fint count, size_t size)
 {
     void *array = 0 < count ? calloc((size_t) count, size) : NULL;

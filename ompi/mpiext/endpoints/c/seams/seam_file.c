@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Files.  MPI_File_open on endpoints is ompio's, whatever other component there is: ROMIO, the other
- * one in Open MPI 5.0, holds one lock of its process while ranks wait for each other.  Where ompio
- * chooses its parts for a file, files/ has its say.
+ * Files.  MPI_File_open on endpoints is ompio's, whatever other component there is: ROMIO, the
+ * other one in Open MPI 5.0, holds one lock of its process while ranks wait for each other.  Where
+ * ompio chooses its parts for a file, files/ has its say.
  *
- * Requests, the mode that a file is created with, and what the first call sets up, are for processes
- * as well: they are common to all ranks.  Without pml/epml nothing is different.
+ * Requests, the mode that a file is created with, and what the first call sets up, are for
+ * processes as well: they are common to all ranks.  Without pml/epml nothing is different.
  *
  * Tests: file_basic, file_errors, file_first, comm_refused
  */
@@ -158,7 +158,8 @@ int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
     if (!is_of_endpoints(file)) {
         return rc;
     }
-    /* Who went home now would leave the others waiting: all hear of it when the next part is chosen. */
+    /* Who went home now would leave the others waiting: all hear of it when the next part is
+     * chosen. */
     mpix_endpoints_files_agree(file, rc);
     return OMPI_SUCCESS;
 }

@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * What endpoint communicators do not offer yet: windows.  (Connections to other jobs: seam_spawn.c.)
+ * What endpoint communicators do not offer yet: windows.  (Connections to other jobs:
+ * seam_spawn.c.)
  *
  * libmpi would go ahead and crash or hang, having components at work that look for processes where
  * endpoints are.  Here it is told at the door; every member gets the error without communication.

@@ -15,12 +15,12 @@
  * endpoints do not offer.
  *
  * The info keys num_endpoints (the text of 2011, 0.2.4) and asp (the same in ranks) come to
- * ompi_dpm_spawn, which the root of a spawn alone calls.  A child cannot be made to have endpoints; it
- * is told how many by the variable of its environment that MPIX_Query_endpoints_told reads.  What is
- * wrong with a key goes to the other members on libmpi's own way for errors of the root: a number in
- * the name of the port, which ompi_dpm_connect_accept broadcasts in place of its first message.  So
- * nobody sends or waits more than without the keys, and members whose process stands aside, because
- * libmpi was loaded first there, see an error as well.
+ * ompi_dpm_spawn, which the root of a spawn alone calls.  A child cannot be made to have endpoints;
+ * it is told how many by the variable of its environment that MPIX_Query_endpoints_told reads.
+ * What is wrong with a key goes to the other members on libmpi's own way for errors of the root: a
+ * number in the name of the port, which ompi_dpm_connect_accept broadcasts in place of its first
+ * message.  So nobody sends or waits more than without the keys, and members whose process stands
+ * aside, because libmpi was loaded first there, see an error as well.
  *
  * Tests: static_spawn, comm_refused
  */
@@ -40,8 +40,8 @@
 #include "ompi/dpm/dpm.h"
 #include "ompi/info/info.h"
 
-/** The keys by which a user adds to a child's environment: NAME=VALUE, one per line.  What is ours goes to
- * the first one.  (pmix.envar libmpi looks for by the name of the first one.) */
+/** The keys by which a user adds to a child's environment: NAME=VALUE, one per line.  What is ours
+ * goes to the first one.  (pmix.envar libmpi looks for by the name of the first one.) */
 static const char *const environment_keys[] = {"PMIX_ENVAR", "env"};
 
 #define NUM_ENVIRONMENT_KEYS (sizeof(environment_keys) / sizeof(environment_keys[0]))
@@ -213,8 +213,8 @@ static int replace_in(ompi_info_t *info, const char *key, const char *line)
     return rc;
 }
 
-/** The key is in force, and not what the user says of the variable; without a key it is the other way
- * round.
+/** The key is in force, and not what the user says of the variable; without a key it is the other
+ * way round.
  *
  * @param[in] endpoints  what the key says, or 0 */
 static int tell(ompi_info_t *info, int endpoints)
@@ -250,8 +250,8 @@ static bool is_placed(ompi_info_t *info)
 
 /** A copy of the user's info object with what the child is to be told.
  *
- * @param[in] unbound  without a word of the user's the launcher binds a process to one core, and with it the
- *                     threads of all its endpoints */
+ * @param[in] unbound  without a word of the user's the launcher binds a process to one core, and
+ *                     with it the threads of all its endpoints */
 static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
 {
     ompi_info_t *copy = OBJ_NEW(ompi_info_t);

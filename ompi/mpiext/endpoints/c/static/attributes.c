@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Values that the user keeps with an endpoint, under keyvals that all endpoints of the process share; and
- * those that are there from the beginning.
+ * Values that the user keeps with an endpoint, under keyvals that all endpoints of the process
+ * share; and those that are there from the beginning.
  *
  * Nothing is called back: endpoints are neither duplicated nor freed.  A keyval that has been freed
  * stays until its last value is deleted, as MPI has it for communicators.

@@ -23,7 +23,8 @@
 
 BEGIN_C_DECLS
 
-/** A new keyval.  Any thread.  @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: no memory, or no numbers */
+/** A new keyval.  Any thread.  @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: no memory, or no
+ * numbers */
 int mpix_endpoints_keyval_create(int *keyval);
 
 /** No value is set any more with this keyval; what is there can be read, and deleted.
@@ -39,8 +40,8 @@ typedef union mpix_endpoints_value_t {
 _Static_assert(sizeof(void *) == sizeof(MPI_Aint), "each can hold the other");
 
 /**
- * Set a value, in place of one that is there.  Any thread, any endpoint of the process; so are the next
- * two.
+ * Set a value, in place of one that is there.  Any thread, any endpoint of the process; so are the
+ * next two.
  *
  * @param[in] is_integer  which of the two it is
  *
@@ -69,8 +70,9 @@ int mpix_endpoints_attribute_delete(mpix_endpoint_t *endpoint, int keyval);
 /** MPI has ended: no values and no keyvals any more. */
 void mpix_endpoints_attributes_end(mpix_endpoint_t endpoints[], int count);
 
-/** Where the process may run, as it was at the first question: the cores that its threads may have, as a list
- * ("0-3,8"), and the one NUMA node that has them all.  @return NULL: unknown, or several nodes */
+/** Where the process may run, as it was at the first question: the cores that its threads may have,
+ * as a list ("0-3,8"), and the one NUMA node that has them all.  @return NULL: unknown, or several
+ * nodes */
 const char *mpix_endpoints_place_cores(void);
 const int *mpix_endpoints_place_node(void);
 

@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * Where this process may run: its cores, and the NUMA node that they are of; and by which network others
- * reach its endpoints.  An endpoint may be served by any of its threads, so it is where the process is.
+ * Where this process may run: its cores, and the NUMA node that they are of; and by which network
+ * others reach its endpoints.  An endpoint may be served by any of its threads, so it is where the
+ * process is.
  *
  * The masks of all threads together: the one that has begun MPI may have been bound to one core by
  * OpenMP, while the process has more.

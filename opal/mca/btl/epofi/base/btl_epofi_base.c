@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * What all files use: the lock, the clock, memory for buffers, and errors of libfabric's as Open MPI's.
+ * What all files use: the lock, the clock, memory for buffers, and errors of libfabric's as Open
+ * MPI's.
  *
  * Tests: unit/test_epofi
  */
@@ -38,7 +39,8 @@ uint64_t mca_btl_epofi_now(void)
 
 void *mca_btl_epofi_buffers_alloc(unsigned int count, size_t size, size_t *stride_p)
 {
-    /* One line more than needed: buffers a power of two apart would all want the same cache sets. */
+    /* One line more than needed: buffers a power of two apart would all want the same cache
+     * sets. */
     const size_t lines = (size + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT + 1;
     void *memory;
 

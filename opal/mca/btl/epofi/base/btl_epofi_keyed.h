@@ -12,7 +12,8 @@
  * @file
  *
  * Random numbers, and numbers that only those who have a secret can make: the proofs in the wire
- * headers and greetings, and the keys of registered memory.  docs/security.md says what they are good for.
+ * headers and greetings, and the keys of registered memory.  docs/security.md says what they are
+ * good for.
  *
  * Tests: unit/test_epofi_keys, unit/test_epofi_greet
  */

@@ -43,7 +43,8 @@ static const ep_parameter_t parameters[] = {
     {.name = "shared_contexts", STORAGE(shared_contexts), .preset = 1, .low = 1, .high = 65536,
      .unit = "contexts", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Of the contexts that there may be, how many are for endpoints that share; the others "
-             "have one endpoint each. With as many as btl_epofi_max_contexts all are shared evenly"},
+             "have one endpoint each. With as many as btl_epofi_max_contexts all are shared "
+             "evenly"},
     {.name = "recv_buffers", STORAGE(recv_buffers), .preset = 64, .low = 4, .high = 65536,
      .unit = "buffers", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Receive buffers that an endpoint keeps posted, each of max_send_size bytes"},

@@ -28,14 +28,14 @@
 
 BEGIN_C_DECLS
 
-/** First bytes of every message of a stranger with the other byte order read as something else.  To a
- * module that shares its context its number is added, which the share layer takes off again. */
+/** First bytes of every message of a stranger with the other byte order read as something else.  To
+ * a module that shares its context its number is added, which the share layer takes off again. */
 #define EPOFI_WIRE_MAGIC 0xE90F
 #define EPOFI_WIRE_VERSION 3
 
 /**
- * In front of every message, our own included; a multiple of 8 bytes, so that what follows keeps its
- * alignment.
+ * In front of every message, our own included; a multiple of 8 bytes, so that what follows keeps
+ * its alignment.
  *
  *      0       2         3     4        8        16        24         32
  *      | magic | version | tag | length | sender | proof   | sequence |
@@ -55,8 +55,8 @@ typedef struct mca_btl_epofi_wire_t {
 
 _Static_assert(32 == sizeof(mca_btl_epofi_wire_t), "no padding on the wire");
 
-/** In front of each message of a packet (EPOFI_TAG_PACKET): several messages behind one wire header,
- * with one number.  Each is followed by what makes it a multiple of 8 bytes. */
+/** In front of each message of a packet (EPOFI_TAG_PACKET): several messages behind one wire
+ * header, with one number.  Each is followed by what makes it a multiple of 8 bytes. */
 typedef struct mca_btl_epofi_part_t {
     uint32_t length; /**< bytes that follow, less those that make up the multiple */
     uint8_t tag;     /**< active message tag */

@@ -140,8 +140,8 @@ err_free:
     return result;
 }
 
-/** One that is there has been met again: if that is the last one met at its host and port, it is the one
- * whom the gate has to know, though others have been there meanwhile.
+/** One that is there has been met again: if that is the last one met at its host and port, it is
+ * the one whom the gate has to know, though others have been there meanwhile.
  * @return as mca_btl_epofi_book_enter */
 static int renew(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry, uint32_t order)
 {

@@ -14,7 +14,8 @@
  * The libfabric objects of a module are opened and closed here, and memory is registered with them.
  * Registrations are not cached: providers to whom they are dear cache them themselves.
  *
- * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic (regions0, regions1), create_errors (files)
+ * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic (regions0, regions1), create_errors
+ * (files)
  */
 
 #include "opal_config.h"
@@ -130,8 +131,8 @@ static int register_keyed(const mca_btl_epofi_fabric_t *fabric, struct fid_domai
     if (fabric->mr_prov_key) {
         return fi_mr_reg(domain, base, size, access, 0, 0, 0, mr_p, NULL);
     }
-    /* A key is unique within the domain.  One that is taken is as good as impossible where keys have
-     * 64 bits, but not where they have 32. */
+    /* A key is unique within the domain.  One that is taken is as good as impossible where keys
+     * have 64 bits, but not where they have 32. */
     for (int tries = 0; tries < KEY_TRIES; ++tries) {
         const uint64_t key = mca_btl_epofi_keyed(secret, ++*next_key) & mask;
 

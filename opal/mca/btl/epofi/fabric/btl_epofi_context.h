@@ -39,7 +39,8 @@ typedef struct mca_btl_epofi_context_t {
 } mca_btl_epofi_context_t;
 
 /** Open a context; on failure nothing is left open.
- * @param[in] own  the module's address, which has nothing in it yet, or that of all modules to be */
+ * @param[in] own  the module's address, which has nothing in it yet, or that of all modules to
+ *                 be */
 int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
                                const mca_btl_epofi_address_t *own,
                                mca_btl_epofi_context_t *context);

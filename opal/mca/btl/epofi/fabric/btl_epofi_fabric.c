@@ -13,8 +13,8 @@
  *
  * The process's fabric: what it asks of us, and who has it.
  *
- * Chosen (btl_epofi_choose.c) and opened when the first module is made, so that a process that needs
- * no network opens none.  All functions run under the component's lock.
+ * Chosen (btl_epofi_choose.c) and opened when the first module is made, so that a process that
+ * needs no network opens none.  All functions run under the component's lock.
  *
  * Tests: unit/test_epofi_life, create_errors, cluster
  */

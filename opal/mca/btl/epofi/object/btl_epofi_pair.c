@@ -27,8 +27,8 @@
  * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
  * owns the module next goes on where the last one ended.
  *
- * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's owner
- * and from within its progress.
+ * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's
+ * owner and from within its progress.
  *
  * Tests: unit/test_epofi_pair, cut, fault
  */

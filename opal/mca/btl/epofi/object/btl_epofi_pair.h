@@ -25,8 +25,9 @@
 
 BEGIN_C_DECLS
 
-/** A module's id, secret (but for one that shares a context, whose address has it) and table of pairs.  @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE;
- * OPAL_ERR_NOT_AVAILABLE: no random numbers, which has been said */
+/** A module's id, secret (but for one that shares a context, whose address has it) and table of
+ * pairs.  @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE: no random
+ * numbers, which has been said */
 int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module);
 void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
 

@@ -66,8 +66,8 @@ typedef struct mca_btl_epofi_pair_t {
     bool given_up;       /**< the last endpoint failed, and may be gone: who asks is told */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
-    /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the other
-     * side has said that it has it, or it is such a question itself. */
+    /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the
+     * other side has said that it has it, or it is such a question itself. */
     uint64_t settled;
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */

@@ -36,15 +36,16 @@ void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
 
 /** The module ends, and its context does not: forget the addresses of endpoints.
  *
- * @param[in] is_over  nothing is under way any more, whatever endpoints have counted; else those of who has
- *                     something under way stay, as the provider knows them */
+ * @param[in] is_over  nothing is under way any more, whatever endpoints have counted; else those of
+ *                     who has something under way stay, as the provider knows them */
 void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module, bool is_over);
 
 /** Forget all endpoints; nothing is under way any more. */
 void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module);
 
 /** An endpoint that the owner does not know of, to send something to a peer that it has been
- * connected to before; forget it with mca_btl_epofi_endpoint_retire.  @return NULL: cannot be had */
+ * connected to before; forget it with mca_btl_epofi_endpoint_retire.  @return NULL: cannot be
+ * had */
 struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_module_t *module,
                                                              const mca_btl_epofi_pair_t *pair);
 

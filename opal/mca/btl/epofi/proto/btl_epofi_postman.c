@@ -131,8 +131,8 @@ static bool start(void)
 }
 
 /** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
- * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps its
- * lock: so nobody waits for long. */
+ * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps
+ * its lock: so nobody waits for long. */
 static __attribute__((destructor)) void halt(void)
 {
     struct timespec until;

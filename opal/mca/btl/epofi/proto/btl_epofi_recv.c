@@ -153,8 +153,8 @@ static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_
         mca_btl_epofi_drop(module, "its length is not what it says");
         return;
     }
-    /* Before anything else happens: does the sender belong to the job, and is this its next message?
-     * Comparing the proof takes the same time whatever is in it: it is one instruction. */
+    /* Before anything else happens: does the sender belong to the job, and is this its next
+     * message? Comparing the proof takes the same time whatever is in it: it is one instruction. */
     pair = mca_btl_epofi_pair_find(module, wire.sender);
     if (OPAL_UNLIKELY(NULL == pair || pair->proof != wire.proof)) {
         pair = mca_btl_epofi_pair_meet(module, &wire);

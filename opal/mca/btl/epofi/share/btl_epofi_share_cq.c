@@ -15,8 +15,8 @@
  *
  * Whoever looks at its queue and finds it empty looks at the real one for all, and puts what is
  * there into the queues of those whose it is; so one who computes holds up nobody, and what it has
- * sent goes on.  While somebody does so others do not wait for the lock: what is theirs they find in
- * their queue the next time.  A completion is told to its owner only, by its owner's call.
+ * sent goes on.  While somebody does so others do not wait for the lock: what is theirs they find
+ * in their queue the next time.  A completion is told to its owner only, by its owner's call.
  *
  * Called in place of the provider by fi_cq_read and its relatives, by the modules' owners.
  *

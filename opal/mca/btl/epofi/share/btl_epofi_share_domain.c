@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What a module that shares a context has for a domain, and for registered memory: as the real ones,
- * under the context's lock.
+ * What a module that shares a context has for a domain, and for registered memory: as the real
+ * ones, under the context's lock.
  *
  * Called in place of the provider by fi_mr_reg and its relatives, by the modules' owners.
  *

@@ -17,8 +17,8 @@
  * the number in the header's first two bytes: the message is copied into the receive that this
  * member posted first, and completes it.  If it has posted none, because its owner is elsewhere, a
  * copy waits for the next: else the buffers would be held by those who do not read, and nobody else
- * would get anything.  What the number says is believed: whether the sender may send there shows the
- * proof, which the module looks at.
+ * would get anything.  What the number says is believed: whether the sender may send there shows
+ * the proof, which the module looks at.
  *
  * Messages of a pair stay in order: the provider fills buffers in the order of their arrival, and
  * each member's receives are filled in the order in which they were posted, with what waits first.

@@ -35,8 +35,8 @@ typedef struct mca_btl_epofi_given_t {
     bool is_buffer;             /**< part of a buffer, not of a slot */
 } mca_btl_epofi_given_t;
 
-/** An operation of a member's: under way in the provider, a receive that waits for a message, or one
- * that is over, of which the member has not read yet. */
+/** An operation of a member's: under way in the provider, a receive that waits for a message, or
+ * one that is over, of which the member has not read yet. */
 typedef struct mca_btl_epofi_slot_t {
     mca_btl_epofi_given_t given;
     struct mca_btl_epofi_slot_t *next;
@@ -145,7 +145,7 @@ typedef struct mca_btl_epofi_member_t {
     struct mca_btl_epofi_member_t *next; /**< among those that are gone */
 } mca_btl_epofi_member_t;
 
-/* ---- btl_epofi_share_slot.c: all under the lock ------------------------------------------------- */
+/* ---- btl_epofi_share_slot.c: all under the lock ---------------------------------------------- */
 
 void mca_btl_epofi_slots_init(mca_btl_epofi_slots_t *slots);
 
@@ -163,7 +163,7 @@ void mca_btl_epofi_slot_ready(mca_btl_epofi_slot_t *slot);
 /** Free all slots there are. */
 void mca_btl_epofi_slots_free(mca_btl_epofi_share_t *share);
 
-/* ---- btl_epofi_share_recv.c: likewise ----------------------------------------------------------- */
+/* ---- btl_epofi_share_recv.c: likewise -------------------------------------------------------- */
 
 /** Have buffers for as many receives as a member has.  @return 0, or libfabric's error */
 int mca_btl_epofi_buffers_supply(mca_btl_epofi_share_t *share, uint32_t receives, size_t size);
@@ -190,7 +190,7 @@ void mca_btl_epofi_receives_drop(mca_btl_epofi_member_t *member);
 void mca_btl_epofi_buffers_close(mca_btl_epofi_share_t *share);
 void mca_btl_epofi_buffers_free(mca_btl_epofi_share_t *share);
 
-/* ---- what stands in front of the real objects --------------------------------------------------- */
+/* ---- what stands in front of the real objects ------------------------------------------------ */
 
 void mca_btl_epofi_share_ep_init(mca_btl_epofi_member_t *member);
 void mca_btl_epofi_share_cq_init(mca_btl_epofi_member_t *member);

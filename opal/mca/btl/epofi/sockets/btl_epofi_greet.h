@@ -97,7 +97,7 @@ static inline mca_btl_epofi_answer_t mca_btl_epofi_answer_make(const mca_btl_epo
     };
 }
 
-/* ---- gates (btl_epofi_greet.c) and callers (btl_epofi_caller.c) ------------------------------- */
+/* ---- gates (btl_epofi_greet.c) and callers (btl_epofi_caller.c) ------------------------------ */
 
 struct epoll_event;
 struct sockaddr;

@@ -13,9 +13,9 @@
  *
  * Where the next message comes from.
  *
- * What libfabric gets to know is nothing that the kernel might not have said: that there may be something
- * to receive, on a connection that the set watches for just that, and that has received before.  Once in
- * a few looks the kernel is asked all the same, for all others and for errors.
+ * What libfabric gets to know is nothing that the kernel might not have said: that there may be
+ * something to receive, on a connection that the set watches for just that, and that has received
+ * before.  Once in a few looks the kernel is asked all the same, for all others and for errors.
  *
  * Called by btl_epofi_calls.c, from within libfabric.
  *
@@ -32,7 +32,8 @@
 /** One look in so many asks the kernel. */
 #define ASK 8
 
-/** Guesses in vain, one after the other, before the kernel is asked again until there is a new row. */
+/** Guesses in vain, one after the other, before the kernel is asked again until there is a new
+ * row. */
 #define VAIN 256
 
 void mca_btl_epofi_guess_watched(int set, int fd, const struct epoll_event *event)

@@ -33,8 +33,8 @@ BEGIN_C_DECLS
  *
  * Who looks at all of them (sweep, mca_btl_epofi_sockets_on_fork_child) may come when one has been
  * closed and its number is somebody else's: then the inode is another one.  The rest is for who
- * uses the descriptor, which is one thread at a time, and a number goes from one to the next through
- * the kernel.
+ * uses the descriptor, which is one thread at a time, and a number goes from one to the next
+ * through the kernel.
  */
 typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
@@ -70,8 +70,8 @@ mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make);
  * @param[in] waits_ns, greeting  see mca_btl_epofi_socket_t */
 void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting);
 
-/** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.  Only by
- * who drives the set, or after the set has gone. */
+/** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.
+ * Only by who drives the set, or after the set has gone. */
 void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
 
 /** The inode of a socket, which is its own until it is closed; 0 if this is none. */

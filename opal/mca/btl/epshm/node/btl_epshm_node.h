@@ -63,8 +63,8 @@ typedef struct epshm_node_address_t {
  * area: four cells.  Others are faster there as soon as one cell does not do. */
 #define EPSHM_NODE_CELLS_BEST 216
 
-/** Messages that go in cells and would be better off in an area, after which one is taken, and so many
- * times as many where there was none to be had. */
+/** Messages that go in cells and would be better off in an area, after which one is taken, and so
+ * many times as many where there was none to be had. */
 #define EPSHM_NODE_AREA_AFTER 64
 #define EPSHM_NODE_AREA_PAUSE 64
 

@@ -15,9 +15,9 @@
  * the two holds what makes no sense.
  *
  * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes
- * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and into
- * the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be only
- * one of the two; either will do.
+ * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and
+ * into the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be
+ * only one of the two; either will do.
  *
  * Tests: unit/test_epshm_broken, corrupt, death
  */
@@ -44,8 +44,8 @@ static bool condemn(epshm_node_module_t *module, uint64_t sender)
     return found;
 }
 
-/** Nobody is heard any more: not those who have left word in the door, nor those who come to it, and
- * the others are told by the next ep_progress: one of their messages may be being delivered. */
+/** Nobody is heard any more: not those who have left word in the door, nor those who come to it,
+ * and the others are told by the next ep_progress: one of their messages may be being delivered. */
 static void refuse_all(epshm_node_module_t *module)
 {
     module->broken = true;

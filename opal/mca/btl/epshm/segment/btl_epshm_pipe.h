@@ -194,7 +194,8 @@ static inline uint64_t epshm_pipe_area_for(uint64_t size)
 }
 
 /** A value out of memory that the producer may write to at any time.  It is checked, and then it is
- * used: the compiler must not read it again in between, and for all it knows this has changed it. */
+ * used: the compiler must not read it again in between, and for all it knows this has changed
+ * it. */
 static inline uint64_t epshm_pipe_once(uint64_t value)
 {
 #if !defined(MODEL_CHECKER) /* it takes what an instruction of its own leaves for anything */

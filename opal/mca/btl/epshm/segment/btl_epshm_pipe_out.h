@@ -92,8 +92,9 @@ static inline int epshm_pipe_room(epshm_pipe_out_t *out, uint64_t count)
     return out->tail + count <= out->limit ? EPSHM_PIPE_MESSAGE : epshm_pipe_refresh(out, count);
 }
 
-/** Is the message at which the consumer stands still the one that was sent?  Nobody but the producer
- * writes there, and what the consumer says is where a message begins, or where one will. */
+/** Is the message at which the consumer stands still the one that was sent?  Nobody but the
+ * producer writes there, and what the consumer says is where a message begins, or where one
+ * will. */
 static inline bool epshm_pipe_is_intact(const epshm_pipe_out_t *out)
 {
     /* Relaxed, both: only the values matter, and the number is one that this side has written. */
@@ -143,8 +144,8 @@ static inline void epshm_pipe_write(epshm_pipe_out_t *out, size_t offset, const 
     }
 }
 
-/** Copy EPSHM_PIPE_REST bytes of a header: word by word, as they have just been written; a wider load
- * would have to wait until those stores have left the store buffer. */
+/** Copy EPSHM_PIPE_REST bytes of a header: word by word, as they have just been written; a wider
+ * load would have to wait until those stores have left the store buffer. */
 static inline void epshm_pipe_write_rest(unsigned char *target, const unsigned char *rest)
 {
     uint64_t first, second;
@@ -225,8 +226,8 @@ static inline void epshm_pipe_send_bulk(epshm_pipe_out_t *out, uint64_t position
     epshm_pipe_publish(out, 1);
 }
 
-/** Likewise, with the header in the cell: what is in the area begins on a line, and is as few of them
- * as can be.
+/** Likewise, with the header in the cell: what is in the area begins on a line, and is as few of
+ * them as can be.
  *
  * @param[in] rest  EPSHM_PIPE_REST bytes, of words that have just been written */
 static inline void epshm_pipe_send_apart(epshm_pipe_out_t *out, uint64_t position,

@@ -122,8 +122,8 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
     }
 }
 
-/** An inbox's place among the counts.  By its id, which follow each other: a hash of the address let
- * inboxes at some distances of each other share one, over and over. */
+/** An inbox's place among the counts.  By its id, which follow each other: a hash of the address
+ * let inboxes at some distances of each other share one, over and over. */
 static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *inbox)
 {
     return (unsigned int) (inbox->id % EPSHM_FRAG_ACCOUNTS);

@@ -229,8 +229,8 @@ static void drain(struct mca_btl_base_endpoint_t *inbox)
 void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
 {
     unregister(inbox);
-    /* Release pairs with the acquires in mca_btl_epshm_loans_progress and vacate: what has been read
-     * of a sender's memory before it is the sender's again. */
+    /* Release pairs with the acquires in mca_btl_epshm_loans_progress and vacate: what has been
+     * read of a sender's memory before it is the sender's again. */
     atomic_store_explicit(&inbox->closed, true, memory_order_release);
     /* Release pairs with the acquire in closed_changed (btl_epshm_progress.c): who sees the new
      * number sees which inbox it is. */

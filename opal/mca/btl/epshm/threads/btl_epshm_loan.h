@@ -133,8 +133,8 @@ static inline void epshm_loan_recall(const epshm_lane_writer_t *writer)
 #endif
 }
 
-/** Loans have been taken back: is the receiver through with the one that it was reading?  Then those
- * that epshm_loan_is_over does not know of have not been read, and will not be. */
+/** Loans have been taken back: is the receiver through with the one that it was reading?  Then
+ * those that epshm_loan_is_over does not know of have not been read, and will not be. */
 static inline bool epshm_loan_is_settled(const epshm_lane_ring_t *ring)
 {
     /* Acquire pairs with the releases of borrowed and of the head: what the receiver read before

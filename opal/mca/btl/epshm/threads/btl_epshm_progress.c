@@ -197,8 +197,8 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     int count;
 
     /* First, and nothing else then: the answer to what has been lent may be here as well, and the
-     * thread may be about to post its receive.  But not twice in a row, or who goes on lending would
-     * receive nothing.  Relaxed: under the owner's lock. */
+     * thread may be about to post its receive.  But not twice in a row, or who goes on lending
+     * would receive nothing.  Relaxed: under the owner's lock. */
     if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)) {
         module->collected = 0 < (count = mca_btl_epshm_loans_progress(module))
                             && !module->collected;

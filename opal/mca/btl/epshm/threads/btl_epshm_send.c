@@ -109,8 +109,8 @@ static void write_behind_first(epshm_lane_writer_t *writer, const unsigned char 
  * where a line takes 210 ns from core to core 32 bytes took 0.40 us in two, 0.30 beside. */
 #define EPSHM_CELLS_BEST (2 * EPSHM_LANE_PAYLOAD - EPSHM_USUAL_HEADER + sizeof(uint64_t))
 
-/** A message with a bare header: that in a cell, the payload in one piece beside it.  256 bytes took
- * 0.11 instead of 0.14 us so, on cores 50 ns apart.
+/** A message with a bare header: that in a cell, the payload in one piece beside it.  256 bytes
+ * took 0.11 instead of 0.14 us so, on cores 50 ns apart.
  * @return OPAL_SUCCESS, OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE: no memory for it */
 static int send_beside(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer,
                        const unsigned char *header, const unsigned char *payload,
@@ -184,8 +184,8 @@ static __attribute__((noinline)) int send_cells(mca_btl_epshm_module_t *module,
     return OPAL_SUCCESS;
 }
 
-/** Streams of messages of more bytes are faster in buffers, of which there are more than lines beside
- * a lane: 14 and 24 M/s of 512 bytes in buffers and beside, 10.6 and 9.0 of 1536. */
+/** Streams of messages of more bytes are faster in buffers, of which there are more than lines
+ * beside a lane: 14 and 24 M/s of 512 bytes in buffers and beside, 10.6 and 9.0 of 1536. */
 #define EPSHM_STREAM_BESIDE 512
 
 /** May a message of the usual kind go beside the cells? */
