@@ -145,6 +145,10 @@ static void case_rounds(const pair_t *pair)
 
     /* One module that stays, connected to all those that come and go on the other side. */
     side_open(&keeper);
+    if (0 != strcmp(provider, "tcp")) {
+        /* Who asks a peer that closes may crash in libfabric's shm: docs/known-limits.md. */
+        mca_btl_epofi_component.confirm = 0;
+    }
     for (int round = 0; round < ROUNDS; ++round) {
         side_t side = {0};
         name_t mine;
