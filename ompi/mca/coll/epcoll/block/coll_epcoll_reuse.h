@@ -248,6 +248,15 @@ static inline void epcoll_all_came(epcoll_member_t *member)
     *epcoll_safe_below(member) = member->number - 1;
 }
 
+/** Likewise of the operation before: who says this one has heard them all there. */
+static inline void epcoll_all_came_before(epcoll_member_t *member)
+{
+    if (member->safe + 2 < member->number) {
+        member->safe = member->number - 2;
+        epcoll_is_safe_below(member, member->safe);
+    }
+}
+
 /** We are through with all operations up to this one: read nothing of them any more. */
 static inline void epcoll_end_at(epcoll_member_t *member, uint64_t number)
 {

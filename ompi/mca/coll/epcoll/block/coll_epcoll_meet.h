@@ -1,0 +1,129 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A small operation on a block (coll_epcoll_block.h) whose members are processes: what they say
+ * goes up to one of them, and what that one makes of it comes down to all.
+ *
+ * A process has several threads, of which one leads it in an operation, another one perhaps in the
+ * next.  Each has a view of the process's place, and counts all operations: epcoll_meet_up and
+ * epcoll_meet_down if it leads, epcoll_meet_pass if not.  The thread that leads comes to
+ * epcoll_meet_up only when it has heard, within its process, that all its threads have come to the
+ * call.  So who led the one before is through with it, and what that one has written of the place,
+ * and has read of others, comes before whatever is done here: a place is written as if by one
+ * thread.
+ *
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_epcoll_meet
+ */
+
+#ifndef COLL_EPCOLL_MEET_H
+#define COLL_EPCOLL_MEET_H
+
+#include "coll_epcoll_tell.h"
+
+/** All have come, up to EPCOLL_FAN: what they say, from `top` on round; neighbours, then neighbours
+ * of these, and so on: as messages in a binomial tree to it put them together. */
+static inline void epcoll_meet_put_together(const epcoll_member_t *member, const epcoll_all_t *all,
+                                            uint32_t top, void *data)
+{
+    alignas(16) unsigned char value[EPCOLL_FAN][EPCOLL_INLINE];
+
+    for (uint32_t i = 0; i < member->count; ++i) {
+        epcoll_copy(value[i], epcoll_slot(member, (top + i) % member->count)->data, all->size);
+    }
+    for (uint32_t step = 1; step < member->count; step *= 2) {
+        for (uint32_t i = 0; i + step < member->count; i += 2 * step) {
+            all->combine(value[i + step], value[i], all->context);
+            epcoll_copy(value[i], value[i + step], all->size);
+        }
+    }
+    epcoll_copy(data, value[0], all->size);
+}
+
+/** What all say, at the top. */
+static inline int epcoll_meet_gather(epcoll_member_t *member, const epcoll_all_t *all, void *data)
+{
+    int rc = 0;
+
+    epcoll_ask_members(member, 0, member->count);
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, all->call);
+    }
+    if (0 == rc) {
+        if (NULL != all->combine) {
+            epcoll_meet_put_together(member, all, member->index, data);
+        }
+        epcoll_all_came(member);
+    }
+    return rc;
+}
+
+/**
+ * Say our part; nobody but the top waits for the others.  Of more than EPCOLL_FAN, all do.
+ *
+ * @param top   who hears all
+ * @param data  all->size bytes of room, at least one; may be all->data.  At the top it becomes what
+ *              all say together, elsewhere nobody knows what
+ *
+ * @return 0 or an error; the block is to be broken then
+ */
+static inline int epcoll_meet_up(epcoll_member_t *member, const epcoll_all_t *all, uint32_t top,
+                                 void *data)
+{
+    int rc;
+
+    if (0 < member->levels) {
+        return epcoll_all(member, all, data);
+    }
+    rc = epcoll_begin(member);
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_say(epcoll_slot(member, member->index), member->number, all->call, all->data, all->size);
+    if (top == member->index) {
+        rc = epcoll_meet_gather(member, all, data);
+    }
+    if (0 == rc) {
+        epcoll_end(member);
+    }
+    return rc;
+}
+
+/** Behind an epcoll_meet_up to the same top: it says something to all. */
+static inline int epcoll_meet_down(epcoll_member_t *member, uint32_t top, uint64_t call, void *data,
+                                   size_t size)
+{
+    const int rc = epcoll_tell(member, top, call, data, size);
+
+    if (0 == rc) {
+        epcoll_all_came_before(member);
+    }
+    return rc;
+}
+
+/** Of a thread that has not led: its process has gone up, and down.
+ * @param down  it has, and the thread has heard of it */
+static inline void epcoll_meet_pass(epcoll_member_t *member, bool down)
+{
+    ++member->number;
+    if (0 < member->levels) {
+        epcoll_turn_up(member);
+    }
+    if (down) { /* all had come to the one before */
+        ++member->number;
+        member->safe = member->number - 2;
+    }
+}
+
+#endif /* COLL_EPCOLL_MEET_H */
