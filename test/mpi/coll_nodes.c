@@ -11,12 +11,13 @@
 /**
  * @file
  *
- * Collectives on several nodes: how many messages, and bytes, go between them, as the performance
- * variables of MPI_T have it.  All members count; there are as many as the level of nodes takes,
- * whichever node the processes of which ranks are on.
+ * Collectives on several nodes: how many messages, and bytes, go between them, and within nodes, as
+ * the performance variables of MPI_T have it.  All members count; there are as many as the level of
+ * nodes takes, whichever node the processes of which ranks are on; within nodes there are none
+ * where leaders meet in memory.
  *
  * Guards: coll_epcoll_layout.c, coll_epcoll_party.c, coll_epcoll_stage.c,
- * coll_epcoll_build_gatherv.c
+ * coll_epcoll_build_gatherv.c, coll_epcoll_leaders.c, coll_epcoll_near.c
  */
 
 #include "ept.h"
@@ -196,8 +197,8 @@ static void allgatherv(struct work *work, int call)
     }
 }
 
-/** What a call sends between nodes, of all members together, on average.  The calls before have
- * made what is made when it is first needed. */
+/** What a call sends, of all members together, on average, as a variable counts it.  The calls
+ * before have made what is made when it is first needed. */
 static double counted(struct work *work, void (*call)(struct work *work, int call),
                       const char *name)
 {
@@ -234,6 +235,14 @@ static void messages(struct work *work, void (*call)(struct work *work, int call
               "%s: %.2f messages between nodes, expected %d", what, got, expected);
 }
 
+/** None within nodes. */
+static void meets(struct work *work, void (*call)(struct work *work, int call), const char *what)
+{
+    const double got = counted(work, call, "pml_epml_ep_node_messages");
+
+    EPT_CHECK(work->t, 0 == got, "%s: %.2f messages within nodes", what, got);
+}
+
 static void each(MPI_Comm comm, struct ept *t, bool is_nonblocking)
 {
     const struct where at = where(comm, t);
@@ -259,6 +268,11 @@ static void each(MPI_Comm comm, struct ept *t, bool is_nonblocking)
     messages(&work, allreduce, "allreduce", doubling(at.nodes));
     messages(&work, allgatherv, "allgatherv", t->size * (at.nodes - 1));
     messages(&work, allgather, "allgather", at.processes * (at.nodes - 1));
+    if (!is_nonblocking) {
+        meets(&work, barrier, "barrier");
+        meets(&work, reduce, "reduce");
+        meets(&work, allreduce, "allreduce");
+    }
     /* In a ring what goes round leaves each node once, twice all but one part of it; with 10 % for
      * headers. */
     work.length = ROUND;

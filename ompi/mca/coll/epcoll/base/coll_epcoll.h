@@ -140,10 +140,11 @@ typedef struct mca_coll_epcoll_common_t {
 typedef struct mca_coll_epcoll_wide_t {
     mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
-    /** All members are on this node: the view of a block of all of them, by rank, for what travels
-     * in slots.  NULL: we have none. */
+    /** For what travels in slots: the view of a block of all members, by rank, if they are on this
+     * node; if they are on several, of the node's processes.  NULL: we have none. */
     struct mca_coll_epcoll_near_t *_Atomic near;
-    /** Likewise: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there are none. */
+    /** All are on this node: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there
+     * are none. */
     struct mca_coll_epcoll_shelf_t *_Atomic shelf;
     uint32_t calls;                  /**< served by the layer between: the same at all members */
     mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
@@ -154,7 +155,7 @@ typedef struct mca_coll_epcoll_wide_t {
     uint8_t shelf_calls; /**< that shelves would have been for: the same at all members */
 } mca_coll_epcoll_wide_t;
 
-/** The view of a block of the node, by rank, of blocking calls: a handle that is not wide. */
+/** The view of a block of the node, of blocking calls: a handle that is not wide. */
 typedef struct mca_coll_epcoll_near_t {
     mca_coll_epcoll_handle_t super;
     epcoll_beside_t beside;                 /**< of that view */
@@ -228,6 +229,12 @@ static inline const mca_coll_epcoll_layout_t *mca_coll_epcoll_layout(
 static inline bool mca_coll_epcoll_may_be_near(const mca_coll_epcoll_handle_t *handle)
 {
     return handle->is_wide && mca_coll_epcoll_wide(handle)->may_be_near;
+}
+
+/** Do all members use memory of the node in the call that we are in? */
+static inline bool mca_coll_epcoll_are_near(const mca_coll_epcoll_wide_t *wide)
+{
+    return wide->may_be_near && wide->blocks.is_used;
 }
 
 /** Of the handle's own thread.  @return NULL: there is none yet */

@@ -90,14 +90,37 @@ static void describe(uint64_t word, char *text, size_t size)
              at_root, length, 0 != (word >> 56 & 1) ? ", in place" : "");
 }
 
-/** The rank of a member of the block. */
+/** Is it a view of the block of our node's processes?  @param layout_p  set then */
+static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member_t *member,
+                            const mca_coll_epcoll_layout_t **layout_p)
+{
+    const mca_coll_epcoll_handle_t *handle
+        = mca_coll_epcoll_component.door->object(comm, mca_coll_epcoll_component.guest);
+    const mca_coll_epcoll_near_t *near;
+
+    *layout_p = mca_coll_epcoll_layout(handle);
+    if (NULL == *layout_p || mca_coll_epcoll_may_be_near(handle)) {
+        return false;
+    }
+    near = mca_coll_epcoll_wide(handle)->near;
+    return NULL != near && member == &near->super.member;
+}
+
+/** The rank of a member of the block; of a process, its first. */
 static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                    uint32_t index)
 {
+    const mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_place_t place;
 
     if (member->count == mca_coll_epcoll_size(handle)) {
         return (int) index; /* of all, also where it is a node's */
+    }
+    if (is_of_processes(handle->comm, member, &layout)) {
+        const uint32_t node = layout->node_of[layout->own];
+
+        return (int)
+            layout->member[layout->first[layout->on_node[layout->node_first[node] + index]]];
     }
     for (int rank = 0; rank < (int) mca_coll_epcoll_size(handle); ++rank) {
         if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process

@@ -48,6 +48,7 @@ typedef struct mca_coll_epcoll_party_t {
     uint32_t home;  /**< the root's process, whose leader it is */
     uint32_t start; /**< the leader's index there: the root's; of other processes it is 0 */
     uint32_t rail;  /**< members that many behind the leaders */
+    bool has_met;   /**< those of a node have met: who stands for it has what they say */
 } mca_coll_epcoll_party_t;
 
 /** A vector, or a part of one. */

@@ -16,7 +16,7 @@
  *
  * Called by the layers calls, between and pending.
  *
- * Tests: coll_late, coll_nomem (own), coll_pending, death_coll, coll_order
+ * Tests: coll_late, coll_nodes, coll_nomem (own), coll_pending, death_coll, coll_order
  */
 
 #include "ompi_config.h"
@@ -36,20 +36,87 @@
 /** What comes before blocks and rings: the word by which members agree. */
 #define FRONT ((size_t) 64)
 
+/* ---- whose it is ----------------------------------------------------------------------------- */
+
+/** The first of our node's processes, by position, and how many there are. */
+static uint32_t node_begin(const mca_coll_epcoll_layout_t *layout, uint32_t *count)
+{
+    const uint32_t node = layout->node_of[layout->own];
+
+    *count = layout->node_first[node + 1] - layout->node_first[node];
+    return layout->node_first[node];
+}
+
+/** Who has a place in a block: all members, by rank, or our node's processes, by position. */
+static uint32_t near_count(const mca_coll_epcoll_wide_t *wide, uint32_t *index)
+{
+    uint32_t count;
+
+    if (wide->may_be_near) {
+        *index = (uint32_t) mca_coll_epcoll_rank(&wide->super);
+        return mca_coll_epcoll_size(&wide->super);
+    }
+    *index = wide->layout->position[wide->layout->own] - node_begin(wide->layout, &count);
+    return count;
+}
+
+/** Who gets it: all who live on the node. */
+static uint32_t near_members(const mca_coll_epcoll_wide_t *wide)
+{
+    const mca_coll_epcoll_layout_t *layout = wide->layout;
+    uint32_t count, members = 0;
+    const uint32_t begin = node_begin(layout, &count);
+
+    if (wide->may_be_near) {
+        return mca_coll_epcoll_size(&wide->super);
+    }
+    for (uint32_t i = begin; i < begin + count; ++i) {
+        members += mca_coll_epcoll_layout_count(layout, layout->on_node[i]);
+    }
+    return members;
+}
+
+/** Does our node have several processes, and are they those with which we share memory?  (Where the
+ * launcher has all on one node, each stands for one.)
+ * @param reached  processes whose memory is within reach, ours among them */
+static bool leaders_may_meet(const mca_coll_epcoll_wide_t *wide, int reached)
+{
+    const mca_coll_epcoll_layout_t *layout = wide->layout;
+    uint32_t count;
+    const uint32_t begin = node_begin(layout, &count);
+
+    for (uint32_t i = begin; i < begin + count; ++i) {
+        const int first = (int) layout->member[layout->first[layout->on_node[i]]];
+        mpix_endpoints_place_t place;
+
+        if (!mca_coll_epcoll_component.door->place(wide->super.comm, first, &place)
+            || !place.on_node) {
+            return false;
+        }
+    }
+    return 1 < count && reached == (int) count;
+}
+
 int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide)
 {
     mpix_endpoints_members_t on_node;
     const int rc = mca_coll_epcoll_component.door->members(wide->super.comm, MPIX_ENDPOINTS_NODE,
                                                            &on_node);
 
-    wide->may_be_near = MPI_SUCCESS == rc && ompi_comm_size(wide->super.comm) == on_node.count;
-    return rc;
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    wide->may_be_near = ompi_comm_size(wide->super.comm) == on_node.count;
+    wide->blocks.is_settled = !wide->may_be_near && !leaders_may_meet(wide, on_node.processes);
+    return MPI_SUCCESS;
 }
 
 /** Bytes of one of its blocks. */
-static size_t near_size(const mca_coll_epcoll_handle_t *handle)
+static size_t near_size(const mca_coll_epcoll_wide_t *wide)
 {
-    return epcoll_block_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
+    uint32_t index;
+
+    return epcoll_block_size(near_count(wide, &index), mca_coll_epcoll_component.fan);
 }
 
 /* ---- when it is used ------------------------------------------------------------------------- */
@@ -87,15 +154,16 @@ static bool common_wants(mca_coll_epcoll_common_t *common)
 }
 
 /** Likewise, of another call: does it use it? */
-static void common_next(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_common_t *common,
+static void common_next(const mca_coll_epcoll_wide_t *wide, mca_coll_epcoll_common_t *common,
                         const mpix_endpoints_memory_t *memory)
 {
     if (NEAR_CALLS > common->calls) {
         return;
     }
-    common->is_used = common->is_settled
-        = epcoll_agree_uses(memory->base, mca_coll_epcoll_size(handle),
-                            NEAR_CALLS_MOST > common->calls ? common->calls : EPCOLL_NEVER);
+    common->is_used = common->is_settled = epcoll_agree_uses(memory->base, near_members(wide),
+                                                             NEAR_CALLS_MOST > common->calls
+                                                                 ? common->calls
+                                                                 : EPCOLL_NEVER);
     if (common->is_used) {
         /* All have mapped it: its file need not stay open. */
         (void) mca_coll_epcoll_component.door->memory_is_whole(memory);
@@ -110,10 +178,10 @@ static void view_of(const mca_coll_epcoll_wide_t *wide, const mpix_endpoints_mem
                     uint32_t block, epcoll_member_t *member)
 {
     char *base = (char *) memory->base + FRONT;
+    uint32_t index;
+    const uint32_t count = near_count(wide, &index);
 
-    epcoll_member_init(member, base + block * near_size(&wide->super),
-                       mca_coll_epcoll_size(&wide->super),
-                       (uint32_t) mca_coll_epcoll_rank(&wide->super),
+    epcoll_member_init(member, base + block * near_size(wide), count, index,
                        mca_coll_epcoll_component.fan);
     member->broken = &((epcoll_block_t *) base)->broken;
     member->beside = &wide->layout->beside;
@@ -129,7 +197,7 @@ static void near_get(mca_coll_epcoll_wide_t *wide)
         return;
     }
     near->memory = common_get(&wide->super, &wide->blocks, EPCOLL_KEY_NEAR,
-                              EPCOLL_NEAR_BLOCKS * near_size(&wide->super));
+                              (wide->may_be_near ? EPCOLL_NEAR_BLOCKS : 1) * near_size(wide));
     if (NULL == near->memory) {
         free(near);
         return;
@@ -176,10 +244,10 @@ static void settle_blocks(mca_coll_epcoll_wide_t *wide)
     if (common_wants(&wide->blocks)) {
         near_get(wide);
     } else {
-        common_next(&wide->super, &wide->blocks, NULL == wide->near ? NULL : wide->near->memory);
+        common_next(wide, &wide->blocks, NULL == wide->near ? NULL : wide->near->memory);
     }
     if (wide->blocks.is_settled) {
-        wide->rings.is_settled = !wide->blocks.is_used || !may_be_ahead(wide);
+        wide->rings.is_settled = !mca_coll_epcoll_are_near(wide) || !may_be_ahead(wide);
     }
 }
 
@@ -191,11 +259,19 @@ static void settle_rings(mca_coll_epcoll_wide_t *wide)
         near->ring = common_get(&wide->super, &wide->rings, EPCOLL_KEY_AHEAD,
                                 epcoll_ahead_size(mca_coll_epcoll_size(&wide->super)));
     } else {
-        common_next(&wide->super, &wide->rings, near->ring);
+        common_next(wide, &wide->rings, near->ring);
     }
     if (wide->rings.is_used) {
         near->beside.ring = (epcoll_slot_t *) ((char *) near->ring->base + FRONT);
     }
+}
+
+bool mca_coll_epcoll_near_meets(mca_coll_epcoll_wide_t *wide)
+{
+    if (OPAL_UNLIKELY(!wide->blocks.is_settled)) {
+        settle_blocks(wide);
+    }
+    return wide->blocks.is_used;
 }
 
 void mca_coll_epcoll_near_settle(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
@@ -223,7 +299,9 @@ void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide)
     if (NULL == near) {
         return;
     }
-    epcoll_end_at(&near->super.member, UINT64_MAX); /* as in handle_free */
+    if (wide->may_be_near) { /* else others of the process may still be in a call */
+        epcoll_end_at(&near->super.member, UINT64_MAX); /* as in handle_free */
+    }
     if (NULL != near->ring) {
         door->memory_put(near->ring);
     }
@@ -236,7 +314,7 @@ void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide)
 
 bool mca_coll_epcoll_is_near(const mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
-    return wide->blocks.is_used && EPCOLL_BCAST != call->kind
+    return mca_coll_epcoll_are_near(wide) && EPCOLL_BCAST != call->kind
            && (EPCOLL_BARRIER == call->kind || is_small(wide, call));
 }
 

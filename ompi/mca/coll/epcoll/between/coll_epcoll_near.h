@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * The node's memory, where all members are on one node: blocks of all of them, by rank, of blocking
- * and of nonblocking calls, and rings for those whose members run ahead.
+ * The node's memory.  Where all members are on one node: blocks of all of them, by rank, of
+ * blocking and of nonblocking calls, and rings for those whose members run ahead.  Where they are
+ * on several: a block of the processes of a node that has several of them (coll_epcoll_leaders.h).
  *
  * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a
  * communicator gets one when it has been in use for a while, and rings when it has had a while's
@@ -29,7 +30,7 @@
 
 BEGIN_C_DECLS
 
-/** Are all members on this node?  In the guest's make.  @return MPI_SUCCESS or an error code */
+/** Which of these may there be?  In the guest's make.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide);
 
 /** Blocks in the node's memory. */
@@ -69,6 +70,11 @@ bool mca_coll_epcoll_near_fits(const mca_coll_epcoll_handle_t *handle,
 /** The member's view of one of the blocks there, by rank; all break together. */
 void mca_coll_epcoll_near_view(const mca_coll_epcoll_wide_t *wide, uint32_t block,
                                epcoll_member_t *member);
+
+/** Members are on several nodes, and a call begins in which leaders of processes would meet: do
+ * they, in our node's memory?  Once in each such call, at each member; the same answer at all on
+ * the node. */
+bool mca_coll_epcoll_near_meets(mca_coll_epcoll_wide_t *wide);
 
 /** No block of the node any more. */
 void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide);

@@ -30,6 +30,15 @@
 #include "mpi.h"
 #include "ompi/op/op.h"
 
+/** The nodes of a party's call: of one that has met, each with who stands for it. */
+static mca_coll_epcoll_nodes_t nodes_of(const mca_coll_epcoll_party_t *party, ompi_op_t *op)
+{
+    mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+
+    nodes.size = party->has_met ? 1 : nodes.size;
+    return nodes;
+}
+
 /* ---- barrier and bcast ----------------------------------------------------------------------- */
 
 /** From above us in a tree, and on to those below. */
@@ -89,7 +98,7 @@ static int barrier_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcol
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, NULL);
+    const mca_coll_epcoll_nodes_t nodes = nodes_of(party, NULL);
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     mca_coll_epcoll_tree_t across, within;
     int rc;
@@ -110,7 +119,7 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
                                 const mca_coll_epcoll_vector_t *vector,
                                 int (*meanwhile)(void *context), void *context)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, NULL);
+    const mca_coll_epcoll_nodes_t nodes = nodes_of(party, NULL);
     mca_coll_epcoll_tree_t across, within;
     ompi_request_t *requests[64];
     uint32_t begun = 0;
@@ -257,7 +266,7 @@ static int reduce_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll
 static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                     mca_coll_epcoll_vector_t room, ompi_op_t *op)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+    const mca_coll_epcoll_nodes_t nodes = nodes_of(party, op);
     mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_vector_t result = *vector;
     int rc;
@@ -338,7 +347,7 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
 static int to_root(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
                    mca_coll_epcoll_vector_t room, ompi_op_t *op, uint32_t root)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+    const mca_coll_epcoll_nodes_t nodes = nodes_of(party, op);
     mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_vector_t result = *vector;
     int rc;
@@ -355,7 +364,7 @@ int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector, ompi_op_t *op)
 {
     const uint32_t own = mca_coll_epcoll_layout(party->handle)->own;
-    const uint32_t root = ompi_op_is_commute(op) ? party->home : 0;
+    const uint32_t root = mca_coll_epcoll_party_top(party, op);
     const size_t most = mca_coll_epcoll_room_elements(vector->type);
     mca_coll_epcoll_vector_t room = *vector;
     int rc = MPI_SUCCESS;

@@ -46,6 +46,14 @@ static inline uint32_t mca_coll_epcoll_process_at(uint32_t place, uint32_t pairs
 mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
                                                   uint32_t process, uint32_t processes);
 
+/** The process that a call's trees lead to: the root's, but where the order of processes matters.
+ * @param op  that puts vectors together, or NULL */
+static inline uint32_t mca_coll_epcoll_party_top(const mca_coll_epcoll_party_t *party,
+                                                 ompi_op_t *op)
+{
+    return NULL == op || ompi_op_is_commute(op) ? party->home : 0;
+}
+
 /* Collectives of the party; all return MPI_SUCCESS or an error code. */
 
 int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);

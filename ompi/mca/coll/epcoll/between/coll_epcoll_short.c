@@ -25,6 +25,7 @@
 
 #include "../data/data.h"
 #include "coll_epcoll_between.h"
+#include "coll_epcoll_leaders.h"
 #include "coll_epcoll_party.h"
 
 #include "mpi.h"
@@ -34,7 +35,8 @@ typedef struct short_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t word;
     mca_coll_epcoll_party_t party;
-    uint32_t leader;              /**< of our process */
+    mca_coll_epcoll_meeting_t meeting; /**< of the leaders on our node */
+    uint32_t leader;                   /**< of our process */
     bool is_tray;                 /**< data travel in trays */
     mca_coll_epcoll_more_t *more; /**< that has them */
     unsigned char *data;          /**< ours, then the result; of a leader with trays: the result */
@@ -171,15 +173,14 @@ static int down(short_t *brief, bool all_came)
         brief->data = tray_at(brief, brief->leader);
     }
 
-    if (0 == rc && all_came && member->safe + 2 < member->number) {
-        member->safe = member->number - 2;
-        epcoll_is_safe_below(member, member->safe);
+    if (0 == rc && all_came) {
+        epcoll_all_came_before(member);
     }
     return rc;
 }
 
-/** The leaders' part. */
-static int across(short_t *brief)
+/** The leaders' part, by messages. */
+static int exchange(short_t *brief)
 {
     const mca_coll_epcoll_call_t *call = brief->call;
     const mca_coll_epcoll_vector_t reduced = {.address = brief->data,
@@ -201,6 +202,26 @@ static int across(short_t *brief)
     }
 }
 
+/** The leaders' part: of a node in its memory, or all by messages. */
+static int across(short_t *brief)
+{
+    const mca_coll_epcoll_meeting_t *meeting = &brief->meeting;
+    const bool all_hear = EPCOLL_REDUCE != brief->call->kind;
+    int rc;
+
+    if (NULL == meeting->member) {
+        return exchange(brief);
+    }
+    rc = mca_coll_epcoll_meeting_up(meeting, brief->data, NULL == brief->call->op ? NULL : combine);
+    if (0 == rc && (!all_hear || meeting->stands == meeting->member->index)) {
+        rc = exchange(brief);
+    }
+    if (0 == rc && all_hear) {
+        rc = mca_coll_epcoll_meeting_down(meeting, brief->data);
+    }
+    return mca_coll_epcoll_meeting_ended(meeting, rc);
+}
+
 static int bcast(short_t *brief)
 {
     const mca_coll_epcoll_handle_t *handle = brief->handle;
@@ -215,7 +236,7 @@ static int bcast(short_t *brief)
     int rc = is_root ? mca_coll_epcoll_pack(brief->data, &sent) : MPI_SUCCESS;
 
     if (MPI_SUCCESS == rc && brief->leader == handle->member.index) {
-        rc = across(brief);
+        rc = exchange(brief);
     }
     rc = MPI_SUCCESS == rc ? down(brief, false) : rc;
     return 0 == rc && !is_root ? mca_coll_epcoll_unpack(&received, brief->data) : rc;
@@ -234,6 +255,9 @@ static int reduce(short_t *brief)
         if (MPI_SUCCESS != rc) {
             return rc;
         }
+    } else {
+        brief->meeting = mca_coll_epcoll_meeting_begin(&brief->party, call, brief->word);
+        brief->party.has_met = NULL != brief->meeting.member;
     }
     if (0 != call->bytes && !(brief->is_tray && leads)) {
         memcpy(brief->data, own_data(brief), call->bytes);
@@ -244,6 +268,9 @@ static int reduce(short_t *brief)
     }
     if (0 == rc && EPCOLL_REDUCE != call->kind) {
         rc = down(brief, true);
+    }
+    if (0 == rc && !leads && NULL != brief->meeting.member) {
+        mca_coll_epcoll_meeting_passed(&brief->meeting);
     }
     if (0 == rc && 0 != call->bytes
         && (EPCOLL_REDUCE != call->kind || mca_coll_epcoll_rank(handle) == call->root)) {

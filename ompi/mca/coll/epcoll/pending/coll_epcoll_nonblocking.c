@@ -243,7 +243,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     steps = NULL != mca_coll_epcoll_layout(handle)
             && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
     if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.block
-                      && mca_coll_epcoll_wide(handle)->blocks.is_used)) {
+                      && mca_coll_epcoll_are_near(mca_coll_epcoll_wide(handle)))) {
         mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
                                   &pending->near.member);
     }
