@@ -85,11 +85,12 @@ typedef struct epbench_team_t {
 
 /** What a worker's communicator can do, and a measurement may need. */
 typedef enum epbench_can_t {
-    EPBENCH_COLLECTIVE = 1,  /**< holds all workers, one rank each */
-    EPBENCH_SPLIT = 2,       /**< can be split */
-    EPBENCH_MAKE = 4,        /**< another one of its kind can be made (epbench_ways_make) */
-    EPBENCH_MANY = 8,        /**< any number of its kind can be made (epbench_ways_many) */
-    EPBENCH_NONBLOCKING = 16 /**< serves nonblocking and persistent collectives */
+    EPBENCH_COLLECTIVE = 1,   /**< holds all workers, one rank each */
+    EPBENCH_SPLIT = 2,        /**< can be split */
+    EPBENCH_MAKE = 4,         /**< another one of its kind can be made (epbench_ways_make) */
+    EPBENCH_MANY = 8,         /**< any number of its kind can be made (epbench_ways_many) */
+    EPBENCH_NONBLOCKING = 16, /**< serves nonblocking and persistent collectives */
+    EPBENCH_HYBRID = 32       /**< holds a rank for all workers of each process, for thread 0 */
 } epbench_can_t;
 
 /** One communicating party. */
@@ -212,6 +213,10 @@ void epbench_team_sync(epbench_worker_t *worker);
 
 /** The workers of this process meet. */
 void epbench_team_local_sync(epbench_team_t *team);
+
+/** Likewise, as threads do that share cores: they give way at the first look in vain.  May be
+ * timed. */
+void epbench_team_meet(epbench_team_t *team);
 
 /** Largest value of all workers, the same on all of them. */
 double epbench_team_max(epbench_worker_t *worker, double value);

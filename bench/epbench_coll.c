@@ -73,6 +73,43 @@ static void block_rscatter(epbench_worker_t *worker, const epbench_point_t *poin
     worker->calls = ring.call;
 }
 
+/** Where threads are no ranks: thread 0 of each process calls, while the others wait at a barrier
+ * before and after.  What the others would add to the sum, or take of it, does not count. */
+static void block_hybrid(epbench_worker_t *worker, const epbench_point_t *point, long n)
+{
+    const int count = (int) (point->size / sizeof(double));
+
+    for (long i = 0; i < n; ++i) {
+        epbench_team_meet(worker->team);
+        if (0 == worker->thread) {
+            MPI_Allreduce(worker->send_buffer, worker->recv_buffer, count, MPI_DOUBLE, MPI_SUM,
+                          worker->comm);
+        }
+        epbench_team_meet(worker->team);
+    }
+}
+
+static void prepare_hybrid(epbench_worker_t *worker, const epbench_point_t *point)
+{
+    double *out = (double *) worker->send_buffer;
+
+    for (size_t i = 0; i < point->size / sizeof(double); ++i) {
+        out[i] = worker->team->proc + 1.0 + (double) i;
+    }
+}
+
+static size_t check_hybrid(epbench_worker_t *worker, const epbench_point_t *point)
+{
+    const double *in = (const double *) worker->recv_buffer;
+    const int procs = worker->team->procs;
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < point->size / sizeof(double) && 0 == worker->thread; ++i) {
+        wrong += procs * (procs + 1) / 2 + (double) procs * (double) i != in[i];
+    }
+    return wrong;
+}
+
 static const epbench_moves_t moves_allreduce = {.sum = EPBENCH_SUM_ALL};
 static const epbench_moves_t moves_bcast = {.out_root = true, .one = true};
 static const epbench_moves_t moves_reduce = {.in_root = true, .sum = EPBENCH_SUM_ALL};
@@ -97,6 +134,13 @@ const epbench_measure_t epbench_coll_measures[] = {
      .block = block_barrier,
      .value = epbench_value_call},
     MEASURE(allreduce, &moves_allreduce),
+    {.name = "hybrid",
+     .unit = "us",
+     .needs = EPBENCH_HYBRID,
+     .prepare = prepare_hybrid,
+     .block = block_hybrid,
+     .check = check_hybrid,
+     .value = epbench_value_call},
     MEASURE(bcast, &moves_bcast),
     MEASURE(reduce, &moves_reduce),
     MEASURE(allgather, &moves_allgather),

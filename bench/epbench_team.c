@@ -42,7 +42,7 @@ static inline void pause_briefly(void)
 
 /* The release of turn by the last one orders what all of them wrote before (acquired
  * through arrived) with what each reads after. */
-void epbench_team_local_sync(epbench_team_t *team)
+static inline void meet(epbench_team_t *team, int most)
 {
     int turn = atomic_load_explicit(&team->turn, memory_order_relaxed);
     int spins = 0;
@@ -53,12 +53,22 @@ void epbench_team_local_sync(epbench_team_t *team)
         return;
     }
     while (turn == atomic_load_explicit(&team->turn, memory_order_acquire)) {
-        if (++spins > SPINS_BEFORE_YIELD) {
+        if (++spins > most) {
             sched_yield();
         } else {
             pause_briefly();
         }
     }
+}
+
+void epbench_team_local_sync(epbench_team_t *team)
+{
+    meet(team, SPINS_BEFORE_YIELD);
+}
+
+void epbench_team_meet(epbench_team_t *team)
+{
+    meet(team, 0);
 }
 
 void epbench_team_sync(epbench_worker_t *worker)

@@ -16,6 +16,7 @@
  * proc           one process per worker, one communicator over all, MPI_THREAD_SINGLE
  * proc-multiple  the same with MPI_THREAD_MULTIPLE
  * thread         one process (or two), a communicator per pair of threads, MPI_THREAD_MULTIPLE
+ * hybrid         one process (or two), of whose threads one calls MPI for all, MPI_THREAD_FUNNELED
  * ep             one process (or two), an endpoint per thread         (built with -DHAVE_EP)
  * threadcomm     one process (or two), MPICH's thread communicator    (-DHAVE_THREADCOMM)
  *
@@ -168,6 +169,15 @@ static void many_free_each(job_t *job, int n)
     for (int i = 0; i < n; ++i) {
         MPI_Comm_free(&job->set[i]);
     }
+}
+
+/* hybrid: what a program does without endpoints. */
+
+static void hybrid_enter(job_t *job, epbench_worker_t *worker)
+{
+    set_rank(worker, job->team->proc * job->team->threads + worker->thread, job->workers);
+    worker->comm = job->comm[0];
+    worker->can = job->way->can;
 }
 
 #if defined(HAVE_EP)
@@ -328,6 +338,14 @@ static const way_t ways[] = {
      .destroy = thread_destroy,
      .many = thread_many,
      .many_free = many_free_each},
+    {.name = "hybrid",
+     .thread_level = MPI_THREAD_FUNNELED,
+     .threaded = true,
+     .can = EPBENCH_HYBRID,
+     .create = proc_create,
+     .enter = hybrid_enter,
+     .leave = leave_nothing,
+     .destroy = proc_destroy},
 #if defined(HAVE_EP)
     {.name = "ep",
      .thread_level = MPI_THREAD_MULTIPLE,

@@ -21,22 +21,25 @@ use EpBench::Ways;
 # As in the columns of the table.
 our @PEERS = qw(proc threadcomm threadcomm-new mpich mpich-new xhc acoll);
 
+# What a program does without endpoints: in the goals.
+our $HYBRID = 'hybrid';
+
 # Who runs only here.
-our %ONLY = map { $_ => 1 } grep { $EpBench::Ways::WAY{$_}{optional} } @PEERS;
+our %ONLY = map { $_ => 1 } grep { $EpBench::Ways::WAY{$_}{optional} } @PEERS, $HYBRID;
 
 my @SIZES = (8, 4096, 65536, 1048576);
 my @SUMS  = qw(reduce rsblock scan);
 my @MOVES = qw(allgather alltoall gather scatter);
 
 # Measured in no other run unless asked for.
-our %OWN = map { $_ => 1 } @SUMS, @MOVES, qw(rscatter ibarrier iallreduce pbarrier pallreduce);
+our %OWN = map { $_ => 1 } @SUMS, @MOVES, $HYBRID, qw(rscatter ibarrier iallreduce pbarrier pallreduce);
 
 # Scenario, pairs => who: with two pairs two endpoints in each of two processes, four workers on two
 # cores, where nobody but Open MPI gives way in time (MPICH and xhc take milliseconds a call).
 our %PLACE = (
     in  => { 1 => ['ep', @PEERS] },
     shm => { 2 => [qw(ep proc acoll)] },
-    tcp => { 2 => [qw(ep proc)], 1 => [qw(proc)] },
+    tcp => { 2 => ['ep', 'proc', $HYBRID], 1 => [qw(proc)] },
 );
 our @PLACES = (['in', 1], ['shm', 2], ['tcp', 2]);
 
@@ -47,7 +50,8 @@ sub at {
 
 # Each job has one kind, so that one that fails leaves the others.
 sub kinds {
-    my ($scenario, $pairs, $quick) = @_;
+    my ($scenario, $pairs, $quick, $way) = @_;
+    return (['sums', at([8, 512, 4096], $HYBRID)]) if $HYBRID eq $way;
     return (['sums', at([8, 512, 4096], 'allreduce')]) if 'tcp' eq $scenario && 1 == $pairs;
     return (['sums', 'barrier:0', at([8, 512, 4096, 65536, 1048576], 'allreduce'),
              at([8, 1048576], 'bcast')]) if 'tcp' eq $scenario;
@@ -64,7 +68,7 @@ sub parts {
     return () unless grep { $like eq $_ } @{ $PLACE{$scenario}{$pairs} || [] };
     my %other = map { $_ => 1 } @others;
     my @parts;
-    for my $kind (kinds($scenario, $pairs, $quick)) {
+    for my $kind (kinds($scenario, $pairs, $quick, $way->{name})) {
         my ($name, @points) = @$kind;
         next if 'later' eq $name && $way->{name} =~ /^threadcomm/;
         @points = grep { !$other{$_} && (!$only || $only->{ (split(/:/, $_))[0] }) } @points;

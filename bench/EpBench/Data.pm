@@ -27,6 +27,8 @@ our @MEASURES = (
       higher => 1 },
     { name => 'barrier', title => 'Barrier', unit => 'us', higher => 0, bare => 1 },
     { name => 'allreduce', title => 'Allreduce', unit => 'us', higher => 0 },
+    { name => 'hybrid', title => 'Allreduce by one thread between barriers',
+      short => 'Allreduce, hybrid', unit => 'us', higher => 0 },
     { name => 'bcast', title => 'Broadcast', unit => 'us', higher => 0 },
     { name => 'reduce', title => 'Reduce', unit => 'us', higher => 0 },
     { name => 'allgather', title => 'Allgather', unit => 'us', higher => 0 },

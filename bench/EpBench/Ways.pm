@@ -37,6 +37,8 @@ our @WAYS = (
     { name => 'proc-multiple', title => 'ob1, processes, multiple', program => 'ompi', each => 1,
       optional => 1 },
     { name => 'thread', title => 'ob1, threads', program => 'ompi' },
+    { name => 'hybrid', title => 'ob1, one thread of each process', program => 'ompi',
+      optional => 1 },
     { name => 'threadcomm', title => 'MPICH threadcomm', program => 'mpich' },
     { name => 'threadcomm-new', title => 'newest MPICH threadcomm', program => 'mpich-new',
       way => 'threadcomm', optional => 1 },

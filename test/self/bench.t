@@ -77,12 +77,13 @@ sub goals
 my $good = goals([in => 1, ep => barrier => 0, 0.03], [in => 1, threadcomm => barrier => 0, 0.06],
                  [in => 1, proc => barrier => 0, 0.3],
                  [tcp => 1, proc => allreduce => 4096, 10],
+                 [tcp => 2, hybrid => hybrid => 4096, 15],
                  [tcp => 2, ep => allreduce => 4096, 5]);
 
 is_deeply(seen($good, ' Barrier '), ['0.0450 met', '2.00 met'],
           'a barrier in time, and better than the best peer');
-is_deeply(seen($good, '2 x 2, Allreduce 4 KiB'), ['2.01 met'],
-          'two processes that do it alone, and two barriers');
+is_deeply(seen($good, '2 x 2, Allreduce 4 KiB'), ['3.00 met', '2.01 met'],
+          'one thread that does it for all; two processes that do it alone, and two barriers');
 is_deeply(seen($good, 'Allreduce 1 MiB'), ['- none', '- none', '- none'], 'what was not measured');
 
 my $bad = goals([in => 1, ep => barrier => 0, 0.05], [in => 1, xhc => barrier => 0, 0.04],
@@ -126,6 +127,8 @@ is(scalar(grep { /^[ip](?:barrier|allreduce)/ } points('threadcomm', 'in', 1)), 
 is_deeply([points('xhc', 'shm', 2)], [], 'xhc is left out where it does not give way');
 is_deeply([points('proc', 'tcp', 1)], [map { "allreduce:$_" } 8, 512, 4096],
           'two processes that do it alone');
+is_deeply([points('hybrid', 'tcp', 2)], [map { "hybrid:$_" } 8, 512, 4096],
+          'and with other threads at barriers');
 is_deeply([grep { 'barrier:0' eq $_ } points('ep', 'in', 1, 0, undef, 'barrier:0')], [],
           'what is measured anyway is not measured twice');
 is_deeply([points('ep-before', 'in', 1, 0, { barrier => 1 })], ['barrier:0'],
