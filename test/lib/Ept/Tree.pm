@@ -76,13 +76,16 @@ sub enter
 
 # What says something of it: not what is about the way that it replaces, nor about another build of
 # our own, nor Python, which has its own MPI; nor what is in front of other libraries and tells calls
-# of ours from Open MPI's by the library that they come from; nor files, which are refused there.
+# of ours from Open MPI's by the library that they come from; nor files, which are refused there, nor
+# Fortran and options of epmpirun, which are not there.
 sub applies
 {
     my ($job) = @_;
 
     return !$job->{direct} && $job->{name} !~ /^(?:file_|comm_refused:files)/ && $job->{kind} !~ /^(?:tsan|python)$/
-        && ($job->{preload} // '') !~ /^(?:fail_alloc|endless_fence)$/;
+        && ($job->{preload} // '') !~ /^(?:fail_alloc|endless_fence)$/
+        && $job->{program} !~ /\.[fF](?:90)?$/
+        && ($job->{launcher} // '') !~ /(?:^| )--?(?:endpoints|asp|threadlevel) /;
 }
 
 1;
