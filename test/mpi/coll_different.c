@@ -29,6 +29,8 @@
 
 #include "ept.h"
 
+#include <unistd.h>
+
 enum { AFTER = 12, CHAIN_LENGTH = 2 << 20 };
 
 /** A call, by its name in the table below. */
@@ -501,6 +503,34 @@ static void case_own(MPI_Comm comm, struct ept *t)
     free(room[1]);
 }
 
+/** Of two processes: one member of the first has another length; of the other one a member has given
+ * its part, and has freed its handle before that shows, while another one, the root, waits for a
+ * message. */
+static void case_gone(MPI_Comm comm, struct ept *t)
+{
+    enum { COUNT = 1000 };
+    const int root = t->size - 1, odd = 1 == t->rank;
+    double *in = calloc(COUNT + 1, sizeof(*in)), *out = calloc(COUNT + 1, sizeof(*out));
+    MPI_Comm dup;
+    int rc;
+
+    EPT_CHECK(t, 1 == t->rank || 0 == t->local || root == t->rank, "two of each process only");
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    EPT_OK(t, MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
+    if (odd) {
+        usleep(100000);
+    }
+    rc = MPI_Reduce(in, out, COUNT + odd, MPI_DOUBLE, MPI_SUM, root, dup);
+    if (0 == t->proc || root == t->rank) {
+        EPT_CHECK(t, MPI_SUCCESS != rc, "a reduce of different lengths has ended well");
+    } else {
+        EPT_OK(t, rc);
+    }
+    EPT_OK(t, MPI_Comm_free(&dup));
+    free(in);
+    free(out);
+}
+
 #define TABLE(name, tried)                                             \
     static void case_##name(MPI_Comm comm, struct ept *t)              \
     {                                                                  \
@@ -525,5 +555,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_nothing);
     EPT_CASE(t, case_own);
+    if (2 == t->nprocs && 4 == t->size) {
+        EPT_CASE(t, case_gone);
+    }
     return 0;
 }

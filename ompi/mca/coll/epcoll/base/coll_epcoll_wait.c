@@ -79,19 +79,20 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     return rc;
 }
 
-/** One member of each other process hears of it: else they would wait for messages that do not
- * come. */
+/** All members of other processes hear of it: else they would wait for messages that do not come.
+ * One of each process would break what all of it share, but who only gives may have freed its
+ * handle already. */
 static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
+    const uint32_t members = layout->first[layout->processes];
     const int32_t word = why;
 
-    for (uint32_t i = 0; i < layout->processes; ++i) {
-        if (i != layout->own) {
+    for (uint32_t rank = 0; rank < members; ++rank) {
+        if (layout->process_of[rank] != layout->own) {
             /* Who has no memory for it cannot tell. */
             (void) mca_coll_epcoll_component.door->post(handle->comm,
-                                                        mca_coll_epcoll_component.guest,
-                                                        (int) layout->member[layout->first[i]],
+                                                        mca_coll_epcoll_component.guest, (int) rank,
                                                         &word, sizeof(word));
         }
     }
