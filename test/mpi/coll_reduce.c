@@ -14,7 +14,8 @@
  * Collectives that reduce, blocking, nonblocking and persistent: reduce, allreduce,
  * reduce_scatter(_block), scan, exscan, for several types and operations, one of them a user's and
  * not commutative; against a result computed serially, in the order of the ranks.  That two
- * endpoints exchange once; and that wrong arguments are errors, as with processes.
+ * endpoints exchange once; that a result goes to MPI_BOTTOM, where each member's type has
+ * displacements of its own; and that wrong arguments are errors, as with processes.
  *
  * EPT-LIBS: -ldl
  *
@@ -507,6 +508,93 @@ int ompi_coll_base_allreduce_intra_recursivedoubling(const void *in, void *out, 
 }
 
 /** Two endpoints of two processes exchange what is small once, whatever its size. */
+/* ---- absolute displacements --------------------------------------------------------------- */
+
+/** An element of ints with a gap, at its true lower bound from where the op is given it. */
+static void add_gapped(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    MPI_Aint lb, extent;
+    int size;
+
+    MPI_Type_get_true_extent(*type, &lb, &extent);
+    MPI_Type_size(*type, &size);
+    if (1 == *count) {
+        const int *a = (const int *) ((char *) in + lb);
+        int *b = (int *) ((char *) inout + lb);
+
+        for (int i = 0; i < size / (int) sizeof(int) + 1; ++i) {
+            b[i] += 1 == i ? 0 : a[i];
+        }
+    }
+}
+
+static void set_gapped(int *v, int ints, int factor)
+{
+    for (int i = 0; i < ints; ++i) {
+        v[i] = factor * (i + 1);
+    }
+}
+
+/** @param factor  of the sum; 0: nothing has been written */
+static void check_gapped(struct ept *t, const char *what, int *v, int ints, int factor)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < ints; ++i) {
+        wrong += (1 == i || 0 == factor ? -1 : factor * (i + 1)) != v[i];
+        v[i] = -1;
+    }
+    EPT_CHECK(t, 0 == wrong, "%s: %d of %d wrong", what, wrong, ints);
+}
+
+/** Everything in one form. */
+static void reduce_to_bottom(MPI_Comm comm, struct ept *t, int form, int ints, MPI_Op op)
+{
+    int *in = malloc((size_t) ints * sizeof(int)), *out = malloc((size_t) ints * sizeof(int));
+    const int lengths[] = {1, ints - 2}, before = t->rank * (t->rank + 1) / 2;
+    const int all = t->size * (t->size + 1) / 2, root = t->size - 1;
+    MPI_Aint at[2];
+    MPI_Datatype type;
+    const void *sent;
+
+    MPI_Get_address(&out[0], &at[0]);
+    MPI_Get_address(&out[2], &at[1]);
+    EPT_OK(t, MPI_Type_create_hindexed(2, lengths, at, MPI_INT, &type));
+    EPT_OK(t, MPI_Type_commit(&type));
+    sent = (const void *) ((uintptr_t) in - (uintptr_t) out);
+    set_gapped(in, ints, t->rank + 1);
+    memset(out, -1, (size_t) ints * sizeof(int));
+    COLL(t, form, Allreduce, allreduce, sent, MPI_BOTTOM, 1, type, op, comm);
+    check_gapped(t, "allreduce", out, ints, all);
+    COLL(t, form, Reduce, reduce, sent, MPI_BOTTOM, 1, type, op, root, comm);
+    check_gapped(t, "reduce", out, ints, root == t->rank ? all : 0);
+    COLL(t, form, Scan, scan, sent, MPI_BOTTOM, 1, type, op, comm);
+    check_gapped(t, "scan", out, ints, before + t->rank + 1);
+    COLL(t, form, Exscan, exscan, sent, MPI_BOTTOM, 1, type, op, comm);
+    check_gapped(t, "exscan", out, ints, before);
+    set_gapped(out, ints, t->rank + 1);
+    out[1] = -1;
+    COLL(t, form, Allreduce, allreduce, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, comm);
+    check_gapped(t, "allreduce in place", out, ints, all);
+    EPT_OK(t, MPI_Type_free(&type));
+    free(in);
+    free(out);
+}
+
+static void case_bottom(MPI_Comm comm, struct ept *t)
+{
+    MPI_Op op;
+
+    EPT_OK(t, MPI_Op_create(add_gapped, 1, &op));
+    for (int form = COLL_BLOCKING; form < COLL_NUM_MODES; ++form) {
+        for (int ints = 4; ints <= 4000; ints *= 10) {
+            ept_phase(t, "%s, %d ints", coll_mode_names[form], ints);
+            reduce_to_bottom(comm, t, form, ints, op);
+        }
+    }
+    EPT_OK(t, MPI_Op_free(&op));
+}
+
 /** No member gets as far as to wait for others. */
 static void case_wrong(MPI_Comm comm, struct ept *t)
 {
@@ -566,6 +654,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_user_noncommutative);
     EPT_CASE(t, case_reduce_local);
     EPT_CASE(t, case_wrong);
+    if (t->endpoints) {
+        EPT_CASE(t, case_bottom);
+    }
     if (2 == t->size && t->endpoints && 2 == t->nprocs) {
         EPT_CASE(t, case_pair);
     } else {

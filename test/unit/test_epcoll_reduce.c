@@ -221,7 +221,7 @@ static void case_scan(const kind_t *kind, bool exclusive)
         trial_new(&trial, kind, &random);
         expect_scanned(&trial, exclusive);
         for (uint32_t i = 0; i < trial.reduction.count; ++i) {
-            trial.recv[i] = trial.wanted[i] ? trial.recv[i] : NULL;
+            trial.recv[i] = trial.wanted[i] ? trial.recv[i] : EPCOLL_UNWANTED;
         }
         TAP_EQ(OMPI_SUCCESS, mca_coll_epcoll_scan_part(&trial.reduction, trial.first,
                                                        trial.elements, trial.recv, exclusive));

@@ -140,8 +140,7 @@ static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t
         const ptrdiff_t away = (ptrdiff_t) done * extent;
         const size_t left = call->recv_count - done;
 
-        rc = reduce_part(&longer, send + away,
-                         NULL == call->recv ? NULL : (char *) call->recv + away,
+        rc = reduce_part(&longer, send + away, (char *) call->recv + away,
                          left < most ? left : most);
     }
     return rc;

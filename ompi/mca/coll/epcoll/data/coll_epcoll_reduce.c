@@ -244,20 +244,21 @@ static void scan_block(const work_t *work, size_t first, size_t elements, void *
 {
     char *acc = input(work, 0, first); /* never written: of a receiver if it is one's own result */
 
-    if (!exclusive && NULL != recv[0]) {
+    if (!exclusive && EPCOLL_UNWANTED != recv[0]) {
         copy(work, elements_at(work, recv[0], first), acc, elements);
     }
     for (uint32_t i = 1; i <= last; ++i) {
-        char *wanted = NULL == recv[i] ? NULL : elements_at(work, recv[i], first);
+        const bool is_wanted = EPCOLL_UNWANTED != recv[i];
+        char *wanted = is_wanted ? elements_at(work, recv[i], first) : NULL;
         char *next = acc == work->room[0] ? work->room[1] : work->room[0];
 
-        if (!exclusive && NULL != wanted) {
+        if (!exclusive && is_wanted) {
             next = wanted;
         }
         if (!exclusive || i < last) {
             combine(work, next, acc, input(work, i, first), elements);
         }
-        if (exclusive && NULL != wanted) {
+        if (exclusive && is_wanted) {
             copy(work, wanted, acc, elements);
         }
         acc = next;
@@ -274,14 +275,14 @@ int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size
     work_t work;
     int rc = OMPI_SUCCESS;
 
-    while (0 < wanted && NULL == recv[wanted - 1]) {
+    while (0 < wanted && EPCOLL_UNWANTED == recv[wanted - 1]) {
         --wanted;
     }
     if (0 == elements || 0 == wanted || 0 == reduction->type->super.size) {
         return OMPI_SUCCESS;
     }
     for (uint32_t i = 0; i < wanted; ++i) {
-        needs_rooms = needs_rooms || NULL == recv[i];
+        needs_rooms = needs_rooms || EPCOLL_UNWANTED == recv[i];
     }
     work_init(&work, reduction, elements, BLOCK_BYTES / ROOMS);
     work.room[0] = work.room[1] = NULL;

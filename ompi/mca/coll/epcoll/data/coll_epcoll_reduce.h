@@ -41,6 +41,10 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
+/** Where a result goes that is not wanted.  (Not NULL: that is MPI_BOTTOM, the address of a vector
+ * whose type has absolute displacements.) */
+#define EPCOLL_UNWANTED ((void *) UINTPTR_MAX)
+
 /** What is reduced.  Nothing is retained: it all lasts as long as the caller's operation. */
 typedef struct mca_coll_epcoll_reduction_t {
     ompi_op_t *op;
@@ -65,11 +69,11 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
  * The same range of the prefixes of all members.
  *
  * @param recv       by member: where x0 op ... op x(i) goes, i its own rank, or, exclusive, i - 1;
- *                   NULL: not wanted.  Of member 0 it is not touched if exclusive.  A receiver may
+ *                   or EPCOLL_UNWANTED.  Of member 0 it is not touched if exclusive.  A receiver may
  *                   be its own member's input
  *
  * @return as mca_coll_epcoll_reduce_part; memory is needed for elements of more than 4 KiB, if
- *         exclusive or if a receiver is NULL
+ *         exclusive or if a result is not wanted
  */
 int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size_t first,
                               size_t elements, void *const *recv, bool exclusive);

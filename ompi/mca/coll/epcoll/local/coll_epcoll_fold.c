@@ -133,22 +133,31 @@ static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece
     return range;
 }
 
-/** Where a member's result goes, as if the whole vector were there; NULL: it wants none. */
+/** A member's vector, for our datatype.  Members have the same type, but for displacements that are
+ * absolute: with MPI_BOTTOM each has its own. */
+static void *with_own_type(const mca_coll_epcoll_running_t *running,
+                           const mca_coll_epcoll_call_t *call, const void *vector)
+{
+    return (char *) (uintptr_t) vector
+           + (call->recv_type->super.true_lb - running->call->recv_type->super.true_lb);
+}
+
+/** Where a member's result goes, as if the whole vector were there; or EPCOLL_UNWANTED. */
 static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index, uint32_t piece,
                        const mca_coll_epcoll_call_t *call)
 {
     const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
 
     if (NULL != call->plan) {
-        return index == piece ? call->recv : NULL;
+        return index == piece ? call->recv : EPCOLL_UNWANTED;
     }
     switch (call->kind) {
     case EPCOLL_REDUCE:
-        return index == (uint32_t) call->root ? call->recv : NULL;
+        return index == (uint32_t) call->root ? call->recv : EPCOLL_UNWANTED;
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
         if (index != piece) {
-            return NULL;
+            return EPCOLL_UNWANTED;
         }
         /* In place, what others still have to read begins where the block is to go: finish. */
         return call->in_place ? call->recv
@@ -173,14 +182,16 @@ static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
     uint32_t next = 0;
 
     if (NULL != own->plan) {
-        sent[next] = mca_coll_epcoll_call_of(running, piece)->plan->from;
-        results[next++] = NULL;
+        const mca_coll_epcoll_call_t *rail = mca_coll_epcoll_call_of(running, piece);
+
+        sent[next] = with_own_type(running, rail, rail->plan->from);
+        results[next++] = EPCOLL_UNWANTED;
     }
     for (uint32_t i = 0; i < running->member->count; ++i, ++next) {
         const mca_coll_epcoll_call_t *call = mca_coll_epcoll_call_of(running, i);
 
-        sent[next] = call->in_place ? call->recv : call->send;
-        results[next] = call->recv;
+        sent[next] = with_own_type(running, call, call->in_place ? call->recv : call->send);
+        results[next] = with_own_type(running, call, call->recv);
     }
     return mca_coll_epcoll_scan_part(&reduction, range.first, range.count, results,
                                      EPCOLL_EXSCAN == own->kind);
@@ -201,9 +212,9 @@ static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
         const mca_coll_epcoll_call_t *call = mca_coll_epcoll_call_of(running, i);
         void *result = result_of(running, i, piece, call);
 
-        sent[i] = call->in_place ? call->recv : call->send;
-        if (NULL != result) {
-            results[receivers++] = result;
+        sent[i] = with_own_type(running, call, call->in_place ? call->recv : call->send);
+        if (EPCOLL_UNWANTED != result) {
+            results[receivers++] = with_own_type(running, call, result);
         }
     }
     return mca_coll_epcoll_reduce_part(&reduction, range.first, range.count, results, receivers);
