@@ -12,7 +12,8 @@
  * @file
  *
  * Members have called different things: which error that is, and what the user is told of it.  All
- * is read out of the words in the members' slots; those of our operation stay while we are in it.
+ * is read out of the words in the members' slots; those of our operation stay while we are in it,
+ * but that in a chain a member further on may be writing the next one, which is the same word.
  *
  * Tests: coll_told, coll_different
  */

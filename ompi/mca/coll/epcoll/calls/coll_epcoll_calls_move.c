@@ -265,7 +265,7 @@ static bool fill_allgatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_
     mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLGATHERV);
     fill_send(call, send, send_count, send_type);
     fill_recv_v(call, recv, counts, disps, recv_type);
-    return 0 != all; /* nor does libmpi call us then */
+    return 0 != all * recv_type->super.size; /* as at all members, whatever their types are */
 }
 
 EPCOLL_FORMS(allgatherv,

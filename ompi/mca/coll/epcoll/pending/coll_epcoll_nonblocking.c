@@ -48,7 +48,7 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     if (NULL != operation) {
         operation->channel = &pending->nonblocking;
         operation->is_entered = false;
-        operation->member = pending->nonblocking.member;
+        operation->member.block = NULL; /* it gets its view under the gate */
         if (!mca_coll_epcoll_pending_equip(pending, operation)) {
             free(operation);
             return NULL;

@@ -56,7 +56,7 @@ void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
         operation->is_shown = true; /* as far as it goes: its steps look for themselves */
         return;
     }
-    if (NULL != operation->program) {
+    if (NULL == operation->member.block || NULL != operation->program) {
         operation->member = operation->channel->member; /* it may have been another one's before */
     }
     operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
