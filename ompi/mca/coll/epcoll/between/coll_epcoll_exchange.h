@@ -65,7 +65,7 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
 enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
 
 /** Bytes of a vector that are worked on at a time, for a rail: so rooms are no larger, but for
- * larger elements. */
+ * larger elements, and for a bcast of a type with gaps, whose slice is packed as a whole. */
 #define EPCOLL_ROOM_MOST ((size_t) 256 * 1024)
 
 /** How many elements are that, gaps included? */
@@ -85,6 +85,9 @@ void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_
 /** Room for elements of a type, of the handle, until the next time.  @return NULL: no memory */
 void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
                            size_t count);
+
+/** The next time is far away: a room that is larger than most goes. */
+void mca_coll_epcoll_room_trim(mca_coll_epcoll_handle_t *handle, int which);
 
 /** Send and receive.  @param to, from  processes; of a vector of no elements as well */
 int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,

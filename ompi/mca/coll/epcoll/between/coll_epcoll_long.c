@@ -214,6 +214,7 @@ static int bcast_slice(bcast_t *bcast, bool is_alone)
     if (MPI_SUCCESS == rc && !is_home) {
         rc = mca_coll_epcoll_copy_part(&bcast->buffer, &packed, first, size);
     }
+    mca_coll_epcoll_room_trim(longer->handle, EPCOLL_ROOM_CALL);
     return MPI_SUCCESS == rc && is_alone ? bcast_within(bcast) : rc;
 }
 
