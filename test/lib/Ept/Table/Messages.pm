@@ -124,9 +124,9 @@ our @ENTRIES = (
         [qw(coll_move lines 1x4)], [qw(coll_reduce lines 1x4)], [qw(coll_reduce fan 1x7)],
         [qw(coll_move below 1x4)]),
     (map { +{ program => $_->[0], variant => $_->[1], configs => [$_->[2]], long => 1,
-              plain => 0, mca => $COLL{ $_->[1] } } }
+              plain => 0, mca => $COLL{ $_->[1] }, args => $_->[3] // '' } }
         [qw(coll_move fan 1x7)], [qw(coll_move shares 1x4)], [qw(coll_move whole 1x4)],
-        [qw(coll_reduce below 1x4)], [qw(coll_reduce shares 1x4)], [qw(coll_reduce whole 1x4)],
+        ['coll_reduce', 'below', '1x4', '--stock 1'], [qw(coll_reduce shares 1x4)], [qw(coll_reduce whole 1x4)],
         [qw(coll_neighbor below 1x4)], [qw(coll_neighbor fan 1x7)],
         [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
     { program => 'coll_layout', configs => [qw(1x3 2x2/tcp 2x2/shm 2x2/node 3x3/tcp 3x3/node 4x4/node)],
