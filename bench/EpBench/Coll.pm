@@ -28,11 +28,13 @@ our $HYBRID = 'hybrid';
 our %ONLY = map { $_ => 1 } grep { $EpBench::Ways::WAY{$_}{optional} } @PEERS, $HYBRID;
 
 my @SIZES = (8, 4096, 65536, 1048576);
+my @BRIEF = (8, 512, 4096); # what the goals over tcp are for
 my @SUMS  = qw(reduce rsblock scan);
 my @MOVES = qw(allgather alltoall gather scatter);
 
 # Measured in no other run unless asked for.
-our %OWN = map { $_ => 1 } @SUMS, @MOVES, $HYBRID, qw(rscatter ibarrier iallreduce pbarrier pallreduce);
+our %OWN = map { $_ => 1 } @SUMS, @MOVES, $HYBRID,
+    qw(rscatter ibarrier iallreduce pbarrier pallreduce);
 
 # Scenario, pairs => who: with two pairs two endpoints in each of two processes, four workers on two
 # cores, where nobody but Open MPI gives way in time (MPICH and xhc take milliseconds a call).
@@ -51,9 +53,9 @@ sub at {
 # Each job has one kind, so that one that fails leaves the others.
 sub kinds {
     my ($scenario, $pairs, $quick, $way) = @_;
-    return (['sums', at([8, 512, 4096], $HYBRID)]) if $HYBRID eq $way;
-    return (['sums', at([8, 512, 4096], 'allreduce')]) if 'tcp' eq $scenario && 1 == $pairs;
-    return (['sums', 'barrier:0', at([8, 512, 4096, 65536, 1048576], 'allreduce'),
+    return (['sums', at(\@BRIEF, $HYBRID)]) if $HYBRID eq $way;
+    return (['sums', at(\@BRIEF, 'allreduce')]) if 'tcp' eq $scenario && 1 == $pairs;
+    return (['sums', 'barrier:0', at([@BRIEF, 65536, 1048576], 'allreduce'),
              at([8, 1048576], 'bcast')]) if 'tcp' eq $scenario;
     my @few = $quick ? @SIZES[0, -1] : @SIZES;
     return (['sums', 'barrier:0', at(\@SIZES, 'allreduce'), at(\@few, @SUMS)],
