@@ -31,55 +31,24 @@
 
 #include "mpi.h"
 
-mca_coll_epcoll_meeting_t mca_coll_epcoll_meeting_begin(const mca_coll_epcoll_party_t *party,
-                                                        const mca_coll_epcoll_call_t *call,
-                                                        uint64_t word)
+mca_coll_epcoll_meeting_t mca_coll_epcoll_leaders_meet(const mca_coll_epcoll_party_t *party,
+                                                       const mca_coll_epcoll_call_t *call)
 {
+    const mca_coll_epcoll_meeting_t by_messages = {.near = NULL};
     mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(party->handle);
-    mca_coll_epcoll_meeting_t meeting = {.call = call, .word = word};
     mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_nodes_t nodes;
 
     if (wide->may_be_near || (wide->blocks.is_settled && !wide->blocks.is_used)) {
-        return meeting;
+        return by_messages;
     }
     nodes = mca_coll_epcoll_nodes_of(party->handle, call->op);
     if (nodes.is_flat
         || (mca_coll_epcoll_component.fan < nodes.size && NULL != call->op
             && mca_coll_epcoll_shows_order(call))
         || !mca_coll_epcoll_near_meets(wide)) {
-        return meeting;
+        return by_messages;
     }
     mca_coll_epcoll_trees_of(&nodes, mca_coll_epcoll_party_top(party, call->op), &across, &within);
-    meeting.member = &wide->near->super.member;
-    meeting.stands = within.turn;
-    return meeting;
-}
-
-int mca_coll_epcoll_meeting_up(const mca_coll_epcoll_meeting_t *meeting, void *data,
-                               void (*combine)(void *into, const void *from, void *context))
-{
-    const epcoll_all_t all = {.call = meeting->word,
-                              .data = data,
-                              .size = meeting->call->bytes,
-                              .combine = combine,
-                              .context = (void *) (uintptr_t) meeting->call};
-
-    return epcoll_meet_up(meeting->member, &all, meeting->stands, data);
-}
-
-int mca_coll_epcoll_meeting_down(const mca_coll_epcoll_meeting_t *meeting, void *data)
-{
-    return epcoll_meet_down(meeting->member, meeting->stands, meeting->word, data,
-                            meeting->call->bytes);
-}
-
-int mca_coll_epcoll_meeting_ended(const mca_coll_epcoll_meeting_t *meeting, int rc)
-{
-    return mca_coll_epcoll_ended((mca_coll_epcoll_handle_t *) meeting->member, rc);
-}
-
-void mca_coll_epcoll_meeting_passed(const mca_coll_epcoll_meeting_t *meeting)
-{
-    epcoll_meet_pass(meeting->member, EPCOLL_REDUCE != meeting->call->kind);
+    return (mca_coll_epcoll_meeting_t){.near = &wide->near->super, .stands = within.turn};
 }

@@ -28,40 +28,21 @@
 
 BEGIN_C_DECLS
 
-/** A meeting, as a member of the node has it. */
+/** Where leaders of a node meet in a call. */
 typedef struct mca_coll_epcoll_meeting_t {
-    epcoll_member_t *member; /**< our view; NULL: they meet by messages */
-    const mca_coll_epcoll_call_t *call;
-    uint64_t word;
-    uint32_t stands; /**< the place of the process that stands for the node */
+    mca_coll_epcoll_handle_t *near; /**< the block of the node's processes; NULL: by messages */
+    uint32_t stands;                /**< the place of the process that stands for the node */
 } mca_coll_epcoll_meeting_t;
 
 /**
  * A barrier, or a reduction of what fits in a slot, begins: do leaders meet in memory?  Once in a
  * call at each member, whether it leads or not; the same answer on all of a node.
  *
- * @param party  of the call
- * @param word   what is called: mca_coll_epcoll_word
+ * If so, who leads calls epcoll_meet_up, and epcoll_meet_down unless only a root hears; who does
+ * not calls epcoll_meet_pass.
  */
-mca_coll_epcoll_meeting_t mca_coll_epcoll_meeting_begin(const mca_coll_epcoll_party_t *party,
-                                                        const mca_coll_epcoll_call_t *call,
-                                                        uint64_t word);
-
-/** Of a leader: what its process says; at who stands for the node it becomes what all of the node
- * say, in the order in which messages would have put it together.
- * @param combine  into = from op into; NULL: there is nothing to put together
- * @return 0 or an error */
-int mca_coll_epcoll_meeting_up(const mca_coll_epcoll_meeting_t *meeting, void *data,
-                               void (*combine)(void *into, const void *from, void *context));
-
-/** Of a leader: the result, from who stands for the node.  @return 0 or an error */
-int mca_coll_epcoll_meeting_down(const mca_coll_epcoll_meeting_t *meeting, void *data);
-
-/** Of a leader: it is over.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_meeting_ended(const mca_coll_epcoll_meeting_t *meeting, int rc);
-
-/** Of who does not lead: it is over. */
-void mca_coll_epcoll_meeting_passed(const mca_coll_epcoll_meeting_t *meeting);
+mca_coll_epcoll_meeting_t mca_coll_epcoll_leaders_meet(const mca_coll_epcoll_party_t *party,
+                                                       const mca_coll_epcoll_call_t *call);
 
 END_C_DECLS
 

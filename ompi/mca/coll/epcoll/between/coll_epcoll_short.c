@@ -129,15 +129,21 @@ static int put_together(short_t *brief, const epcoll_all_t *all)
     return rc;
 }
 
+/** What one says, and how it is put together. */
+static epcoll_all_t all_of(const short_t *brief)
+{
+    return (epcoll_all_t){.call = brief->word,
+                          .data = brief->data,
+                          .size = brief->call->bytes,
+                          .combine = NULL == brief->call->op ? NULL : combine,
+                          .context = (void *) (uintptr_t) brief->call};
+}
+
 /** Members say their part; who does not lead goes on at once. */
 static int up(short_t *brief)
 {
     epcoll_member_t *member = &brief->handle->member;
-    const epcoll_all_t all = {.call = brief->word,
-                              .data = brief->data,
-                              .size = brief->call->bytes,
-                              .combine = NULL == brief->call->op ? NULL : combine,
-                              .context = (void *) (uintptr_t) brief->call};
+    const epcoll_all_t all = all_of(brief);
     int rc;
 
     if (0 < member->levels) {
@@ -202,24 +208,24 @@ static int exchange(short_t *brief)
     }
 }
 
-/** The leaders' part: of a node in its memory, or all by messages. */
-static int across(short_t *brief)
+/** The leaders' part, where those of a node meet in its memory: who stands for it goes on by
+ * messages.  Of a reduce all do: where its root is not the one that puts all together, it hears of
+ * that one. */
+static int meet(short_t *brief)
 {
-    const mca_coll_epcoll_meeting_t *meeting = &brief->meeting;
+    epcoll_member_t *member = &brief->meeting.near->member;
+    const uint32_t stands = brief->meeting.stands;
     const bool all_hear = EPCOLL_REDUCE != brief->call->kind;
-    int rc;
+    const epcoll_all_t all = all_of(brief);
+    int rc = epcoll_meet_up(member, &all, stands, brief->data);
 
-    if (NULL == meeting->member) {
-        return exchange(brief);
-    }
-    rc = mca_coll_epcoll_meeting_up(meeting, brief->data, NULL == brief->call->op ? NULL : combine);
-    if (0 == rc && (!all_hear || meeting->stands == meeting->member->index)) {
+    if (0 == rc && (!all_hear || stands == member->index)) {
         rc = exchange(brief);
     }
     if (0 == rc && all_hear) {
-        rc = mca_coll_epcoll_meeting_down(meeting, brief->data);
+        rc = epcoll_meet_down(member, stands, brief->word, brief->data, brief->call->bytes);
     }
-    return mca_coll_epcoll_meeting_ended(meeting, rc);
+    return mca_coll_epcoll_ended(brief->meeting.near, rc);
 }
 
 static int bcast(short_t *brief)
@@ -256,21 +262,21 @@ static int reduce(short_t *brief)
             return rc;
         }
     } else {
-        brief->meeting = mca_coll_epcoll_meeting_begin(&brief->party, call, brief->word);
-        brief->party.has_met = NULL != brief->meeting.member;
+        brief->meeting = mca_coll_epcoll_leaders_meet(&brief->party, call);
+        brief->party.has_met = NULL != brief->meeting.near;
     }
     if (0 != call->bytes && !(brief->is_tray && leads)) {
         memcpy(brief->data, own_data(brief), call->bytes);
     }
     rc = up(brief);
     if (0 == rc && leads) {
-        rc = across(brief);
+        rc = brief->party.has_met ? meet(brief) : exchange(brief);
     }
     if (0 == rc && EPCOLL_REDUCE != call->kind) {
         rc = down(brief, true);
     }
-    if (0 == rc && !leads && NULL != brief->meeting.member) {
-        mca_coll_epcoll_meeting_passed(&brief->meeting);
+    if (0 == rc && !leads && brief->party.has_met) {
+        epcoll_meet_pass(&brief->meeting.near->member, EPCOLL_REDUCE != call->kind);
     }
     if (0 == rc && 0 != call->bytes
         && (EPCOLL_REDUCE != call->kind || mca_coll_epcoll_rank(handle) == call->root)) {
