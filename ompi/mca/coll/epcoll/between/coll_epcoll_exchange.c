@@ -206,11 +206,9 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t 
                                       .type = vector->type};
 }
 
-void mca_coll_epcoll_room_trim(mca_coll_epcoll_handle_t *handle, int which)
+void mca_coll_epcoll_room_trim(mca_coll_epcoll_room_t *room, size_t most)
 {
-    mca_coll_epcoll_room_t *room = &mca_coll_epcoll_has_more(handle)->room[which];
-
-    if (2 * EPCOLL_ROOM_MOST < room->size) {
+    if (most < room->size) {
         free(room->memory);
         *room = (mca_coll_epcoll_room_t){.memory = NULL};
     }

@@ -86,8 +86,8 @@ void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_
 void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
                            size_t count);
 
-/** The next time is far away: a room that is larger than most goes. */
-void mca_coll_epcoll_room_trim(mca_coll_epcoll_handle_t *handle, int which);
+/** The next time may be far away: a room of more bytes goes. */
+void mca_coll_epcoll_room_trim(mca_coll_epcoll_room_t *room, size_t most);
 
 /** Send and receive.  @param to, from  processes; of a vector of no elements as well */
 int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,

@@ -214,7 +214,8 @@ static int bcast_slice(bcast_t *bcast, bool is_alone)
     if (MPI_SUCCESS == rc && !is_home) {
         rc = mca_coll_epcoll_copy_part(&bcast->buffer, &packed, first, size);
     }
-    mca_coll_epcoll_room_trim(longer->handle, EPCOLL_ROOM_CALL);
+    mca_coll_epcoll_room_trim(&mca_coll_epcoll_has_more(longer->handle)->room[EPCOLL_ROOM_CALL],
+                              2 * EPCOLL_ROOM_MOST);
     return MPI_SUCCESS == rc && is_alone ? bcast_within(bcast) : rc;
 }
 

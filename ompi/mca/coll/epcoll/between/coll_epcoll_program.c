@@ -359,10 +359,7 @@ void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program)
 {
     trim_steps(program);
     for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
-        if (ROOM_KEPT < program->room[i].size) {
-            free(program->room[i].memory);
-            program->room[i] = (mca_coll_epcoll_room_t){.memory = NULL};
-        }
+        mca_coll_epcoll_room_trim(&program->room[i], ROOM_KEPT);
     }
 }
 
