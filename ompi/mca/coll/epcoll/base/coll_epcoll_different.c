@@ -118,10 +118,9 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t
         return (int) index; /* of all, also where it is a node's */
     }
     if (is_of_processes(handle->comm, member, &layout)) {
-        const uint32_t node = layout->node_of[layout->own];
+        const uint32_t begin = layout->node_first[layout->node_of[layout->own]];
 
-        return (int)
-            layout->member[layout->first[layout->on_node[layout->node_first[node] + index]]];
+        return (int) mca_coll_epcoll_layout_rank(layout, layout->on_node[begin + index], 0);
     }
     for (int rank = 0; rank < (int) mca_coll_epcoll_size(handle); ++rank) {
         if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process

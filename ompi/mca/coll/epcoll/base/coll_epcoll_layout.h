@@ -74,6 +74,13 @@ static inline uint32_t mca_coll_epcoll_layout_count(const mca_coll_epcoll_layout
     return layout->first[process + 1] - layout->first[process];
 }
 
+/** The rank of a process's member, by its index there. */
+static inline uint32_t mca_coll_epcoll_layout_rank(const mca_coll_epcoll_layout_t *layout,
+                                                   uint32_t process, uint32_t index)
+{
+    return layout->member[layout->first[process] + index];
+}
+
 /** May a process have two members?  Without memory, so that communicators of none come and go as if
  * we were not there.  @return false: none has; the same at all members */
 bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm);

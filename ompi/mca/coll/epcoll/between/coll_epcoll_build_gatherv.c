@@ -161,8 +161,9 @@ static void block(mca_coll_epcoll_program_t *program, uint32_t rank, uint32_t ot
 /** Who gets a block in a process, by the index of whose it is. */
 static uint32_t rank_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, uint32_t index)
 {
-    return layout->member[layout->first[process]
-                          + receiver_of(index, mca_coll_epcoll_layout_count(layout, process))];
+    const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
+
+    return mca_coll_epcoll_layout_rank(layout, process, receiver_of(index, count));
 }
 
 /** Our block to a process of a node; and to us, from all members of processes of another one which
@@ -179,7 +180,7 @@ static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t fro
         const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
         for (uint32_t i = handle->member.index; i < count; i += handle->member.count) {
-            const uint32_t rank = layout->member[layout->first[process] + i];
+            const uint32_t rank = mca_coll_epcoll_layout_rank(layout, process, i);
 
             block(program, rank, rank, mca_coll_epcoll_program_receive);
         }
@@ -209,7 +210,7 @@ static void pass_on(mca_coll_epcoll_program_t *program, uint32_t node, uint32_t 
         const uint32_t step = process == layout->own ? count : member->count;
 
         for (uint32_t i = member->index; i < count; i += step) {
-            const uint32_t rank = layout->member[layout->first[process] + i];
+            const uint32_t rank = mca_coll_epcoll_layout_rank(layout, process, i);
 
             if (sends) {
                 block(program, rank, rank_for(layout, gets, i), mca_coll_epcoll_program_send);

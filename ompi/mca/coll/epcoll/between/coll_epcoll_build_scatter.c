@@ -95,7 +95,7 @@ static int stood_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, u
     const uint32_t there = turn * mca_coll_epcoll_layout_count(layout, layout->own) + index;
 
     return there < mca_coll_epcoll_layout_count(layout, process)
-               ? (int) layout->member[layout->first[process] + there]
+               ? (int) mca_coll_epcoll_layout_rank(layout, process, there)
                : -1;
 }
 
@@ -238,10 +238,9 @@ static mca_coll_epcoll_vector_t own_part(mca_coll_epcoll_program_t *program,
 static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
+    const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
-    return (int)
-        layout->member[layout->first[process]
-                       + handle->member.index % mca_coll_epcoll_layout_count(layout, process)];
+    return (int) mca_coll_epcoll_layout_rank(layout, process, handle->member.index % count);
 }
 
 /** Our part, as another process has it, goes to ours: both in one order. */

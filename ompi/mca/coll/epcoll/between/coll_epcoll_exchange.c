@@ -40,7 +40,7 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
     if (index >= count) {
         index -= count;
     }
-    return (int) layout->member[layout->first[process] + index];
+    return (int) mca_coll_epcoll_layout_rank(layout, process, index);
 }
 
 static int tag_of(const mca_coll_epcoll_party_t *party)

@@ -22,6 +22,7 @@
 #include "ompi_config.h"
 
 #include "coll_epcoll_near.h"
+#include "coll_epcoll_nodes.h"
 
 #include "mpi.h"
 
@@ -38,40 +39,31 @@
 
 /* ---- whose it is ----------------------------------------------------------------------------- */
 
-/** The first of our node's processes, by position, and how many there are. */
-static uint32_t node_begin(const mca_coll_epcoll_layout_t *layout, uint32_t *count)
-{
-    const uint32_t node = layout->node_of[layout->own];
-
-    *count = layout->node_first[node + 1] - layout->node_first[node];
-    return layout->node_first[node];
-}
-
-/** Who has a place in a block: all members, by rank, or our node's processes, by position. */
+/** Who has a place in a block: all members, by rank, or our node's processes. */
 static uint32_t near_count(const mca_coll_epcoll_wide_t *wide, uint32_t *index)
 {
-    uint32_t count;
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(&wide->super, NULL);
 
     if (wide->may_be_near) {
         *index = (uint32_t) mca_coll_epcoll_rank(&wide->super);
         return mca_coll_epcoll_size(&wide->super);
     }
-    *index = wide->layout->position[wide->layout->own] - node_begin(wide->layout, &count);
-    return count;
+    *index = nodes.place;
+    return nodes.size;
 }
 
 /** Who gets it: all who live on the node. */
 static uint32_t near_members(const mca_coll_epcoll_wide_t *wide)
 {
-    const mca_coll_epcoll_layout_t *layout = wide->layout;
-    uint32_t count, members = 0;
-    const uint32_t begin = node_begin(layout, &count);
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(&wide->super, NULL);
+    uint32_t members = 0;
 
     if (wide->may_be_near) {
         return mca_coll_epcoll_size(&wide->super);
     }
-    for (uint32_t i = begin; i < begin + count; ++i) {
-        members += mca_coll_epcoll_layout_count(layout, layout->on_node[i]);
+    for (uint32_t i = 0; i < nodes.size; ++i) {
+        members += mca_coll_epcoll_layout_count(wide->layout,
+                                                mca_coll_epcoll_process_of(&nodes, nodes.own, i));
     }
     return members;
 }
@@ -81,12 +73,11 @@ static uint32_t near_members(const mca_coll_epcoll_wide_t *wide)
  * @param reached  processes whose memory is within reach, ours among them */
 static bool leaders_may_meet(const mca_coll_epcoll_wide_t *wide, int reached)
 {
-    const mca_coll_epcoll_layout_t *layout = wide->layout;
-    uint32_t count;
-    const uint32_t begin = node_begin(layout, &count);
+    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(&wide->super, NULL);
 
-    for (uint32_t i = begin; i < begin + count; ++i) {
-        const int first = (int) layout->member[layout->first[layout->on_node[i]]];
+    for (uint32_t i = 0; i < nodes.size; ++i) {
+        const uint32_t process = mca_coll_epcoll_process_of(&nodes, nodes.own, i);
+        const int first = (int) mca_coll_epcoll_layout_rank(wide->layout, process, 0);
         mpix_endpoints_place_t place;
 
         if (!mca_coll_epcoll_component.door->place(wide->super.comm, first, &place)
@@ -94,7 +85,7 @@ static bool leaders_may_meet(const mca_coll_epcoll_wide_t *wide, int reached)
             return false;
         }
     }
-    return 1 < count && reached == (int) count;
+    return 1 < nodes.size && reached == (int) nodes.size;
 }
 
 int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide)

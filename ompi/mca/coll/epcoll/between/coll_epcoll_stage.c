@@ -167,7 +167,7 @@ static void blocks(gather_t *gather, uint32_t whose, uint32_t process,
     const uint32_t together = layout->is_ordered ? end - begin : 1;
 
     for (uint32_t i = begin; i < end; i += together) {
-        const uint32_t rank = layout->member[layout->first[whose] + i];
+        const uint32_t rank = mca_coll_epcoll_layout_rank(layout, whose, i);
         const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(&gather->all,
                                                                       rank * gather->count,
                                                                       together * gather->count);
