@@ -13,9 +13,10 @@
  *
  * Members of a communicator of one process call different collectives: each that can see it gets an
  * error, and the user is told, once for each communicator, who has called what; the table has the
- * words (says).
+ * words (says).  Likewise members of one of two processes, in what goes by parts within each: they
+ * say the whole, with a root that may be elsewhere.
  *
- * Guards: coll_epcoll_different.c
+ * Guards: coll_epcoll_different.c, coll_epcoll_long.c, coll_epcoll_program.c
  */
 
 #include "ept.h"
@@ -94,9 +95,46 @@ static void case_receivers(MPI_Comm comm, struct ept *t)
     end(comm, t, &dup, MPI_ERR_TRUNCATE);
 }
 
+/* The last member names another root, both in the first process: neither is in this one. */
+static void case_away(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm dup = begin(comm, t, "of roots away");
+    const int root = t->size - 1 == t->rank ? 1 : 0;
+    char *data = calloc(1, LONG);
+    int rc = MPI_Bcast(data, LONG, MPI_BYTE, root, dup), class;
+
+    EPT_OK(t, MPI_Error_class(rc, &class));
+    EPT_CHECK(t, MPI_ERR_OTHER == class || (0 == t->proc && MPI_SUCCESS == class), "class %d",
+              class);
+    end(comm, t, &dup, MPI_ERR_OTHER);
+    free(data);
+}
+
+/* What the first begins to do is the same: members say something, and hear something. */
+static void case_later(MPI_Comm comm, struct ept *t)
+{
+    MPI_Comm dup = begin(comm, t, "of later kinds");
+    MPI_Request request;
+    int in = 1, out, class;
+
+    if (t->size - 1 == t->rank) {
+        EPT_OK(t, MPI_Ibarrier(dup, &request));
+    } else {
+        EPT_OK(t, MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, dup, &request));
+    }
+    EPT_OK(t, MPI_Error_class(MPI_Wait(&request, MPI_STATUS_IGNORE), &class));
+    EPT_CHECK(t, MPI_SUCCESS != class, "calls of different kinds have ended well");
+    end(comm, t, &dup, MPI_ERR_OTHER);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    if (1 < t->nprocs) {
+        EPT_CASE(t, case_away);
+        EPT_CASE(t, case_later);
+        return 0;
+    }
     EPT_CASE(t, case_kinds);
     EPT_CASE(t, case_roots);
     EPT_CASE(t, case_lengths);

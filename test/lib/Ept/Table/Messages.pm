@@ -96,6 +96,12 @@ our @ENTRIES = (
           . '\s+rank \d+: MPI_Allreduce, [48] bytes\s)'
           . '(?=.*of receivers\s+rank \d+: MPI_Bcast, root 0, 8 bytes'
           . '\s+rank 0: MPI_Bcast, root 0, 12 bytes\s)' },
+    { program => 'coll_told', variant => 'away', configs => [qw(2x2/tcp 2x2/node)],
+      quick => ['2x2/node'], plain => 0, mca => 'opal_base_help_aggregate 0',
+      says => '\A(?=.*of roots away\s+rank [23]: MPI_Bcast, root [01], 65536 bytes'
+          . '\s+rank [23]: MPI_Bcast, root [01], 65536 bytes\s)'
+          . '(?=.*of later kinds\s+rank [23]: MPI_(?:Barrier|Allreduce, 4 bytes)'
+          . '\s+rank [23]: MPI_(?:Barrier|Allreduce, 4 bytes)\s)' },
     { program => 'coll_neighbor', configs => \@SOME, longer => ['2x4'] },
     # Members that come late, one of them always; random calls of all kinds and forms, in each other.
     { program => 'coll_late', configs => [qw(1x2 1x4 2x2/node 3x3/tcp)],

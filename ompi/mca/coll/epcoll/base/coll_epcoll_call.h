@@ -95,13 +95,12 @@ typedef struct mca_coll_epcoll_call_t {
     ompi_datatype_t *const *send_types,
         *const *recv_types; /**< of alltoallw; displacements in bytes */
     ompi_op_t *op;
-    const struct mca_coll_epcoll_plan_t
-        *plan; /**< of a part of what spans processes (layer between) */
-    const uint32_t
-        *ranks;   /**< likewise: of the process's members, by index; NULL: rank and index are
-                            * the same */
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at
                    * all members; 0 where blocks may differ (v, w) */
+    /* Of a part of what spans processes (layer between). */
+    const struct mca_coll_epcoll_plan_t *plan;
+    const uint32_t *ranks; /**< of the process's members, by index; NULL: those are the same */
+    uint64_t said;         /**< the word of the whole, which members say; 0: it is no part */
 } mca_coll_epcoll_call_t;
 
 /**
@@ -125,6 +124,17 @@ static inline uint64_t mca_coll_epcoll_word(mca_coll_epcoll_kind_t kind, int roo
 {
     return (uint64_t) (kind + 1) << 57 | (uint64_t) in_place << 56
            | (uint64_t) ((unsigned int) root & 0xffffff) << 32 | (bytes & UINT32_MAX);
+}
+
+/** What a member says that it calls: of a part, the whole. */
+static inline uint64_t mca_coll_epcoll_word_of(const mca_coll_epcoll_call_t *call)
+{
+    /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
+    const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
+                          && call->in_place;
+
+    return 0 != call->said ? call->said
+                           : mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes);
 }
 
 END_C_DECLS

@@ -37,6 +37,7 @@ static int run_plan(const long_t *longer, mca_coll_epcoll_call_t *part,
 {
     part->kind = longer->call->kind;
     part->root = longer->call->root;
+    part->said = mca_coll_epcoll_word_of(longer->call);
     part->plan = plan;
     return mca_coll_epcoll_pieces_run(longer->handle, part);
 }
@@ -163,7 +164,8 @@ static int bcast_within(void *context)
     mca_coll_epcoll_handle_t *handle = bcast->longer.handle;
     mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
                                    .root = (int) bcast->longer.leader,
-                                   .bytes = bcast->longer.call->bytes};
+                                   .bytes = bcast->longer.call->bytes,
+                                   .said = mca_coll_epcoll_word_of(bcast->longer.call)};
 
     if (1 == handle->member.count) {
         return MPI_SUCCESS;

@@ -100,6 +100,7 @@ void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
     step->first = program->parts;
     part = &program->part[program->parts++];
     part->call = *call;
+    part->call.said = mca_coll_epcoll_word_of(program->call);
     part->has_plan = NULL != plan;
     if (NULL != plan) {
         part->plan = *plan;

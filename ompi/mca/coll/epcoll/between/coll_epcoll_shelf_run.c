@@ -162,13 +162,12 @@ static size_t chunk_of(const shelf_t *op)
 /** Nothing is said, or put, yet. */
 static void begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
 {
-    const bool in_place = EPCOLL_ALLTOALL == call->kind && call->in_place;
     bool puts;
 
     *op = (shelf_t){.shelf = shelf,
                     .call = call,
                     .member = &shelf->member,
-                    .word = mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes),
+                    .word = mca_coll_epcoll_word_of(call),
                     .before = shelf->member.number,
                     .layout = shelf->member.beside->order,
                     .bytes = call->bytes};

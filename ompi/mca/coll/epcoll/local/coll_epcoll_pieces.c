@@ -52,15 +52,12 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
     unsigned char shown[sizeof(call) + sizeof(uint64_t)];
     const uint64_t longest = NULL != call->plan ? call->plan->wants
                                                 : mca_coll_epcoll_move_longest(call, member->count);
-    /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
-    const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
-                          && call->in_place;
 
     *running = (mca_coll_epcoll_running_t){
         .member = member,
         .call = call,
         .family = family_of(call),
-        .word = mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes),
+        .word = mca_coll_epcoll_word_of(call),
         .least_share = (uint32_t) mca_coll_epcoll_component.share_size,
     };
     memcpy(shown, &call, sizeof(call));

@@ -361,8 +361,7 @@ void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_membe
     *running = (mca_coll_epcoll_running_t){
         .member = member,
         .call = call,
-        .word = mca_coll_epcoll_word(call->kind, call->root,
-                                     call->in_place && EPCOLL_ALLTOALL == call->kind, call->bytes),
+        .word = mca_coll_epcoll_word_of(call),
     };
     if (EPCOLL_BARRIER == call->kind) {
         epcoll_say(epcoll_slot(member, member->index), member->number, running->word, "", 0);
