@@ -35,7 +35,9 @@ our @ENTRIES = (
     # Likewise in the tree of a block, as where a node has more processes than a group; and late.
     (map { +{ program => $_, variant => 'hosts_fan', hosts => 'halves', configs => ['6x2/node'], quick => [],
               plain => 0, mca => 'coll_epcoll_fan 2' } } qw(coll_layout coll_order)),
-    { program => 'coll_late', variant => 'hosts', hosts => 1, configs => ['4x2/node'], quick => [], plain => 0 },
+    # So many steps that leaders meet in memory on each of the communicators.
+    { program => 'coll_late', variant => 'hosts', hosts => 1, configs => ['4x2/node'], quick => [], plain => 0,
+      args => '--steps 600' },
     (map { my ($form, $name) = @$_;
            +{ program => 'coll_layout', variant => "hosts_$name", hosts => 'halves', quick => [], plain => 0,
               configs => ['4x2/node'], longer => ['8x2/node'], args => "--form $form" } }
