@@ -15,7 +15,7 @@
  * its part is put together in its own buffer, from where its messages go to the same rail of other
  * processes; in the end members copy from the rails' buffers.
  *
- * Tests: coll_layout
+ * Tests: coll_layout, coll_told
  */
 
 #include "ompi_config.h"

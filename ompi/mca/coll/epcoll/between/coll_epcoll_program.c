@@ -15,7 +15,7 @@
  *
  * Called by builders, by the layer between for blocking calls, and by the layer pending.
  *
- * Tests: coll_layout, coll_pending, death (later)
+ * Tests: coll_layout, coll_pending, coll_told, death (later)
  */
 
 #include "ompi_config.h"
