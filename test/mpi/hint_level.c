@@ -302,6 +302,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
 {
     const long barriers = syscall(__NR_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 
+    (void) comm;
     EPT_CASE(t, case_shown);
     EPT_CASE(t, case_with_info);
     if (0 < barriers && 0 != (barriers & MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
