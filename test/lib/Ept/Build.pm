@@ -20,6 +20,7 @@ package Ept::Build;
 
 use strict;
 use warnings;
+use feature 'state';
 
 use File::Basename qw(basename);
 use POSIX ();
@@ -333,9 +334,9 @@ sub flavour_lacks
                             : "the compiler has no $flavour";
 }
 
-sub _cores
+sub cores
 {
-    my $cores = () = read_file('/proc/cpuinfo') =~ /^processor\s*:/mg;
+    state $cores = () = read_file('/proc/cpuinfo') =~ /^processor\s*:/mg;
 
     return $cores || 1;
 }
@@ -347,7 +348,7 @@ sub _run
     my ($tasks, $verbose) = @_;
     my @waiting = @$tasks;
     my (%running, @failed);
-    my $cores = _cores();
+    my $cores = cores();
 
     while (@waiting || %running) {
         while (@waiting && keys(%running) < $cores) {
@@ -403,7 +404,7 @@ sub build
     }
     if (grep { 'tsan' eq $_->{kind} } @$jobs) {
         # Without it the jobs skip themselves.
-        my $problem = flavour_works($build, 'tsan') ? Ept::Tsan::build($top, $build, _cores())
+        my $problem = flavour_works($build, 'tsan') ? Ept::Tsan::build($top, $build, cores())
                                                     : 'the compiler has no ThreadSanitizer';
         if (defined $problem) {
             print STDERR "# $problem\n";
@@ -411,7 +412,7 @@ sub build
         }
     }
     if (grep { 'fuzz' eq $_->{kind} } @$jobs) {
-        my $problem = Ept::Fuzz::build($top, $build, _cores());
+        my $problem = Ept::Fuzz::build($top, $build, cores());
         print STDERR "# fuzzers: $problem\n" if defined $problem;
     }
     for my $job (@$jobs) {

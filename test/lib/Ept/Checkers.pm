@@ -70,7 +70,6 @@ sub _our_records
 sub run_valgrind
 {
     my ($build, $job) = @_;
-    my $limit = $job->{timeout} + $Ept::Kinds::GRACE;
     my (@ours, $failed);
 
     if (!Ept::Build::on_path('valgrind')) {
@@ -78,11 +77,12 @@ sub run_valgrind
         return 0;
     }
     unlink glob "$build/logs/valgrind.*";
-    my $result = run_command([command_of($build, $job)], $limit);
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
     my @logs = glob "$build/logs/valgrind.*";
     @ours = map { _our_records($_) } @logs;
+    $Ept::Verdict::wrong = @ours;
     $failed = tap([
-        [0 == $result->{status}, 'runs under valgrind: ' . status_words($result, $limit)],
+        [0 == $result->{status}, 'runs under valgrind: ' . status_words($result)],
         [$result->{out} =~ /^ok 1 /m && $result->{out} !~ /^not ok/m, 'and passes'],
         [$job->{np} <= @logs, 'every process left a log'],
         [!@ours, 'no leak and no invalid access of ours'],
@@ -95,17 +95,17 @@ sub run_valgrind
 sub run_tsan
 {
     my ($build, $job) = @_;
-    my $limit = $job->{timeout} + $Ept::Kinds::GRACE;
 
     if (!-x Ept::Tsan::prefix($build) . '/bin/epmpirun') {
         print "1..0 # SKIP no build with ThreadSanitizer\n";
         return 0;
     }
     Ept::Tsan::prepare($build);
-    my $result = run_command([command_of($build, $job)], $limit);
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
     my @reports = Ept::Tsan::reports($build);
+    $Ept::Verdict::wrong = @reports;
     my $failed = tap([
-        [!$result->{timed_out}, 'runs under ThreadSanitizer: ' . status_words($result, $limit)],
+        [!$result->{timed_out}, 'runs under ThreadSanitizer: ' . status_words($result)],
         [$result->{out} =~ /^1\.\.\d+$/m && $result->{out} !~ /^not ok/m, 'and passes'],
         [!@reports, 'no data race of ours'],
     ]);
@@ -133,8 +133,9 @@ sub run_fuzz
     my $result = run_command([command_of($build, $job)], $limit);
     my ($runs) = $result->{err} =~ /^Done (\d+) runs/m;
     my ($found) = glob Ept::Fuzz::found_prefix($build, $job) . '*';
+    $Ept::Verdict::wrong = defined $found;
     my $failed = tap([
-        [0 == $result->{status}, "$job->{program}: " . status_words($result, $limit)],
+        [0 == $result->{status}, "$job->{program}: " . status_words($result)],
         [defined $runs && $wanted <= $runs, ($runs // 'not all') . " inputs of $wanted"],
         [!defined $found, 'none of them a crash, a leak, or against an invariant'],
     ]);

@@ -111,7 +111,7 @@ sub program
     my ($build, $way, $job, $ep) = @_;
 
     return (_for_rank0($job), "$build/$way/$job->{program}", '--ep', $ep // $job->{ep},
-            '--timeout', $job->{timeout}, split(' ', $job->{args}),
+            split(' ', $job->{args}),
             split(' ', $ENV{EPT_ARGS} // ''));
 }
 

@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Runs one job for prove: its output is TAP.  Session.pm runs its command, Command.pm says which
+# Runs one job for Runner.pm: its output is TAP.  Session.pm runs its command, Command.pm says which
 # that is, Kinds.pm and Checkers.pm how it is judged, Verdict.pm what is said of it.
 
 package Ept::Job;
@@ -20,6 +20,7 @@ use Ept::Checkers;
 use Ept::Command qw(missing);
 use Ept::Kinds;
 use Ept::Session qw(end_command_on_signals);
+use Ept::Verdict;
 
 my %KINDS = (
     mpi => \&Ept::Kinds::run_tap,
@@ -29,7 +30,7 @@ my %KINDS = (
     perf => \&Ept::Kinds::run_tap,
     unselected => \&Ept::Kinds::run_tap,
     unit => \&Ept::Kinds::run_unit,
-    mpich => \&Ept::Kinds::run_mpich,
+    mpich => \&Ept::Kinds::run_tap,
     fatal => \&Ept::Kinds::run_fatal,
     death => \&Ept::Kinds::run_death,
     example => \&Ept::Kinds::run_example,
@@ -40,6 +41,9 @@ my %KINDS = (
     fuzz => \&Ept::Checkers::run_fuzz,
     valgrind => \&Ept::Checkers::run_valgrind,
 );
+
+# Status of a job that has failed, and of which nothing is known but that it did not come to its end.
+our $UNFINISHED = 75;
 
 sub run
 {
@@ -58,7 +62,8 @@ sub run
         return 0;
     }
     end_command_on_signals();
-    return $KINDS{ $job->{kind} }->($build, $job);
+    my $failed = $KINDS{ $job->{kind} }->($build, $job);
+    return $failed && '' ne $Ept::Session::unfinished && !$Ept::Verdict::wrong ? $UNFINISHED : $failed;
 }
 
 1;

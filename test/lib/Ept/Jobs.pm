@@ -31,7 +31,8 @@ sub mpich_jobs
         kind => 'mpich',
         runner => "$top/test/mpich-suite/run-suite",
         program => $_->[0],
-        args => $_->[1],
+        args => "--jobs 1 $_->[1]",
+        timeout => 1800,
     } } @folders;
 }
 
@@ -49,6 +50,7 @@ sub library_jobs
         runner => "$top/test/library-suite/run-suite",
         program => $_->[0],
         args => $_->[1],
+        timeout => 3600,
     } } @libraries;
 }
 
@@ -123,7 +125,7 @@ sub unit_jobs
 {
     my ($top, $options) = @_;
     my @jobs;
-    my $long = $options->{long} || defined $options->{run_one} || @{ $options->{names} // [] };
+    my $long = $options->{long} || @{ $options->{names} // [] };
 
     for my $source (sort glob "$top/test/unit/test_*.c") {
         my ($program) = $source =~ m{([^/]+)\.c$};

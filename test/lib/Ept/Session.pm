@@ -20,13 +20,19 @@ use IO::Select;
 use POSIX qw(:sys_wait_h setsid);
 use Time::HiRes qw(time sleep);
 
+use Ept::Build;
 use Ept::Stacks;
 
 our @EXPORT_OK = qw(run_command end_command_on_signals);
 
-# Seconds that a process stays after its own time-out's report, for its stacks to be taken.
+# Seconds that a program stays after it has reported where its ranks are, for its stacks to be taken.
 my $LINGER = 90;
+# A command that sleeps gets no CPU time: it ends after this many times its limit on the clock.
+our $PATIENCE = 10;
 my $running_session;   # of the command in progress
+
+# Why the last command that did not come to its end did not; '' otherwise.  Load may be the reason.
+our $unfinished = '';
 
 # mpirun gives each process a process group of its own, but all stay in the session that we opened
 # for the command: so they are found without knowing their names, even after mpirun is gone.
@@ -45,6 +51,53 @@ sub _session_members
     }
     return @members;
 }
+
+# Seconds of CPU time that its processes have got, with those that have ended and been waited for.
+sub _cpu_seconds
+{
+    my ($session) = @_;
+    my $ticks = 0;
+
+    for my $pid (_session_members($session)) {
+        my $line = Ept::Build::read_file("/proc/$pid/stat");
+        # Behind the name: state, ppid, pgrp, session, ..., then utime, stime, cutime, cstime.
+        my @fields = split ' ', $line =~ s/^.*\) //sr;
+
+        $ticks += $_ // 0 for @fields[11 .. 14];
+    }
+    return $ticks / POSIX::sysconf(&POSIX::_SC_CLK_TCK);
+}
+
+# Why a command that began then has to end now, or nothing.
+sub _is_over
+{
+    my ($session, $limit, $start) = @_;
+    my $elapsed = time - $start;
+
+    return sprintf 'killed after %.0f s, ten times its limit, in which it has mostly slept', $elapsed
+        if $PATIENCE * $limit <= $elapsed;
+    # It cannot have used up its time earlier than with all cores.
+    return if $elapsed * Ept::Build::cores() < $limit || _cpu_seconds($session) < $limit;
+    return "killed after $limit s of CPU time";
+}
+
+# Programs that say where they are when their time is over (test/mpi/ept.h, test/unit/tap.h) do so by
+# SIGALRM, which a launcher does not catch.
+sub _have_it_reported
+{
+    my ($session) = @_;
+
+    for my $pid (_session_members($session)) {
+        my ($caught) = Ept::Build::read_file("/proc/$pid/status") =~ /^SigCgt:\s*([\da-f]+)/m;
+        kill 'ALRM', $pid if hex($caught // 0) & 1 << POSIX::SIGALRM() - 1;
+    }
+}
+
+# The launcher has failed before the program began: what it says then.
+my $LAUNCHER = qr/^.*(?:
+    unable\ to\ (?:start|launch)\b.*daemon | daemon\ .*(?:failed\ to\ start|died\ unexpectedly|never\ reported)
+    | PRTE\ has\ lost\ communication | PMIx?\ ERROR:\ (?:UNREACH|TIMEOUT) | tool\ .*\ failed\ to\ connect
+    | unable\ to\ (?:open|create|bind)\ .*socket).*$/mxi;
 
 sub _end_session
 {
@@ -69,14 +122,15 @@ sub _take_stacks
     $result->{stacks} = Ept::Stacks::of(@members);
 }
 
-# Run a command in a session of its own for at most limit seconds.
-# Returns { status, timed_out, out, err, stacks, left_behind }; stacks only of what ran out of time,
-# left_behind the number of processes that were still there.  Calls on_line with each line of stdout
-# as it comes.
+# Run a command in a session of its own until its processes have had limit seconds of CPU time, or
+# $PATIENCE times that are over on the clock.
+# Returns { status, timed_out, out, err, stacks, left_behind }; timed_out says why it was ended, stacks
+# are only of what was, left_behind is the number of processes that were still there.  Calls on_line
+# with each line of stdout as it comes.
 sub run_command
 {
     my ($command, $limit, $on_line) = @_;
-    my %result = (out => '', err => '', timed_out => 0, stacks => '');
+    my %result = (out => '', err => '', timed_out => '', stacks => '');
     my %partial = (out => '', err => '');
     # The launcher's folder is named by its pid, and stays behind where the launcher is killed: the
     # next one of that pid would not start.
@@ -101,20 +155,18 @@ sub run_command
     close $err_write;
 
     my $select = IO::Select->new($out_read, $err_read);
-    my $deadline = time + $limit;
-    my ($said_so, $ended) = (0, 0);     # said: a process's own time-out, of many at the same time
+    my $start = time;
+    my $deadline;       # for what comes after its end
     while ($select->count) {
-        my $left = $deadline - time;
-        if (0 >= $left && !$ended) {
-            $ended = 1;
-            $result{timed_out} = !$said_so;
+        if (!defined $deadline and my $why = _is_over($pid, $limit, $start)) {
+            $result{timed_out} = $unfinished = $why;
+            _have_it_reported($pid);
             _take_stacks($pid, \%result);
             _end_session($pid, $pid);
             $deadline = time + 2;
-            next;
         }
-        last if 0 >= $left;
-        for my $handle ($select->can_read($left)) {
+        last if defined $deadline && $deadline <= time;
+        for my $handle ($select->can_read(1)) {
             my $which = $handle == $out_read ? 'out' : 'err';
             my $n = sysread $handle, my $piece, 65536;
             if (!$n) {
@@ -125,10 +177,6 @@ sub run_command
             $piece =~ tr/\0//d;
             $result{$which} .= $piece;
             print STDERR $piece if 'err' eq $which && $ENV{EPT_VERBOSE};
-            if ('err' eq $which && !$said_so && $result{err} =~ /^# TIMEOUT after /m) {
-                $said_so = 1;
-                $deadline = time + 1 if $deadline > time + 1;
-            }
             if ('out' eq $which && $on_line) {
                 $partial{out} .= $piece;
                 $on_line->($1) while $partial{out} =~ s/^(.*?\n)//;
@@ -151,6 +199,8 @@ sub run_command
         last if !_session_members($pid);
         sleep 0.1;
     }
+    $unfinished = "the launcher: $1"
+        if 0 != $result{status} && $result{out} !~ /\S/ && $result{err} =~ /($LAUNCHER)/;
     $result{left_behind} = scalar(my @members = _session_members($pid));
     _end_session($pid, $pid) if $result{left_behind};
     undef $running_session;

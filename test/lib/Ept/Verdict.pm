@@ -21,6 +21,9 @@ use Ept::Command qw(command_line);
 
 our @EXPORT_OK = qw(noise explain status_words tap judge_noise);
 
+# Has a check of the program's own failed, or has a checker found something?  That is no matter of load.
+our $wrong = 0;
+
 # What a run printed to stderr that is not a comment of the harness.
 sub noise
 {
@@ -47,9 +50,9 @@ sub explain
 
 sub status_words
 {
-    my ($result, $limit) = @_;
+    my ($result) = @_;
 
-    return "killed after $limit s" if $result->{timed_out};
+    return $result->{timed_out} if $result->{timed_out};
     return sprintf 'ended by signal %d', $result->{status} & 127 if $result->{status} & 127;
     return sprintf 'exit status %d', $result->{status} >> 8;
 }
