@@ -313,7 +313,7 @@ sub needs_tree
 sub flavour_works
 {
     my ($build, $flavour) = @_;
-    my $probe = "$build/unit/probe-$flavour";
+    my $probe = "$build/unit/probe-$flavour.$$";
 
     return 1 if !@{ $FLAVOURS{$flavour} };
     open my $out, '>', "$probe.c" or die "$probe.c: $!\n";
@@ -321,8 +321,10 @@ sub flavour_works
     close $out;
     my $cc = _compiler($flavour);
     my $try = join ' ', emulator($flavour), "'$probe'";
-    return 0 == system("($cc @{ $FLAVOURS{$flavour} } -o '$probe' '$probe.c' && $try) "
-                       . '>/dev/null 2>&1');
+    my $works = 0 == system("($cc @{ $FLAVOURS{$flavour} } -o '$probe' '$probe.c' && $try) "
+                            . '>/dev/null 2>&1');
+    unlink $probe, "$probe.c";
+    return $works;
 }
 
 # What to say where it cannot.
@@ -439,6 +441,14 @@ sub last_lines
 
     splice @lines, 0, -$count if $count < @lines;
     return join '', @lines;
+}
+
+# How the files of a job are called: jobs that run at the same time share none.
+sub job_file
+{
+    my ($build, $job, $what) = @_;
+
+    return "$build/logs/" . ($job->{name} =~ tr{/:}{..}r) . ".$what";
 }
 
 # Run a shell command that builds something.  Returns undef, or what is wrong.

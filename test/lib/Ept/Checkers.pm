@@ -76,9 +76,10 @@ sub run_valgrind
         print "1..0 # SKIP no valgrind\n";
         return 0;
     }
-    unlink glob "$build/logs/valgrind.*";
+    my $log = Ept::Build::job_file($build, $job, 'valgrind');
+    unlink glob "$log.*";
     my $result = run_command([command_of($build, $job)], $job->{timeout});
-    my @logs = glob "$build/logs/valgrind.*";
+    my @logs = glob "$log.*";
     @ours = map { _our_records($_) } @logs;
     $Ept::Verdict::wrong = @ours;
     $failed = tap([
@@ -100,9 +101,9 @@ sub run_tsan
         print "1..0 # SKIP no build with ThreadSanitizer\n";
         return 0;
     }
-    Ept::Tsan::prepare($build);
+    Ept::Tsan::prepare($build, $job);
     my $result = run_command([command_of($build, $job)], $job->{timeout});
-    my @reports = Ept::Tsan::reports($build);
+    my @reports = Ept::Tsan::reports($build, $job);
     $Ept::Verdict::wrong = @reports;
     my $failed = tap([
         [!$result->{timed_out}, 'runs under ThreadSanitizer: ' . status_words($result)],
@@ -121,7 +122,7 @@ sub run_fuzz
     my ($wanted) = ($ENV{EPT_ARGS} // '') =~ /-runs=(\d+)/ ? $1 : $job->{runs};
     my $limit = $job->{timeout} * ($wanted > $job->{runs} ? $wanted / $job->{runs} : 1);
 
-    if (defined(my $lacks = Ept::Fuzz::lacks($build))) {
+    if (defined(my $lacks = Ept::Fuzz::lacks($build, $job))) {
         print "1..0 # SKIP $lacks\n";
         return 0;
     }

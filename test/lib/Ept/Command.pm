@@ -150,7 +150,7 @@ sub command_of
     if ('valgrind' eq $kind) {
         return (launch('epmpirun', $job), 'valgrind', '--leak-check=full',
                 '--show-leak-kinds=definite', '--keep-debuginfo=yes', '--fair-sched=yes',
-                '--num-callers=30', "--log-file=$build/logs/valgrind.%p",
+                '--num-callers=30', '--log-file=' . Ept::Build::job_file($build, $job, 'valgrind.%p'),
                 program($build, 'ep', $job));
     }
     return Ept::Tsan::command($build, $job, [launch('epmpirun', $job)],

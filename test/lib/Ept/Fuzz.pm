@@ -34,11 +34,19 @@ sub prefix
     return "$build/fuzz-install";
 }
 
+# The smallest fuzzer there is: of a job, or of the build.
+sub _probe
+{
+    my ($build, $job) = @_;
+
+    return $job ? Ept::Build::job_file($build, $job, 'probe') : "$build/logs/fuzz-probe";
+}
+
 # Is there a clang with libFuzzer and AddressSanitizer?  Returns why not, or undef.
 sub lacks
 {
-    my ($build) = @_;
-    my $probe = "$build/logs/fuzz-probe";
+    my ($build, $job) = @_;
+    my $probe = _probe($build, $job);
 
     open my $out, '>', "$probe.c" or die "$probe.c: $!\n";
     print $out "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t s);\n",
@@ -87,11 +95,33 @@ my $leaks = 1;
 
 sub _look_for_leaks
 {
-    my ($build) = @_;
-    my $probe = "$build/logs/fuzz-probe";
+    my ($build, $job) = @_;
+    my $probe = _probe($build, $job);
 
     $leaks = 0 == system("ASAN_OPTIONS=detect_leaks=1 '$probe' -runs=9 >/dev/null 2>&1") ? 1 : 0;
     print STDERR "# leaks cannot be looked for on this machine\n" if !$leaks;
+}
+
+# Folders and files of a job.  In corpus, libFuzzer leaves the inputs that reached something new.
+sub corpus
+{
+    my ($build, $job) = @_;
+
+    return "$build/fuzz-corpus/$job->{program}.$job->{link}";
+}
+
+sub _segments
+{
+    my ($build, $job) = @_;
+
+    return "$build/fuzz-shm/$job->{program}.$job->{link}";
+}
+
+sub _suppressions
+{
+    my ($build, $job) = @_;
+
+    return Ept::Build::job_file($build, $job, 'supp');
 }
 
 # A job's environment: the process is its own launcher; ob1 as the base and no patching of mmap, as
@@ -103,10 +133,10 @@ sub environment
 
     return ('env', "FUZZ_LINK=$job->{link}", 'OMPI_MCA_pml=epml', 'OMPI_MCA_pml_epml_base=ob1',
             'OMPI_MCA_memory=^patcher', 'OMPI_MCA_opal_signal=', 'UCX_HANDLE_ERRORS=none',
-            "OMPI_MCA_btl_sm_backing_directory=$build/fuzz-shm",
+            'OMPI_MCA_btl_sm_backing_directory=' . _segments($build, $job),
             "ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=32:print_legend=0"
                 . ':external_symbolizer_path=/usr/bin/addr2line',
-            "LSAN_OPTIONS=suppressions=$build/lsan.supp:print_suppressions=0");
+            'LSAN_OPTIONS=suppressions=' . _suppressions($build, $job) . ':print_suppressions=0');
 }
 
 # How the names of files with inputs that have failed begin.
@@ -125,7 +155,7 @@ sub command
     return (environment($build, $job), program($build, $job),
             "-runs=$job->{runs}", "-seed=$job->{seed}", '-len_control=0', '-max_len=512',
             '-timeout=20', '-print_final_stats=1',
-            '-artifact_prefix=' . found_prefix($build, $job), "$build/fuzz-corpus",
+            '-artifact_prefix=' . found_prefix($build, $job), corpus($build, $job),
             "$job->{top}/test/fuzz/corpus/$job->{program}",
             grep { /^-\w+=/ } split ' ', $ENV{EPT_ARGS} // ''); # others are for the MPI tests
 }
@@ -142,11 +172,14 @@ sub prepare
 {
     my ($build, $job) = @_;
 
-    _look_for_leaks($build);
-    remove_tree("$build/fuzz-corpus", "$build/fuzz-shm");
-    make_path("$build/fuzz-corpus", "$build/fuzz-shm");
+    my @folders = (corpus($build, $job), _segments($build, $job));
+    my $file = _suppressions($build, $job);
+
+    _look_for_leaks($build, $job);
+    remove_tree(@folders);
+    make_path(@folders);
     unlink glob found_prefix($build, $job) . '*';
-    open my $out, '>', "$build/lsan.supp" or die "$build/lsan.supp: $!\n";
+    open my $out, '>', $file or die "$file: $!\n";
     print $out $SUPPRESSIONS;
     close $out;
 }

@@ -16,7 +16,6 @@ package Ept::Runner;
 use strict;
 use warnings;
 
-use File::Path qw(make_path);
 use POSIX qw(:sys_wait_h);
 use TAP::Formatter::Console;
 use TAP::Parser;
@@ -37,24 +36,17 @@ sub _load
     return (split ' ', Ept::Build::read_file('/proc/loadavg'))[0] // '?';
 }
 
-sub _output
-{
-    my ($folder, $job, $which) = @_;
-
-    return "$folder/" . ($job->{name} =~ s{/}{,}gr) . ".$which";
-}
-
 sub _start
 {
-    my ($build, $folder, $job) = @_;
+    my ($build, $job) = @_;
     my %run = (job => $job, start => time, load => _load());
 
     my $pid = fork // die "fork: $!\n";
     if (0 == $pid) {
         $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP);
         open STDIN, '<', '/dev/null';
-        open STDOUT, '>', _output($folder, $job, 'out') or die "$folder: $!\n";
-        open STDERR, '>', _output($folder, $job, 'err') or die "$folder: $!\n";
+        open STDOUT, '>', Ept::Build::job_file($build, $job, 'out') or die "$job->{name}: $!\n";
+        open STDERR, '>', Ept::Build::job_file($build, $job, 'err') or die "$job->{name}: $!\n";
         my $status = eval { Ept::Job::run($build, $job) };
         print STDERR "# $@" if !defined $status;
         STDOUT->flush;
@@ -75,17 +67,17 @@ sub _cpu_of_children
 # unfinished.
 sub _wait_for_one
 {
-    my ($folder) = @_;
+    my ($build) = @_;
     my $before = _cpu_of_children();
     my $pid = wait;
     my $run = delete $running{$pid} // die "a process that is no job's has ended\n";
     my ($status, $job) = ($?, $run->{job});
-    my $out = Ept::Build::read_file(_output($folder, $job, 'out'));
+    my $out = Ept::Build::read_file(Ept::Build::job_file($build, $job, 'out'));
 
     $run->{seconds} = time - $run->{start};
     $run->{cpu} = _cpu_of_children() - $before;
     $run->{load} .= ' to ' . _load();
-    $run->{errors} = Ept::Build::read_file(_output($folder, $job, 'err'));
+    $run->{errors} = Ept::Build::read_file(Ept::Build::job_file($build, $job, 'err'));
     # An empty text is no TAP to the parser.
     $run->{parser} = TAP::Parser->new({ tap => '' eq $out ? "\n" : $out });
     $run->{parser}->run;
@@ -126,19 +118,19 @@ sub _end_all_on_signals
 # Run jobs, so many at a time.  Those that must have the machine alone come last.
 sub _run_all
 {
-    my ($build, $folder, $at_a_time, $verbose, @jobs) = @_;
+    my ($build, $at_a_time, $verbose, @jobs) = @_;
     my @alone = grep { $_->{alone} } @jobs;
     my @waiting = grep { !$_->{alone} } @jobs;
     my @runs;
 
     while (@waiting || %running) {
-        _start($build, $folder, shift @waiting) while @waiting && $at_a_time > keys %running;
-        push @runs, _wait_for_one($folder);
+        _start($build, shift @waiting) while @waiting && $at_a_time > keys %running;
+        push @runs, _wait_for_one($build);
         _show($runs[-1], $verbose);
     }
     for my $job (@alone) {
-        _start($build, $folder, $job);
-        push @runs, _wait_for_one($folder);
+        _start($build, $job);
+        push @runs, _wait_for_one($build);
         _show($runs[-1], $verbose);
     }
     return @runs;
@@ -147,10 +139,10 @@ sub _run_all
 # The job's second run takes the place of the first.  Returns what is to be said of both.
 sub _run_again
 {
-    my ($build, $folder, $verbose, $first) = @_;
+    my ($build, $verbose, $first) = @_;
 
-    _start($build, $folder, $first->{job});
-    my $second = _wait_for_one($folder);
+    _start($build, $first->{job});
+    my $second = _wait_for_one($build);
     _show($second, $verbose);
     my ($why) = $first->{errors} =~ /^# \Q$first->{job}{name}\E: (.*)$/m;
     my @words = ("$first->{job}{name}: " . ($why // 'did not come to its end'));
@@ -173,21 +165,18 @@ sub _formatter
 sub run
 {
     my ($build, $jobs, $options) = @_;
-    my $folder = "$build/logs/jobs";
     my $aggregate = TAP::Parser::Aggregator->new;
     my (@unsteady, $unsteady);
 
     local $| = 1;
-    make_path($folder);
     _end_all_on_signals();
     $aggregate->start;
-    my @runs = _run_all($build, $folder, $options->{jobs} // Ept::Build::cores(), $options->{verbose},
-                        @$jobs);
+    my @runs = _run_all($build, $options->{jobs} // Ept::Build::cores(), $options->{verbose}, @$jobs);
     for my $run (@runs) {
         my $first = $run;
 
         if ($run->{unfinished}) {
-            ($run, my @words) = _run_again($build, $folder, $options->{verbose}, $first);
+            ($run, my @words) = _run_again($build, $options->{verbose}, $first);
             push @unsteady, join "\n", @words;
         }
         $aggregate->add($run->{job}{name}, $run->{parser});

@@ -67,6 +67,21 @@ sub build
     return Ept::Build::make_logged($command, $log);
 }
 
+# Where the processes of a job write their reports: to this, with a process's number behind it.
+sub _log
+{
+    my ($build, $job) = @_;
+
+    return Ept::Build::job_file($build, $job, 'tsan');
+}
+
+sub _suppressions
+{
+    my ($build, $job) = @_;
+
+    return Ept::Build::job_file($build, $job, 'supp');
+}
+
 # Environment and command of a job: ob1 as the base, because Open MPI's hooks into mmap, which UCX
 # wants, and ThreadSanitizer's do not go together; no randomized addresses, which PMIx's shared memory
 # and ThreadSanitizer's own need each for themselves.
@@ -78,18 +93,19 @@ sub command
     return ('env', 'PMIX_MCA_gds=hash',
             'TSAN_OPTIONS=' . join(':', 'ignore_noninstrumented_modules=1', 'history_size=7',
                                    'report_thread_leaks=0', 'report_signal_unsafe=0',
-                                   "suppressions=$build/tsan.supp",
-                                   "log_path=$build/logs/tsan-log"),
+                                   'suppressions=' . _suppressions($build, $job),
+                                   'log_path=' . _log($build, $job)),
             'setarch', '-R', prefix($build) . '/bin/epmpirun', @launch,
             qw(--mca pml_epml_base ob1 --mca memory ^patcher), @program);
 }
 
 sub prepare
 {
-    my ($build) = @_;
+    my ($build, $job) = @_;
+    my $file = _suppressions($build, $job);
 
-    unlink glob "$build/logs/tsan-log.*";
-    open my $out, '>', "$build/tsan.supp" or die "$build/tsan.supp: $!\n";
+    unlink glob _log($build, $job) . '.*';
+    open my $out, '>', $file or die "$file: $!\n";
     print $out $SUPPRESSIONS;
     close $out;
 }
@@ -97,10 +113,10 @@ sub prepare
 # The reports of a run, without the suppressed ones.
 sub reports
 {
-    my ($build) = @_;
+    my ($build, $job) = @_;
     my @reports;
 
-    for my $log (sort glob "$build/logs/tsan-log.*") {
+    for my $log (sort glob _log($build, $job) . '.*') {
         open my $in, '<', $log or next;
         local $/;
         my $text = <$in>;
