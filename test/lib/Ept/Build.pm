@@ -76,7 +76,7 @@ sub mpi_builds
 {
     my ($job) = @_;
 
-    return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python)$/;
+    return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python|mutation)$/;
     return () if $job->{tbb} && !has_tbb();
     return () if $job->{program} =~ $FORTRAN && !has_fortran();
     return ([$job->{interface}, $job->{program}]) if $job->{interface};

@@ -132,6 +132,7 @@ sub command_of
         if 'model' eq $kind;
     return ("$job->{top}/bench/$job->{program}", '--tap') if 'perf' eq $kind;
     return Ept::Fuzz::command($build, $job) if 'fuzz' eq $kind;
+    return ('mutate', $job->{mutation}{file}) if 'mutation' eq $kind;
     return (launch('mpirun', $job), program($build, 'plain', $job)) if 'plain' eq $kind;
     return (launch('mpirun', $job), program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {

@@ -19,6 +19,7 @@ use Ept::Build;
 use Ept::Checkers;
 use Ept::Command qw(missing);
 use Ept::Kinds;
+use Ept::Mutations;
 use Ept::Session qw(end_command_on_signals);
 use Ept::Verdict;
 
@@ -40,6 +41,7 @@ my %KINDS = (
     tsan => \&Ept::Checkers::run_tsan,
     fuzz => \&Ept::Checkers::run_fuzz,
     valgrind => \&Ept::Checkers::run_valgrind,
+    mutation => \&Ept::Mutations::run,
 );
 
 # Status of a job that has failed, and of which nothing is known but that it did not come to its end.

@@ -17,13 +17,13 @@ use warnings;
 
 use Ept::LibraryTable;
 use Ept::MpichTests;
+use Ept::Mutations;
 
 # MPICH's own tests, folder by folder; what is in them is their runner's business.
 sub mpich_jobs
 {
     my ($top, $options) = @_;
 
-    return () if $options->{quick};
     my @folders = map { [$_, ''] } @Ept::MpichTests::FOLDERS;
     push @folders, map { [$_, '--longer'] } sort keys %Ept::MpichTests::LONGER if $options->{long};
     return map { {
@@ -41,7 +41,7 @@ sub library_jobs
 {
     my ($top, $options) = @_;
 
-    return () if $options->{quick} || '6' eq ($ENV{EP_OMPI} // '');
+    return () if '6' eq ($ENV{EP_OMPI} // '');
     my @libraries = map { [$_, ''] } @Ept::LibraryTable::NAMES;
     push @libraries, map { [$_, '--longer'] } @Ept::LibraryTable::NAMES if $options->{long};
     return map { {
@@ -74,10 +74,9 @@ sub perf_jobs
 # Random messages off the network: how many, and from which seed on; --test-args wins.
 sub fuzz_jobs
 {
-    my ($top, $options) = @_;
+    my ($top) = @_;
     my @targets = ([epml => 60_000], [epml => 30_000, 'node'], [epofi => 500_000]);
 
-    return () if $options->{quick};
     return map { my ($target, $runs, $link) = @$_; {
         name => join('/', 'fuzz', $target, $link // ()),
         kind => 'fuzz',
@@ -101,7 +100,6 @@ sub install_jobs
     my %long = (clang => 2400, debian => 1200, no_fortran => 600, tree => 7200); # seconds
     my @jobs;
 
-    return () if $options->{quick};
     for my $source (sort glob "$top/test/install/*.t") {
         my ($program) = $source =~ m{([^/]+)\.t$};
 
@@ -162,6 +160,35 @@ sub unit_jobs
         };
     }
     return @jobs;
+}
+
+# Changes of the sources that tests must notice: one at a time, as they share a copy of the project.
+sub mutation_jobs
+{
+    my ($top, $options) = @_;
+
+    return () if !$options->{long};
+    return map { {
+        name => "mutations/$_->{name}",
+        kind => 'mutation',
+        top => $top,
+        program => $_->{name},
+        mutation => $_,
+        args => '',
+        alone => 1,
+        timeout => 600,
+    } } Ept::Mutations::all($top);
+}
+
+# All of them; of --quick, unit tests and counts.
+sub all
+{
+    my ($top, $options) = @_;
+    my @jobs = (unit_jobs($top, $options), perf_jobs($top));
+
+    return @jobs if $options->{quick};
+    return (install_jobs($top, $options), mpich_jobs($top, $options), library_jobs($top, $options),
+            fuzz_jobs($top), mutation_jobs($top, $options), @jobs);
 }
 
 1;

@@ -154,14 +154,7 @@ sub _run_again
     return ($second, @words);
 }
 
-sub _formatter
-{
-    my ($verbose) = @_;
-
-    return TAP::Formatter::Console->new({ verbosity => $verbose ? 1 : 0 });
-}
-
-# Options: jobs (at a time), verbose, temp (the folder where times are kept).  Returns the exit status.
+# Options: jobs (at a time), verbose, temp (the folder where times are kept).  Returns { jobs, failed, seconds }.
 sub run
 {
     my ($build, $jobs, $options) = @_;
@@ -194,8 +187,9 @@ sub run
         $parser->run;
         $aggregate->add('unsteady jobs', $parser);
     }
-    _formatter($options->{verbose})->summary($aggregate);
-    return $aggregate->all_passed ? 0 : 1;
+    TAP::Formatter::Console->new({ verbosity => $options->{verbose} ? 1 : 0 })->summary($aggregate);
+    return { jobs => scalar @runs, failed => scalar(grep { $_->has_problems } $aggregate->parsers),
+             seconds => $aggregate->elapsed->real };
 }
 
 1;
