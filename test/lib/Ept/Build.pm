@@ -413,8 +413,12 @@ sub build
             $jobs = [grep { 'tsan' ne $_->{kind} } @$jobs];
         }
     }
-    if (grep { 'fuzz' eq $_->{kind} } @$jobs) {
+    if (grep { $_->{guided} } @$jobs) {
         my $problem = Ept::Fuzz::build($top, $build, cores());
+        print STDERR "# fuzzers: $problem\n" if defined $problem;
+    }
+    if (my ($job) = grep { 'fuzz' eq $_->{kind} && !$_->{guided} } @$jobs) {
+        my $problem = Ept::Fuzz::build_replay($build, $job->{tree}, cores());
         print STDERR "# fuzzers: $problem\n" if defined $problem;
     }
     for my $job (@$jobs) {
@@ -448,7 +452,14 @@ sub job_file
 {
     my ($build, $job, $what) = @_;
 
-    return "$build/logs/" . ($job->{name} =~ tr{/:}{..}r) . ".$what";
+    return "$build/logs/" . job_name($job) . ".$what";
+}
+
+sub job_name
+{
+    my ($job) = @_;
+
+    return $job->{name} =~ tr{/:}{..}r;
 }
 
 # Run a shell command that builds something.  Returns undef, or what is wrong.

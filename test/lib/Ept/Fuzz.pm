@@ -7,8 +7,9 @@
 #
 # $HEADER$
 #
-# The fuzzers of what comes off the network (test/fuzz): a build of our library and components with
-# clang, AddressSanitizer and libFuzzer's instrumentation, loaded into the stock Open MPI.
+# The fuzzers of what comes off the network (test/fuzz).  By default they replay the corpus, and random
+# changes of it, with the usual build.  Guided ones (--long) are a build of our library and components
+# with clang, AddressSanitizer and libFuzzer's instrumentation, loaded into the stock Open MPI.
 
 package Ept::Fuzz;
 
@@ -83,10 +84,22 @@ sub build
     return Ept::Build::make_logged($command, $log);
 }
 
+# Build those that replay, in a tree where configure and make have run.  Returns an error message, or
+# undef.
+sub build_replay
+{
+    my ($build, $tree, $cores) = @_;
+
+    return 'no build tree (see --tree)' if !-d $tree;
+    return Ept::Build::make_logged("make -s -C '$tree/test' -j $cores fuzz/replay_epml fuzz/replay_epofi",
+                                   "$build/logs/replay-build");
+}
+
 sub program
 {
     my ($build, $job) = @_;
 
+    return "$job->{tree}/test/fuzz/" . $job->{program} =~ s/^fuzz/replay/r if !$job->{guided};
     return "$build/fuzz-build/test/fuzz/$job->{program}";
 }
 
@@ -107,14 +120,14 @@ sub corpus
 {
     my ($build, $job) = @_;
 
-    return "$build/fuzz-corpus/$job->{program}.$job->{link}";
+    return "$build/fuzz-corpus/" . Ept::Build::job_name($job);
 }
 
 sub _segments
 {
     my ($build, $job) = @_;
 
-    return "$build/fuzz-shm/$job->{program}.$job->{link}";
+    return "$build/fuzz-shm/" . Ept::Build::job_name($job);
 }
 
 sub _suppressions
@@ -144,7 +157,7 @@ sub found_prefix
 {
     my ($build, $job) = @_;
 
-    return "$build/logs/$job->{program}.$job->{link}-";
+    return Ept::Build::job_file($build, $job, 'input-');
 }
 
 # The corpus of the project is read, a folder in front of it is written.
@@ -175,7 +188,7 @@ sub prepare
     my @folders = (corpus($build, $job), _segments($build, $job));
     my $file = _suppressions($build, $job);
 
-    _look_for_leaks($build, $job);
+    _look_for_leaks($build, $job) if $job->{guided};
     remove_tree(@folders);
     make_path(@folders);
     unlink glob found_prefix($build, $job) . '*';

@@ -71,23 +71,26 @@ sub perf_jobs
     });
 }
 
-# Random messages off the network: how many, and from which seed on; --test-args wins.
+# Random messages off the network: how many inputs are changed at random, how many are guided by
+# coverage (--long), and from which seed on; --test-args wins.
 sub fuzz_jobs
 {
-    my ($top) = @_;
-    my @targets = ([epml => 60_000], [epml => 30_000, 'node'], [epofi => 500_000]);
+    my ($top, $options) = @_;
+    my @targets = ([epml => 30_000, 60_000], [epml => 8_000, 30_000, 'node'],
+                   [epofi => 500_000, 500_000]);
 
-    return map { my ($target, $runs, $link) = @$_; {
-        name => join('/', 'fuzz', $target, $link // ()),
+    return map { my ($target, $replayed, $guided, $link) = @$_; map { my $is_guided = $_; {
+        name => join('/', 'fuzz', $target, $link // ()) . ($is_guided ? ':guided' : ''),
         kind => 'fuzz',
         top => $top,
         program => "fuzz_$target",
         link => $link // 'net',
-        runs => $runs,
+        guided => $is_guided,
+        runs => $is_guided ? $guided : $replayed,
         seed => 1,
         args => '',
         timeout => 300,
-    } } @targets;
+    } } 0, $options->{long} ? 1 : () } @targets;
 }
 
 # The models of the protocols between threads, test/model.
@@ -188,7 +191,7 @@ sub all
 
     return @jobs if $options->{quick};
     return (install_jobs($top, $options), mpich_jobs($top, $options), library_jobs($top, $options),
-            fuzz_jobs($top), mutation_jobs($top, $options), @jobs);
+            fuzz_jobs($top, $options), mutation_jobs($top, $options), @jobs);
 }
 
 1;
