@@ -124,7 +124,7 @@ void ept_case(struct ept *t, const char *name, ept_case_fn_t fn);
 
 /**
  * Like ept_case, for a case in which stock Open MPI is known to be wrong: in a plain run its
- * failures make the TAP line a "TODO", which prove does not count. Endpoints get no mercy.
+ * failures make the TAP line a "TODO", which the runner does not count. Endpoints get no mercy.
  */
 void ept_case_stock_defect(struct ept *t, const char *name, ept_case_fn_t fn, const char *defect);
 

@@ -10,7 +10,7 @@
 # What runs where: the jobs made from the tables of the MPI tests, lib/Ept/Table/*.pm.  What else
 # there is to run is in Jobs.pm.
 #
-# A job is a hash: name (what prove shows and --only matches), kind (how lib/Ept/Job.pm runs it),
+# A job is a hash: name (what is printed and --only matches), kind (how lib/Ept/Job.pm runs it),
 # program, np (processes), ep (endpoints per process; 0: plain ranks), provider, args, timeout (s).
 
 package Ept::Matrix;
@@ -37,7 +37,7 @@ use Ept::Table::Static;
 #   args    further arguments (a string)
 #   variant part of the name, to tell two entries of a program apart
 #   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
-#   timeout seconds of one run (default 120; twice that from 32 ranks on)
+#   timeout seconds of CPU time of one run (default 120; twice that from 32 ranks on)
 #   kind    see lib/Ept/Job.pm (default "mpi")
 #   folder  of kind "python": where the program is (default "examples")
 #   plain   0: nothing to see without endpoints
