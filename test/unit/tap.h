@@ -15,7 +15,8 @@
  * and one file only, so that a unit test is built by one compiler command.
  *
  *   --seed N     seed of everything random; else EPT_SEED, else 1
- *   --timeout S  seconds until the program gives up; else EPT_TIMEOUT, else the test's own value
+ *   --timeout S  seconds of CPU time until the program gives up, and ten times as many of the clock,
+ *                for what sleeps; else EPT_TIMEOUT, else the test's own value
  */
 
 #ifndef EP_TEST_UNIT_TAP_H
@@ -32,6 +33,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 /** Under a sanitizer everything is several times slower; tests do less then. */
@@ -85,12 +87,18 @@ static inline uint64_t tap_option(int argc, char **argv, const char *name, const
     return NULL == value ? fallback : strtoull(value, NULL, 0);
 }
 
-/** A time-out on the clock, by hand; the runner has one of its own, which counts CPU time. */
-static inline void tap_alarm(unsigned int seconds)
+/** The calling process gives up after so many seconds of CPU time of all its threads, whatever else
+ * the machine does, or after ten times as many of the clock.  Not inherited by a child.  The runner
+ * counts CPU time itself, and tells by SIGALRM when it is over. */
+static inline void tap_limit(unsigned int cpu_s)
 {
-    if (NULL == getenv("EPT_LINGER")) {
-        alarm(seconds);
+    const struct itimerval cpu_time = {.it_value = {.tv_sec = (time_t) cpu_s}};
+
+    if (NULL != getenv("EPT_LINGER")) {
+        return;
     }
+    (void) setitimer(ITIMER_PROF, &cpu_time, NULL);
+    (void) alarm(10 * cpu_s);
 }
 
 /** First thing in main. */
@@ -103,13 +111,14 @@ static inline void tap_begin(int argc, char **argv, const char *name, unsigned i
     timeout_s = (unsigned int) tap_option(argc, argv, "--timeout", "EPT_TIMEOUT", timeout_s);
     printf("# %s: --seed %llu\n", name, (unsigned long long) tap.seed);
     sigaction(SIGALRM, &action, NULL);
-    tap_alarm(timeout_s);
+    sigaction(SIGPROF, &action, NULL);
+    tap_limit(timeout_s);
 }
 
 /** Last thing in main.  @return the exit status */
 static inline int tap_end(void)
 {
-    alarm(0);
+    tap_limit(0);
     printf("1..%d\n", tap.cases);
     return 0 == tap.failed_cases ? 0 : 1;
 }

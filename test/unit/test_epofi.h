@@ -60,7 +60,7 @@ typedef struct side_t {
 
 static const char *provider = "tcp";
 static const char *interface = "lo";
-static unsigned int seconds_per_case = 60;
+static unsigned int seconds_per_case = 60; /**< of CPU time */
 
 static inline void on_receive(mca_btl_base_module_t *btl,
                               const mca_btl_base_receive_descriptor_t *message)
@@ -274,7 +274,7 @@ static inline pid_t pair_fork(case_fn_t run, const pair_t *pair, int close_a, in
     if (0 == pid) {
         close(close_a);
         close(close_b);
-        tap_alarm(seconds_per_case);
+        tap_limit(seconds_per_case);
         component_start();
         run(pair);
         component_stop();
@@ -293,7 +293,7 @@ static inline void run_pair(const char *name, case_fn_t run)
     int status;
 
     tap_case("%s %s: %s", provider, interface, name);
-    tap_alarm(seconds_per_case + 10);
+    tap_limit(seconds_per_case + 10);
     if (0 != pipe(a) || 0 != pipe(b)) {
         TAP_CHECK(false, "pipe");
         tap_case_done();
@@ -328,7 +328,7 @@ static inline void run_single(const char *name, case_fn_t run)
     pid_t pid;
 
     tap_case("%s %s: %s", provider, interface, name);
-    tap_alarm(seconds_per_case + 10);
+    tap_limit(seconds_per_case + 10);
     fflush(NULL);
     pid = pair_fork(run, &(pair_t){0, -1, -1}, -1, -1);
     (void) waitpid(pid, &status, 0);

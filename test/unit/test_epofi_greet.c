@@ -366,7 +366,6 @@ static void case_forgotten(const pair_t *pair)
     mca_btl_epofi_greeting_t greeting;
     side_t side = {0};
     int listener, fd = -1, fillers[2];
-    uint64_t start_ns;
 
     (void) pair;
     side_open(&side);
@@ -381,8 +380,7 @@ static void case_forgotten(const pair_t *pair)
     TAP_CHECK(NULL == mca_btl_epofi_pair_find(module_of(&side), address.id)->endpoint,
               "it is still known");
     (void) fcntl(listener, F_SETFL, O_NONBLOCK);
-    start_ns = mca_btl_epofi_now();
-    while (0 > fd && mca_btl_epofi_now() - start_ns < UINT64_C(4000000000)) {
+    while (0 > fd) {
         (void) side_progress(&side);
         fd = accept(listener, NULL, NULL);
         for (int i = 0; i < 2 && 0 <= fd; ++i) {

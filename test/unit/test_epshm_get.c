@@ -18,6 +18,24 @@
 
 #include "test_epshm_node.h"
 
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+#include <sys/syscall.h>
+
+/** By which a proof becomes old: the test's, as it may lose its core for longer. */
+static uint64_t coarse_ms = 1000000;
+
+/** In front of libc's. */
+int clock_gettime(clockid_t clock, struct timespec *now_p)
+{
+    if (CLOCK_MONOTONIC_COARSE != clock) {
+        return (int) syscall(SYS_clock_gettime, clock, now_p);
+    }
+    now_p->tv_sec = (time_t) (coarse_ms / 1000);
+    now_p->tv_nsec = (long) (coarse_ms % 1000 * 1000000);
+    return 0;
+}
+
 /* ---- one copy -------------------------------------------------------------------------------- */
 
 static mca_smsc_endpoint_t copy_endpoint;
@@ -129,7 +147,7 @@ static void check_gets(side_t *side)
             read_from = OF_PEER;
             TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
             read_from = OF_ANOTHER;
-            usleep(700000);
+            coarse_ms += 700;
         }
         memset(target, 0, sizeof(target));
         TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));

@@ -124,9 +124,7 @@ static void end_of_receiver(const pair_t *pair, bool killed)
         meet(pair);
     }
     /* The kernel may be still at ending the process when it has closed its socket. */
-    for (const double closed = now(CLOCK_MONOTONIC);
-         OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8))
-         && now(CLOCK_MONOTONIC) - closed < 30;) {
+    while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8))) {
         if (0 == ++tries % 1000) {
             sched_yield();
         }

@@ -267,7 +267,7 @@ static inline pid_t start(case_fn_t run, int rank, const int fds[2])
 
     if (0 == pid) {
         close(fds[1 - rank]);
-        alarm(60);
+        tap_limit(60);
         component_start(rank);
         run(&pair);
         component_stop();

@@ -398,7 +398,7 @@ static int child_enters(bool no_files)
         const struct rlimit none = {0, 0};
         const char *why;
 
-        alarm(20);
+        tap_limit(20);
         check_good();
         if (no_files ? 0 != setrlimit(RLIMIT_NOFILE, &none)
                      : 0 != prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0)) {
