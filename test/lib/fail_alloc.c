@@ -20,6 +20,7 @@
  *   void ept_fail_alloc_sized(size_t size)    calls for so many bytes alone; 0: any
  *   void ept_fail_alloc(long n)     the n-th call from now on fails, once; 0: none
  *   int ept_fail_alloc_done(void)   has it failed?  No more does after this
+ *   long ept_fail_alloc_count(void) calls of all threads that have failed
  *
  * The program finds the functions with dlsym.
  */
@@ -48,6 +49,7 @@ static struct {
 static int range_count;
 static const char *only; /**< NULL: all of ours */
 
+static _Atomic long failed;
 static __thread long left;
 static __thread size_t sized;
 static __thread bool done;
@@ -101,6 +103,11 @@ EXPORT int ept_fail_alloc_done(void)
     return done;
 }
 
+EXPORT long ept_fail_alloc_count(void)
+{
+    return failed;
+}
+
 static bool fails(const void *caller, size_t size)
 {
     if (0 == left || (0 != sized && size != sized)) {
@@ -110,6 +117,7 @@ static bool fails(const void *caller, size_t size)
         if (ranges[i].begin <= (uintptr_t) caller && (uintptr_t) caller < ranges[i].end
             && (0 > left || 0 == --left)) {
             done = true;
+            ++failed;
             errno = ENOMEM;
             return true;
         }

@@ -110,7 +110,6 @@ int main(int argc, char **argv)
     pthread_t threads[NUM_EP];
     int provided;
 
-    alarm(110);
     for (int i = 1; i < argc - 1; ++i) {
         if (0 == strcmp(argv[i], "--way")) {
             way = argv[i + 1];

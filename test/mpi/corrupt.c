@@ -41,6 +41,7 @@
 #include <unistd.h>
 
 #include "../../opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
+#include "word.h"
 
 enum { TAG = 1, NEVER = 2, LARGE = 1 << 20 };
 
@@ -215,21 +216,26 @@ static void *endpoint(void *context)
         if (!is("first")) {
             hear(comm, 0);
         } else {
-            (void) usleep(300000); /* they are read */
+            word_await("read");
         }
         if (is("back")) {
             say(comm, 0);
         }
         corrupt();
+        if (is("back")) {
+            word_say("corrupted");
+        }
     } else if (0 == rank) {
         for (int i = 0; i < 40; ++i) {
             hear(comm, 2);
         }
         if (!is("first")) {
             say(comm, 2);
+        } else {
+            word_say("read");
         }
         if (is("head") || is("back")) {
-            (void) usleep(1000000); /* or it would say again how far it is, or read on */
+            word_await("corrupted"); /* or it would say again how far it is, or read on */
         }
     }
     if (2 == rank && is("head")) {
@@ -239,6 +245,7 @@ static void *endpoint(void *context)
             rc = MPI_Send(buffer, 8, MPI_CHAR, 0, TAG, comm);
         }
         EXPECT(MPI_ERR_PROC_FAILED, rc);
+        word_say("corrupted");
     }
     if (0 == rank % 2) {
         expect_lost(comm, 2 - rank, buffer);
@@ -315,7 +322,6 @@ int main(int argc, char **argv)
     pthread_t threads[2];
     int provided, rank, all = 0;
 
-    alarm(100);
     for (int i = 1; i < argc - 1; ++i) {
         how = 0 == strcmp(argv[i], "--how") ? argv[i + 1] : how;
         seed = 0 == strcmp(argv[i], "--seed") ? strtoull(argv[i + 1], NULL, 0) : seed;

@@ -30,7 +30,6 @@ int main(int argc, char **argv)
 {
     int provided;
 
-    alarm(110);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 #if defined(HAVE_EP)
     MPI_Comm comm = MPI_COMM_NULL;

@@ -49,10 +49,10 @@
 #include "death.h"
 
 #include "test/door/epdoor.h"
+#include "word.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -300,24 +300,9 @@ static int way_late(survivor_t *s)
     return rc;
 }
 
-/** A word between two processes, past MPI: the folder is the job's own. */
-static void word(const char *of, bool wait)
-{
-    const char *folder = getenv("TMPDIR");
-    char name[4096];
-
-    (void) snprintf(name, sizeof(name), "%s/%s", NULL == folder ? "/tmp" : folder, of);
-    if (!wait) {
-        (void) close(open(name, O_CREAT | O_WRONLY, 0600));
-    }
-    while (wait && 0 != access(name, F_OK)) {
-        (void) usleep(1000); /* the alarm ends this */
-    }
-}
-
 /** The second process has left a collective, and freed its endpoint, when the first one comes to
- * it, who offers it something large.  It is in MPI, and goes nowhere before the first one is
- * through. */
+ * it, who offers it something large.  It is in MPI_Finalize, and goes nowhere before the first one is
+ * through: if it has gone, that was what has ended the collective. */
 static int way_offer(survivor_t *s)
 {
     int rc;
@@ -325,15 +310,15 @@ static int way_offer(survivor_t *s)
     if (1 == s->rank) {
         rc = MPI_Barrier(s->comm);
         MPI_Comm_free(&s->comm);
-        word("freed", false);
+        word_say("freed");
         return rc;
     }
     if (s->is_partner) {
         (void) pause();
     }
-    word("freed", true);
+    word_await("freed");
     rc = MPI_Bcast(s->buffer, LARGE, MPI_CHAR, 0, s->comm);
-    return rc;
+    return word_is_said("finalized") ? MPI_ERR_OTHER : rc;
 }
 
 /** Nothing at all: nobody has noticed anything when the death finds it in MPI_Finalize. */
@@ -488,15 +473,10 @@ static void leave_child(void)
 /** One of two moments of process 0. */
 static void at_end(bool ended)
 {
-    char name[4096];
-    int fd;
-
-    (void) snprintf(name, sizeof(name), "%s/ended", getenv("TMPDIR"));
-    if (ended && 0 == process && 0 <= (fd = open(name, O_CREAT | O_WRONLY, 0600))) {
-        (void) close(fd);
-    }
-    while (!ended && 1 == process && 0 != access(name, F_OK)) {
-        (void) usleep(1000); /* the alarm ends this */
+    if (ended && 0 == process) {
+        word_say("ended");
+    } else if (!ended && 1 == process) {
+        word_await("ended");
     }
 }
 
@@ -504,18 +484,13 @@ static void at_end(bool ended)
  * Not by MPI; the folder is the job's own. */
 static void await_the_others(void)
 {
-    const char *folder = getenv("TMPDIR");
-    char name[4096];
+    char word[32];
 
+    (void) snprintf(word, sizeof(word), "through.%d", process);
+    word_say(word);
     for (int i = 0; i < processes - 1; ++i) {
-        (void) snprintf(name, sizeof(name), "%s/through.%d", NULL == folder ? "/tmp" : folder,
-                        0 == i ? process : (process + i) % (processes - 1));
-        if (0 == i) {
-            (void) close(open(name, O_CREAT | O_WRONLY, 0600));
-        }
-        while (0 != access(name, F_OK)) {
-            (void) usleep(1000); /* the alarm ends this */
-        }
+        (void) snprintf(word, sizeof(word), "through.%d", i);
+        word_await(word);
     }
 }
 
@@ -525,7 +500,6 @@ int main(int argc, char **argv)
     pthread_t threads[MOST_EP];
     int provided;
 
-    alarm(110);
     arguments(argc, argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
@@ -567,6 +541,8 @@ int main(int argc, char **argv)
     MPI_Finalize();
     if (0 == strcmp(end, "apart")) {
         at_end(true);
+    } else if (1 == process) {
+        word_say("finalized");
     }
     printf("process %d: ended\n", process);
     return 0;

@@ -45,7 +45,6 @@ int main(int argc, char **argv)
     int provided, rank, rc, class = MPI_SUCCESS, right, both = 0;
     MPI_Comm comm;
 
-    alarm(60);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -138,7 +138,6 @@ static int fault_main(int argc, char **argv, const struct fault_case *faults, si
     const char *how = "";
     int provided, all = 0, chosen = -1;
 
-    alarm(170);
     for (int i = 1; i < argc - 1; ++i) {
         how = 0 == strcmp(argv[i], "--how") ? argv[i + 1] : how;
     }

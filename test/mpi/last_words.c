@@ -29,6 +29,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "word.h"
+
 enum { MANY = 1000, ONE = 500, OWED = 100, EARLY = 1, GO = 2, LAST = 3 };
 
 /** Everybody sends something, and when the receiver is not in MPI one of them sends once more: many
@@ -58,7 +60,8 @@ static void die_unanswered(MPI_Comm comm)
     for (int i = 0; i < OWED; ++i) {
         MPI_Issend(&byte, 1, MPI_CHAR, 0, LAST, comm, &requests[i]);
     }
-    (void) sleep(2);
+    word_say("sent");
+    word_await("looked");
     (void) kill(getpid(), SIGKILL);
 }
 
@@ -76,7 +79,7 @@ static void owe(MPI_Comm comm)
     }
     MPI_Recv(&bytes[0], 1, MPI_CHAR, 1, EARLY, comm, MPI_STATUS_IGNORE);
     MPI_Send("g", 1, MPI_CHAR, 1, GO, comm);
-    (void) sleep(1); /* all is there */
+    word_await("sent"); /* all is there */
     fail_alloc(-1);
     for (int turn = 0; turn < 10; ++turn) {
         for (int i = 0, flag; i < OWED; ++i) {
@@ -84,6 +87,7 @@ static void owe(MPI_Comm comm)
             early += 9 == turn && flag;
         }
     }
+    word_say("looked");
     for (int i = 0; i < OWED; ++i) {
         rc = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         good += MPI_SUCCESS == rc && 'x' == bytes[i];
@@ -102,7 +106,6 @@ int main(int argc, char **argv)
     MPI_Comm comms[MANY];
     char byte = 'x';
 
-    alarm(25);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (0 == strcmp("owed", argv[argc - 1])) {

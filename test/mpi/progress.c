@@ -142,22 +142,17 @@ static void case_blocked(MPI_Comm comm, struct ept *t)
 static const int away_bytes[] = {0, 8, 3000, 20000, 200000, 2000000};
 enum { NUM_AWAY = 6 };
 
-/* Send, leave MPI until the receiver says that the message is there (or fifty seconds), and come
- * back. */
+/* Send, leave MPI until the receiver says that the message is there, and come back. */
 static void send_and_leave(MPI_Comm comm, struct ept *t, int to, int bytes)
 {
     struct ept_buffer out = ept_buffer((size_t) bytes, 1);
     MPI_Request request;
-    double give_up;
-    int came = 0;
-
     ept_fill(out.data, 0, out.size, (uint64_t) t->proc);
     EPT_OK(t, MPI_Isend(out.data, bytes, MPI_BYTE, to, TAG_DATA, comm, &request));
-    for (give_up = ept_time() + 50; 0 == came && ept_time() < give_up; usleep(500)) {
-        came = atomic_load(&arrived[t->proc]);
+    ept_phase(t, "out of MPI until %d bytes have arrived", bytes);
+    while (0 == atomic_load(&arrived[t->proc])) {
+        usleep(500);
     }
-    came = atomic_load(&arrived[t->proc]); /* if it was this thread that came late */
-    EPT_CHECK(t, 1 == came, "%d bytes did not arrive while their sender was out of MPI", bytes);
     EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
     ept_buffer_free(&out);
 }

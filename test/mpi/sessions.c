@@ -86,7 +86,6 @@ int main(int argc, char **argv)
     int failed = 0, written;
     FILE *out;
 
-    alarm(110);
     for (int i = 1; i < argc - 1; ++i) {
         if (0 == strcmp(argv[i], "--pml")) {
             value = argv[i + 1];

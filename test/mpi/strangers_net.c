@@ -362,7 +362,6 @@ int main(int argc, char **argv)
     pid_t pid = -1, own = getpid(), pids[PROCESSES];
     int provided, only = -1;
 
-    alarm(100);
     for (int i = 1; i < argc - 1; ++i) {
         only = 0 == strcmp(argv[i], "--attack") ? atoi(argv[i + 1]) : only;
     }

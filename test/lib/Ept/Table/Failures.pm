@@ -25,8 +25,9 @@ my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], later => ['2x2/node'],
              recv => ['2x2']);
 
-# The transport may know of a death before the launcher, whose words are to be seen.
-my $PATIENT = 'pml_epml_launcher_wait 20000';
+# The transport may know of a death before the launcher, whose words are to be seen, however long that
+# takes.
+my $PATIENT = 'pml_epml_launcher_wait 3600000';
 
 # An endpoint that is lost, and two that are to each other, as the users of both are told.
 my $PEER = 'cannot be reached.*Peer: +rank [01] on host ';
@@ -160,8 +161,8 @@ our @ENTRIES = (
     # What a survivor offers to one that has left and freed its endpoint is given back.
     { program => 'death', variant => 'offer', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, within => 7000,
-      args => '--how offer --end finalize', status => 0, timeout => 60, later => 0,
-      mca => 'pml_epml_ask 300 pml_epml_finalize_wait 9000', says => 'process 1: ended',
+      args => '--how offer --end finalize', status => 0, later => 0,
+      mca => 'pml_epml_ask 300 pml_epml_finalize_wait 60000', says => 'process 1: ended',
       never => 'written after' },
     # Its children live on, which does not keep it alive for others.
     (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
