@@ -48,6 +48,8 @@ enum {
 /* ---- libmpi's progress, counted ------------------------------------------------------------- */
 
 static _Thread_local long progressed;
+static _Thread_local bool is_peer;
+static atomic_long peer_looks; /* of a peer that must answer */
 
 int opal_progress(void);
 int opal_progress(void)
@@ -60,6 +62,9 @@ int opal_progress(void)
         atomic_store(&original, function);
     }
     ++progressed;
+    if (is_peer) {
+        atomic_fetch_add(&peer_looks, 1);
+    }
     return ((int (*)(void)) function)();
 }
 
@@ -93,6 +98,7 @@ try {
     int value[2], sum[2];
     MPI_Comm dup[2];
     atomic_bool begun; /**< the peer has sent what it can send without an answer */
+    atomic_bool ended; /**< it has all that it waits for */
     atomic_bool stop;
 };
 
@@ -182,9 +188,21 @@ static void *be_peer(void *arg)
     MPI_Request request;
 
     begin(y, PEER, &request);
+    is_peer = true;
     atomic_store(&y->begun, true);
     EPT_OK(y->t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    atomic_store(&y->ended, true);
     return NULL;
+}
+
+/** The peer's turn: until it waits for us again, or for nothing more. */
+static void await_peer(struct try *y)
+{
+    const long before = atomic_load(&peer_looks);
+
+    while (2 > atomic_load(&peer_looks) - before && !atomic_load(&y->ended)) {
+        sched_yield();
+    }
 }
 
 static void *flood(void *arg)
@@ -256,7 +274,7 @@ static int count_calls(struct try *y, call_t call, trouble_t trouble, MPI_Reques
             send_and_post(y);
         }
         if (OP_IDUP == y->op) {
-            usleep(200); /* the peer's turn */
+            await_peer(y);
         }
         if (test_once(y->t, call, request)) {
             return calls;

@@ -19,25 +19,31 @@
  * memory of that receive: as soon as its first byte comes it sends the few bytes, or creates an
  * endpoint, and then its last byte must not have come.  The last rank sends the large message.
  *
+ * Whoever has its core: rank 0 goes no further than to its next look at the process before the few
+ * bytes have been sent.
+ *
  * Guards: pml_epml_registry.c, pml_epml_turn.c
  */
 
+#define _GNU_SOURCE /* RTLD_NEXT */
+
 #include "ept.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
 enum { WAITS, COMPUTES, WATCHES, RANKS_MIN = 4, TAG_SMALL = 1, TAG_LARGE = 2 };
 
-/* On a machine with other work a thread may lose its core for as long as the copy takes.  One good
- * try is not enough: between processes the large message comes in fragments now and then, to see
- * whether that is faster, and nobody waits for those. */
-enum { TRIES = 8, ENOUGH = 5 };
+/* Between processes the large message comes in fragments now and then, to see whether that is
+ * faster. */
+enum { TRIES = 3 };
 
 /** Of the process that rank 0 to 2 live in. */
 static unsigned char *memory;
 static size_t memory_size;
 static atomic_bool over; /**< rank 1 may be in MPI again */
+static atomic_bool sent; /**< the few bytes */
 static atomic_int in_time;
 
 typedef enum way_t { SMALL, CREATION, WITH_GAPS, WAYS } way_t;
@@ -45,7 +51,7 @@ typedef enum way_t { SMALL, CREATION, WITH_GAPS, WAYS } way_t;
 /** A character and a double: 9 bytes of data in 16, so that slices end within elements. */
 enum { DATA = 9, EXTENT = 16 };
 
-static const size_t bytes_of[] = {64u << 20, 64u << 20, DATA *(2u << 20)};
+static const size_t bytes_of[] = {16u << 20, 16u << 20, DATA *(1u << 20)};
 
 static void make_type(struct ept *t, MPI_Datatype *type)
 {
@@ -83,11 +89,35 @@ static unsigned char load(const unsigned char *byte)
     return __atomic_load_n(byte, __ATOMIC_RELAXED);
 }
 
+/* ---- libmpi's progress, in which a thread that waits helps ---------------------------------- */
+
+static _Thread_local bool is_stepped;
+
+int opal_progress(void);
+int opal_progress(void)
+{
+    static _Atomic(void *) original;
+    void *function = atomic_load(&original);
+
+    if (NULL == function) {
+        function = dlsym(RTLD_NEXT, "opal_progress");
+        atomic_store(&original, function);
+    }
+    while (is_stepped && 0 != load(&memory[0]) && !atomic_load(&sent)) {
+        usleep(100);
+    }
+    return ((int (*)(void)) function)();
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
 static void wait_for_few(MPI_Comm comm, struct ept *t)
 {
     int value = 0;
 
+    is_stepped = true;
     EPT_OK(t, MPI_Recv(&value, 1, MPI_INT, WATCHES, TAG_SMALL, comm, MPI_STATUS_IGNORE));
+    is_stepped = false;
     EPT_EQ(t, 77, value);
     if (0 == load(&memory[memory_size - 1])) {
         atomic_fetch_add(&in_time, 1);
@@ -136,6 +166,7 @@ static void watch(MPI_Comm comm, struct ept *t, way_t way)
         }
     }
     EPT_OK(t, MPI_Send(&value, 1, MPI_INT, WAITS, TAG_SMALL, comm));
+    atomic_store(&sent, true);
     if (MPI_COMM_NULL != created) {
         EPT_OK(t, MPI_Comm_free(&created));
     }
@@ -165,6 +196,7 @@ static int run(MPI_Comm comm, struct ept *t, way_t way)
 
     if (0 == t->local) {
         atomic_store(&over, false);
+        atomic_store(&sent, false);
         atomic_store(&in_time, 0);
     }
     EPT_OK(t, MPI_Barrier(comm));
@@ -192,14 +224,14 @@ static int run(MPI_Comm comm, struct ept *t, way_t way)
 static void run_way(MPI_Comm comm, struct ept *t, way_t way)
 {
     const int wanted = CREATION == way ? 2 : 1;
-    int good = 0, tries = 0;
 
-    for (; tries < TRIES && good < ENOUGH; ++tries) {
-        ept_phase(t, "try %d", tries);
-        good += wanted == run(comm, t, way);
+    for (int try = 0; try < TRIES; ++try) {
+        int came;
+
+        ept_phase(t, "try %d", try);
+        came = run(comm, t, way);
+        EPT_CHECK(t, wanted == came, "try %d: somebody waited for a copy of another's", try);
     }
-    EPT_CHECK(t, ENOUGH == good, "in %d of %d tries somebody waited for a copy of another's",
-              tries - good, tries);
 }
 
 static void case_small(MPI_Comm comm, struct ept *t)
