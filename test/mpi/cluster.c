@@ -120,7 +120,7 @@ static void case_link(MPI_Comm comm, struct ept *t)
     while (0 < left) {
         exchange(comm, t, round++);
         /* Rank 0 is where the switch can be heard: some rounds more once the link is back. */
-        if (0 == t->rank && (NULL == folder || 0 == stat(path, &stat_of) || 2000 < round)) {
+        if (0 == t->rank && (NULL == folder || 0 == stat(path, &stat_of))) {
             --left;
         }
         EPT_OK(t, MPI_Bcast(&left, 1, MPI_INT, 0, comm));
@@ -131,13 +131,15 @@ static void case_link(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** A message that cannot get there, for longer than it takes to say so. */
+/** A message that cannot get there: rank 0 has looked often enough once more time has gone than it
+ * takes to say so (a second), and ends the job. */
 static void case_torn(MPI_Comm comm, struct ept *t)
 {
+    enum { LATE_LOOKS = 1000 };
     const double start = ept_time();
     MPI_Request request = MPI_REQUEST_NULL;
     char bytes[8] = "";
-    int flag;
+    int flag, looks = 0;
 
     if (0 == t->rank) {
         EPT_OK(t, MPI_Issend(bytes, sizeof(bytes), MPI_CHAR, 1, TAG, comm, &request));
@@ -145,8 +147,9 @@ static void case_torn(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Irecv(bytes, sizeof(bytes), MPI_CHAR, 0, TAG, comm, &request));
     }
     do {
+        looks += 2 < ept_time() - start;
         EPT_OK(t, MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
-    } while (!flag && ept_time() - start < (0 == t->rank ? 3 : 60));
+    } while (!flag && (0 != t->rank || LATE_LOOKS > looks));
     printf("%s\n", flag ? "still here: it got there" : "in vain");
     (void) fflush(stdout);
     (void) MPI_Abort(comm, 3);
@@ -171,22 +174,20 @@ static int close_connections(void)
     return closed;
 }
 
-/** Ordinary communicators lose their connections while all live: their PML hears of it. */
+/** Ordinary communicators lose their connections while all live: their PML hears of it, and ends the
+ * job. */
 static void case_closed(MPI_Comm comm, struct ept *t)
 {
-    const double start = ept_time();
     int flag;
 
+    (void) comm;
     if (1 == t->rank) {
         printf("%d connections closed\n", close_connections());
         (void) fflush(stdout);
     }
-    do {
+    for (;;) {
         EPT_OK(t, MPI_Iprobe(0, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
-    } while (ept_time() - start < 10);
-    printf("still here\n");
-    (void) fflush(stdout);
-    (void) MPI_Abort(comm, 3);
+    }
 }
 
 int test_rank(MPI_Comm comm, struct ept *t)

@@ -27,8 +27,10 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 static int (*cut)(const char *event, int count, const char *action, int address);
 
@@ -172,14 +174,14 @@ static void creation(void)
     }
 }
 
-/** Nothing is under way, and both see that the connection has ended. */
+/** Nothing is under way, and both see that the connection has ended before either sends. */
 static void idle(void)
 {
-    int flag;
+    char none;
 
-    for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
-        TRY(MPI_Iprobe(1 - rank, NEVER, comm, &flag, MPI_STATUS_IGNORE));
-    }
+    look_at(1 - rank);
+    MPI_Sendrecv(NULL, 0, MPI_CHAR, 1 - rank, NEVER, &none, 0, MPI_CHAR, 1 - rank, NEVER,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     eager();
 }
 
@@ -222,13 +224,10 @@ static void judge(void)
 /** For test/failure-table. */
 static void tell_time(double start)
 {
-    const double took = MPI_Wtime() - start;
-
-    CHECK(LATE > took, "it took %.1f s", took);
     if (2 > rank) {
         printf("# rank %d: %s after %d ms\n", rank,
                MPI_SUCCESS == first_error ? "MPI_SUCCESS" : "MPI_ERR_PROC_FAILED",
-               (int) (1e3 * took));
+               (int) (1e3 * (MPI_Wtime() - start)));
     }
 }
 
@@ -335,16 +334,14 @@ static void leave_part(bool early)
     const int ranks[3] = {0, 2, 1};
     MPI_Comm side = MPI_COMM_NULL;
     MPI_Group all, some;
-    int rc, flag;
+    int rc;
 
     MPI_Comm_group(comm, &all);
     MPI_Group_incl(all, 0 == rank ? 1 : 2, ranks + (0 < rank), &some);
     is_late = 2 == rank && !early;
     if (2 == rank && early) {
         await_rank_1();
-        for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
-            EXPECT(MPI_SUCCESS, MPI_Iprobe(1, NEVER, comm, &flag, MPI_STATUS_IGNORE));
-        }
+        look_at(1);
     }
     rc = MPI_Comm_create(comm, some, &side);
     MPI_Group_free(&some);
@@ -378,6 +375,19 @@ static void left_early(void)
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
+
+static atomic_int not_accepted; /**< times that there was no descriptor for a connection */
+
+/** In front of libc's. */
+int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
+{
+    const int accepted = (int) syscall(SYS_accept4, fd, address, size, flags);
+
+    if (-1 == accepted && EMFILE == errno) {
+        atomic_fetch_add(&not_accepted, 1);
+    }
+    return accepted;
+}
 
 /** Use up all descriptors.  @return the limit that there was */
 static rlim_t use_up(void)
@@ -414,7 +424,7 @@ static void no_files(int who, bool recover)
 
     if (who == rank) {
         limit = use_up();
-        for (double stop = MPI_Wtime() + 0.7; recover && 1 == rank && MPI_Wtime() < stop;) {
+        while (recover && 0 == atomic_load(&not_accepted)) {
             TRY(MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE));
         }
         if (recover) {
@@ -456,6 +466,24 @@ static void files_back(void)
     no_files(1, true);
 }
 
+/** How many of them have ended? */
+static int closed(struct pollfd fds[], int count)
+{
+    int found = 0;
+
+    for (int i = 0; i < count; ++i) {
+        char byte;
+
+        if (1 == poll(&fds[i], 1, 0)) {
+            const ssize_t got = recv(fds[i].fd, &byte, 1, MSG_DONTWAIT);
+
+            CHECK(0 >= got, "something was said on a silent connection");
+            ++found;
+        }
+    }
+    return found;
+}
+
 /** Connections on which nobody talks, or greets and no more, end. */
 static void silent(void)
 {
@@ -463,8 +491,7 @@ static void silent(void)
     struct pollfd fds[COUNT] = {0};
     struct sockaddr_storage peer;
     int (*peer_of)(int, struct sockaddr_storage *);
-    int open = 0, flag;
-    char byte;
+    int over = 0;
 
     *(void **) &peer_of = dlsym(RTLD_DEFAULT, "ept_peer");
     if (0 == rank && 0 < peer_of(1, &peer)) {
@@ -476,14 +503,22 @@ static void silent(void)
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    for (double stop = MPI_Wtime() + 4; 2 > rank && MPI_Wtime() < stop;) {
-        EXPECT(MPI_SUCCESS, MPI_Iprobe(1 - rank, NEVER, comm, &flag, MPI_STATUS_IGNORE));
+    while (2 > rank && !over) {
+        look_at(1 - rank);
+        if (1 == rank) {
+            MPI_Iprobe(0, NEVER, MPI_COMM_WORLD, &over, MPI_STATUS_IGNORE);
+        } else {
+            over = COUNT == closed(fds, COUNT);
+        }
+    }
+    if (1 == rank) {
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (0 == rank) {
+        MPI_Send(NULL, 0, MPI_CHAR, 1, NEVER, MPI_COMM_WORLD);
     }
     for (int i = 0; 0 == rank && i < COUNT; ++i) {
-        open += 1 != poll(&fds[i], 1, 0) || 0 < recv(fds[i].fd, &byte, 1, MSG_DONTWAIT);
         close(fds[i].fd);
     }
-    CHECK(0 == open, "%d silent connections of %d are open", open, COUNT);
     talk(1, 20);
 }
 

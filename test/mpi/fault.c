@@ -22,6 +22,8 @@
 
 #include "fault.h"
 
+#include <limits.h>
+
 /* ---- the provider has no room for long ------------------------------------------------------- */
 
 static void again(const char *what)
@@ -39,7 +41,7 @@ static void again(const char *what)
         }
         recv_checked(1, 8, 9);
         took = MPI_Wtime() - start;
-        CHECK(2.9 < took && LATE > took, "%.1f s, which is less than 3, or much more", took);
+        CHECK(2.9 < took, "%.1f s, which is less than 3", took);
     } else if (1 == rank) {
         if (0 == strcmp(what, "read")) {
             send_checked(0, LARGE, 3);
@@ -167,18 +169,6 @@ static void fetched(void)
     talk(1, 20);
 }
 
-/** Look for what must not come, so long, or until the order has been carried out. */
-static void probe_for(double seconds, bool until_done)
-{
-    for (double stop = MPI_Wtime() + seconds;
-         MPI_Wtime() < stop && (!until_done || 0 < fault("left", 0, 0, 0));) {
-        int flag;
-
-        EXPECT(MPI_SUCCESS, MPI_Iprobe(1, NEVER, comm, &flag, MPI_STATUS_IGNORE));
-        CHECK(!flag, "a message that was lost");
-    }
-}
-
 /** More receives fail than there are buffers: they are posted again, and others go on (main).
  * Their messages are lost, which the numbers of those that follow tell. */
 static void received(void)
@@ -200,9 +190,10 @@ static void received(void)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == rank) {
-        probe_for(LATE, true);
-        CHECK(0 == fault("left", 0, 0, 0), "not all messages have come");
-        probe_for(0.5, false);
+        while (0 < fault("left", 0, 0, 0)) {
+            look_at(1);
+        }
+        look_at(1);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (2 > rank) {
@@ -232,7 +223,7 @@ static void cq_recovers(void)
 static void broken(const char *what)
 {
     if (0 == rank) {
-        fault(what, 0, EIO, 60000);
+        fault(what, INT_MAX, EIO, 0);
         expect_lost(1);
         expect_lost(2);
     }
@@ -260,7 +251,7 @@ static void broken_before(void)
     comm = alone;
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == rank) {
-        fault("cq", 0, EIO, 60000);
+        fault("cq", INT_MAX, EIO, 0);
         for (double stop = MPI_Wtime() + 4; MPI_Wtime() < stop;) {
             MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE);
         }
@@ -294,26 +285,19 @@ static void on_reset(int signal)
 static void reset(void)
 {
     MPI_Request requests[PIECES];
-    double start;
     int taker = (int) getpid();
 
     (void) signal(SIGUSR1, on_reset);
     MPI_Bcast(&taker, 1, MPI_INT, 1, MPI_COMM_WORLD);
     if (0 == rank) {
-        int flag;
-
         for (int i = 0; i < PIECES; ++i) {
             MPI_Isend(buffer, PIECE, MPI_CHAR, 1, 2, comm, &requests[i]);
         }
-        for (double stop = MPI_Wtime() + 0.3; MPI_Wtime() < stop;) {
-            MPI_Iprobe(2, NEVER, comm, &flag, MPI_STATUS_IGNORE);
-        }
+        look_at(2);
         CHECK(0 < fault("reset", 1, 0, 0), "there is no connection to reset");
         (void) kill((pid_t) taker, SIGUSR1);
-        /* Those that were buffered are done, the others fail: neither may take long. */
-        start = MPI_Wtime();
+        /* Those that were buffered are done, the others fail. */
         (void) MPI_Waitall(PIECES, requests, MPI_STATUSES_IGNORE);
-        CHECK(LATE > MPI_Wtime() - start, "the sends do not end");
         expect_lost(1);
     } else if (1 == rank) {
         int rc, got = 0;

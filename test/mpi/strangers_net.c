@@ -48,7 +48,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSES = 2, LARGE = 300000, HEARS_MS = 150, PATIENCE_MS = 8000 };
+enum { PROCESSES = 2, LARGE = 300000 };
+
+/** What a connection is given: as long as it takes, or hardly any time. */
+enum { TO_ITS_END = -1, BRIEFLY = 2 /**< ms */ };
 
 /* ---- the intruder ---------------------------------------------------------------------------- */
 
@@ -128,7 +131,7 @@ static void say(int fd, const void *bytes, size_t size)
     (void) !send(fd, bytes, size, MSG_NOSIGNAL);
 }
 
-/** Count what is said, until it ends, and close it. */
+/** Count what is said, until it ends or for so many ms, and close it. */
 static void hear(int fd, int ms)
 {
     struct pollfd readable = {.fd = fd, .events = POLLIN};
@@ -157,7 +160,7 @@ static void place(void)
         int fd = dial(i);
 
         handshake(fd, ports[1 - i]);
-        hear(fd, 2 * HEARS_MS);
+        hear(fd, TO_ITS_END);
     }
 }
 
@@ -175,7 +178,7 @@ static void behind(void)
 
         handshake(fd, (uint16_t) (kind + 1));
         say(fd, &header, sizeof(header));
-        hear(fd, HEARS_MS);
+        hear(fd, TO_ITS_END);
     }
 }
 
@@ -203,7 +206,7 @@ static void random_bytes(void)
         bytes[0] = 3; /* the right version, and a kind that there is */
         bytes[1] %= 8;
         say(fd, bytes, sizeof(bytes));
-        hear(fd, 2);
+        hear(fd, BRIEFLY);
     }
     result.open = 0; /* they were not given the time */
 }
@@ -222,7 +225,7 @@ static void greetings(void)
         noise(greeting.nonce, i < 2 ? 0 : sizeof(greeting.nonce) + sizeof(greeting.proof));
         say(fd, &greeting, sizeof(greeting));
         handshake(fd, ports[(i + 1) % PROCESSES]);
-        hear(fd, HEARS_MS);
+        hear(fd, TO_ITS_END);
         fd = dial(i % PROCESSES);
         say(fd, &greeting, (size_t) i);
         close(fd);
@@ -242,7 +245,7 @@ static void silence(void)
         }
     }
     for (int i = 0; i < COUNT; ++i) {
-        hear(fds[i], 0 == result.open ? PATIENCE_MS : 0);
+        hear(fds[i], TO_ITS_END);
     }
 }
 

@@ -224,7 +224,9 @@ our @ENTRIES = (
               quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,
               args => "--how $how", says => $says, preload => 'fault_fabric',
               mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
-                  . 'btl_epofi_descriptor_wait 1000 btl_epofi_silence 1 '
+                  . ($how =~ /^files_/ ? 'btl_epofi_descriptor_wait '
+                        . ($how eq 'files_back' ? 3600000 : 1000) . ' ' : '')
+                  . ($how eq 'silent' ? 'btl_epofi_silence 1 ' : '')
                   # Without greetings a connection takes another one's place.
                   . 'btl_epofi_greeting ' . ($how =~ /^second/ ? 0 : 1) } }
         # Nothing can be lost.
