@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char file_name[] = "/tmp/hdf5_threads.h5";
+static char file_name[64]; /* of the job */
 
 typedef int (*part_fn_t)(MPI_Comm comm, const char *name);
 
@@ -57,7 +57,7 @@ static int run(void *const copies[], MPI_Comm comm)
 int main(int argc, char *argv[])
 {
     const char *library = 2 < argc ? argv[2] : "libhdf5_openmpi.so.310";
-    int threads = 3 < argc ? atoi(argv[3]) : 2, processes, provided, wrong = 0;
+    int threads = 3 < argc ? atoi(argv[3]) : 2, processes, process, provided, wrong = 0;
 
     if (2 > argc || 1 > threads) {
         fprintf(stderr, "usage: hdf5_threads PART.so [LIBRARY [THREADS]]\n");
@@ -65,6 +65,11 @@ int main(int argc, char *argv[])
     }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    if (0 == process) {
+        snprintf(file_name, sizeof(file_name), "/tmp/hdf5_threads-%ld.h5", (long) getpid());
+    }
+    MPI_Bcast(file_name, sizeof(file_name), MPI_CHAR, 0, MPI_COMM_WORLD);
 
     MPI_Comm *ep = malloc((size_t) threads * sizeof(*ep));
     void *(*copies)[2] = malloc((size_t) threads * sizeof(*copies));
