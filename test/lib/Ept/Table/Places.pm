@@ -47,10 +47,11 @@ our @ENTRIES = (
            +{ program => 'coll_layout', variant => $name, cluster => 'one', quick => [], plain => 0,
               configs => ['7x2/node'], longer => ['6x2/node'], args => "--form $form" } }
         [0, 'cluster'], [1, 'cluster_nonblocking'], [2, 'cluster_persistent']),
+    # (Questions of processes that are waited for long would be counted, too.)
     { program => 'coll_nodes', variant => 'hosts', hosts => 1, quick => [], plain => 0,
-      configs => [qw(4x2/node 5x2/node)] },
+      configs => [qw(4x2/node 5x2/node)], mca => 'pml_epml_ask 0' },
     { program => 'coll_nodes', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
-      configs => ['7x2/node'] },
+      configs => ['7x2/node'], mca => 'pml_epml_ask 0' },
     { program => 'coll_order', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
       configs => ['7x2/node'] },
 
