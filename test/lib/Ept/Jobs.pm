@@ -15,6 +15,7 @@ package Ept::Jobs;
 use strict;
 use warnings;
 
+use Ept::Build;
 use Ept::LibraryTable;
 use Ept::MpichTests;
 use Ept::Mutations;
@@ -25,7 +26,7 @@ sub mpich_jobs
     my ($top, $options) = @_;
 
     my @folders = map { [$_, ''] } @Ept::MpichTests::FOLDERS;
-    push @folders, map { [$_, '--longer'] } sort keys %Ept::MpichTests::LONGER if $options->{long};
+    push @folders, map { [$_, '--longer'] } @Ept::MpichTests::FOLDERS if $options->{long};
     return map { {
         name => "mpich/$_->[0]" . ($_->[1] ? ':long' : ''),
         kind => 'mpich',
@@ -120,17 +121,28 @@ sub install_jobs
     return @jobs;
 }
 
-# Standalone unit tests: every test/unit/test_*.c, as it is and under the sanitizers, and (long) for
-# another machine; the models; test/self/*.t.
+# How a unit test is compiled by default: with ThreadSanitizer if it has threads, otherwise with
+# AddressSanitizer and UBSan.  With --long, or by its name, in each way, and for another machine.
+sub _flavours
+{
+    my ($top, $program, $options) = @_;
+
+    return qw(plain tsan asan aarch64) if $options->{long};
+    return ('plain') if $options->{smoke} || Ept::Build::needs_tree($top, $program);
+    my @files = ("$top/test/unit/$program.c", glob "$top/test/unit/" . $program =~ s/^(test_[^_]*_[^_]*).*/$1/r . '.h');
+    my $text = join '', map { Ept::Build::read_file($_) } @files;
+    return $text =~ /\bpthread_create\b/ ? 'tsan' : 'asan';
+}
+
+# Standalone unit tests: every test/unit/test_*.c; the models; test/self/*.t.
 sub unit_jobs
 {
     my ($top, $options) = @_;
     my @jobs;
-    my $long = $options->{long} || @{ $options->{names} // [] };
 
     for my $source (sort glob "$top/test/unit/test_*.c") {
         my ($program) = $source =~ m{([^/]+)\.c$};
-        for my $flavour (qw(plain tsan asan), $long ? 'aarch64' : ()) {
+        for my $flavour (_flavours($top, $program, $options)) {
             push @jobs, {
                 name => "unit/$program/$flavour",
                 kind => 'unit',

@@ -27,8 +27,8 @@ use Ept::Table::Places;
 use Ept::Table::Static;
 
 # Configurations are "processes x endpoints per process". With more than one process a configuration
-# runs once per way between them: libfabric's providers tcp and shm, and "node", the shared memory of
-# btl/epshm.  "2x4/tcp" names one only.
+# runs once per way between them: libfabric's provider tcp, and "node", the shared memory of btl/epshm;
+# with --long also libfabric's shm, another provider for the same btl/epofi.  "2x4/tcp" names one only.
 #
 # One entry per program and purpose:
 #   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
@@ -98,7 +98,8 @@ sub _jobs_of_config
 {
     my ($entry, $config, $options) = @_;
     my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
-    my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : qw(tcp shm node)) : (undef);
+    my @ways = ('tcp', $options->{long} ? 'shm' : (), 'node');
+    my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : @ways) : (undef);
     my $kind = $entry->{kind} // 'mpi';
     my $folder = $entry->{folder} // 'examples';
     my $name = ($kind =~ /^(?:example|python)$/ && 'examples' eq $folder ? 'example/' : '')
@@ -145,13 +146,21 @@ sub _jobs_of_config
     return @jobs;
 }
 
+# Does it run only if it is named, or with --long?  Checkers do: they take builds of their own, or long.
+sub _is_long
+{
+    my ($entry) = @_;
+
+    return $entry->{long} || ($entry->{kind} // '') =~ /^(?:tsan|valgrind)$/;
+}
+
 # Endpoints under epml.
 sub endpoint_jobs
 {
     my ($options) = @_;
     my @jobs;
 
-    for my $entry (grep { $options->{long} || !$_->{long} } @TABLE) {
+    for my $entry (grep { $options->{long} || !_is_long($_) } @TABLE) {
         push @jobs, map { _jobs_of_config($entry, $_, $options) } _configs_of($entry, $options);
     }
     return @jobs;

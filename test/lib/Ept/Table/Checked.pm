@@ -22,7 +22,7 @@ my %TSAN = (comm_ops => [qw(2x2/tcp 2x2/node)], p2p_requests => [qw(2x2/tcp 2x2/
             part_requests => ['2x2/node']);
 
 our @ENTRIES = (
-    # Data races of ours.
+    # Data races of ours; all with --long=checkers, as they take a build of their own.
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', quick => [], plain => 0,
               configs => ['1x4', @{ $TSAN{$_} // [] }],
               longer => ['2x2/tcp', 'p2p_dump' eq $_ ? () : '2x2/node'], timeout => 240 } }
@@ -84,40 +84,41 @@ our @ENTRIES = (
       quick => [], args => '--case split', plain => 0, timeout => 240 },
 
     # The examples, as many threads per process as ranks; mesh_tiles has 16 in all, however spread.
-    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/tcp 2x4/node)], quick => [],
+    { program => 'hello_endpoints', kind => 'example', configs => [qw(1x4 2x4/node)], longer => ['2x4/tcp'], quick => [],
       plain => 0 },
-    { program => 'openmp_allreduce', kind => 'example', configs => [qw(1x4 2x4/tcp)], plain => 0 },
-    { program => 'ring', kind => 'example', configs => [qw(1x4 2x4/tcp)], quick => [], plain => 0 },
-    { program => 'from_processes', kind => 'example', configs => [qw(1x4 2x3/node)], quick => [],
+    { program => 'openmp_allreduce', kind => 'example', configs => ['2x4/tcp'], longer => ['1x4'], plain => 0 },
+    { program => 'ring', kind => 'example', configs => ['2x4/tcp'], longer => ['1x4'], quick => [], plain => 0 },
+    { program => 'from_processes', kind => 'example', configs => ['2x3/node'], longer => ['1x4'], quick => [],
       plain => 0 },
     { program => 'from_processes', variant => 'ob1', kind => 'example', configs => ['2x3/node'],
       quick => [], mca => 'pml ob1', plain => 0 },
-    { program => 'from_threads', kind => 'example', configs => [qw(1x4 2x3/tcp)], quick => [],
+    { program => 'from_threads', kind => 'example', configs => ['2x3/tcp'], longer => ['1x4'], quick => [],
       plain => 0 },
     { program => 'from_threads', variant => 'tags', kind => 'example', configs => ['2x3/node'],
       quick => [], args => 'tags', plain => 0 },
-    { program => 'halo_partitions', kind => 'example', configs => [qw(1x4 2x3/tcp 3x2/tcp)],
+    { program => 'halo_partitions', kind => 'example', configs => ['2x3/tcp'], longer => [qw(1x4 3x2/tcp)],
       quick => ['2x3/tcp'], plain => 0 },
-    { program => 'checkpoint', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [], plain => 0 },
-    { program => 'red_black', kind => 'example', configs => [qw(1x4 2x3/node 3x3/tcp)], quick => [],
+    { program => 'checkpoint', kind => 'example', configs => ['2x4/node'], longer => ['1x4'], quick => [], plain => 0 },
+    { program => 'red_black', kind => 'example', configs => ['3x3/tcp'], longer => [qw(1x4 2x3/node)], quick => [],
       plain => 0, env => 'OMP_WAIT_POLICY=passive' },
     (map { +{ program => 'task_graph', variant => $_, kind => 'example',
-              configs => [qw(1x4 2x6/node 3x3/tcp)], quick => [], args => $_, plain => 0 } }
+              configs => ['process' eq $_ ? '1x4' : '3x3/tcp'], longer => [qw(1x4 2x6/node 3x3/tcp)],
+              quick => [], args => $_, plain => 0 } }
         qw(process masters roles)),
-    { program => 'self_threads', kind => 'example', configs => [qw(1x4 2x3/node)], quick => [],
+    { program => 'self_threads', kind => 'example', configs => ['2x3/node'], longer => ['1x4'], quick => [],
       plain => 0 },
-    { program => 'static_hello', kind => 'example', configs => [qw(1x4 2x4/node)], quick => [],
+    { program => 'static_hello', kind => 'example', configs => ['2x4/node'], longer => ['1x4'], quick => [],
       args => '4', plain => 0 },
     { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
       quick => [], args => '1 5 2', plain => 0 },
-    { program => 'library_models', kind => 'example', configs => [qw(1x4 2x4/node)],
-      longer => ['3x4/tcp'], quick => [], args => '4', plain => 0 },
+    { program => 'library_models', kind => 'example', configs => ['2x4/node'],
+      longer => [qw(1x4 3x4/tcp)], quick => [], args => '4', plain => 0 },
     (map { +{ program => 'static_openmp', variant => $_, kind => 'example',
-              configs => [qw(1x4 2x3/node)], quick => [], args => $_, plain => 0 } }
+              configs => ['2x3/node'], longer => ['1x4'], quick => [], args => $_, plain => 0 } }
         qw(team dynamic loop)),
-    { program => 'upc_style', kind => 'example', configs => [qw(1x4 2x3/node)], quick => [],
+    { program => 'upc_style', kind => 'example', configs => ['2x3/node'], longer => ['1x4'], quick => [],
       args => '3', plain => 0 },
-    { program => 'tbb_collect', kind => 'example', configs => [qw(1x4 2x3/tcp)], quick => [],
+    { program => 'tbb_collect', kind => 'example', configs => ['2x3/tcp'], longer => ['1x4'], quick => [],
       args => '3', plain => 0, tbb => 1 },
     { program => 'static_workers', kind => 'example', configs => ['1x1'], quick => [], plain => 0,
       args => '2 3' },
@@ -127,15 +128,15 @@ our @ENTRIES = (
       launcher => '-endpoints 3', plain => 0 },
     { program => 'openmp_allreduce.f', kind => 'example', configs => ['2x4/node'], quick => [],
       plain => 0 },
-    { program => 'endpoints.py', kind => 'python', configs => [qw(1x4 2x3/tcp 2x3/node)],
+    { program => 'endpoints.py', kind => 'python', configs => ['2x3/tcp'], longer => [qw(1x4 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.
-    { program => 'objects.py', kind => 'python', folder => 'test/mpi', configs => [qw(1x3 2x2/node)],
+    { program => 'objects.py', kind => 'python', folder => 'test/mpi', configs => ['2x2/node'], longer => ['1x3'],
       quick => [], plain => 0, timeout => 60 },
     { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi',
-      configs => [qw(1x1 3x1/tcp)], quick => [], plain => 0, args => 'fast', timeout => 60 },
-    { program => 'mesh_tiles', kind => 'example', configs => [qw(1x16 2x8/node 3x5/tcp)],
-      longer => ['2x8'], quick => ['3x5/tcp'], plain => 0 },
+      configs => ['3x1/tcp'], longer => ['1x1'], quick => [], plain => 0, args => 'fast', timeout => 60 },
+    { program => 'mesh_tiles', kind => 'example', configs => ['3x5/tcp'],
+      longer => [qw(1x16 2x8)], quick => ['3x5/tcp'], plain => 0 },
 );
 
 1;

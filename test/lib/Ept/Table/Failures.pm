@@ -36,9 +36,9 @@ my $BOTH_SIDES = '(?=.*Peer: +rank 0 on host )(?=.*Peer: +rank 1 on host ).*cann
 
 our @ENTRIES = (
     # Errors that end the run, or are about a run without epml.
-    { program => 'create_fatal', kind => 'fatal', configs => [qw(1x0 2x0)], plain => 0,
+    { program => 'create_fatal', kind => 'fatal', configs => ['2x0'], longer => ['1x0'], plain => 0,
       quick => ['2x0'], says => 'MPIX_Comm_create_endpoints.*MPI_ERR_ARG' },
-    { program => 'comm_abort', kind => 'fatal', configs => [qw(1x3 2x3/tcp 2x3/node)], plain => 0,
+    { program => 'comm_abort', kind => 'fatal', configs => ['2x3/tcp'], longer => [qw(1x3 2x3/node)], plain => 0,
       quick => ['2x3/tcp'], args => '--way abort', status => 42,
       says => 'MPI_ABORT was invoked on rank 1 in communicator .*Errorcode: 42' },
     { program => 'comm_abort', variant => 'fatal', kind => 'fatal', configs => ['2x3/tcp'],
@@ -47,8 +47,8 @@ our @ENTRIES = (
       configs => ['2x3/tcp'], quick => [], args => '--way errors_abort',
       says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
     # All ranks at once: one of them ends the job, and explains it.
-    { program => 'comm_abort', variant => 'all', kind => 'fatal', plain => 0, runs => 4,
-      configs => [qw(1x3 2x3/node)], quick => ['1x3'], args => '--way all', status => 53,
+    { program => 'comm_abort', variant => 'all', kind => 'fatal', plain => 0, runs => 2,
+      configs => ['1x3'], longer => ['2x3/node'], quick => ['1x3'], args => '--way all', status => 53,
       says => 'windows yet.*MPI_ERR_WIN', once => 'MPI_ERRORS_ARE_FATAL' },
     { program => 'comm_abort', variant => 'all_abort', kind => 'fatal', plain => 0, runs => 2,
       configs => ['1x3'], quick => [], args => '--way all_abort', status => 42,
@@ -62,17 +62,17 @@ our @ENTRIES = (
 
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
-              configs => ['2x2/tcp', 'stream' eq $_ ? qw(2x2/shm 2x2/node) : ()],
-              long => !/^(?:stream|flood)$/, quick => 'stream' eq $_ ? undef : [],
+              configs => ['2x2/tcp'], longer => [qw(2x2/shm 2x2/node)], long => 'stream' ne $_, quick => 'stream' eq $_ ? undef : [],
               args => "--how $_ --errors fatal",
               mca => $PATIENT,
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
         qw(pingpong flood stream barrier any)),
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
-              configs => ['3x2/tcp', 'barrier' eq $_ ? '3x2/shm' : (),
-                           /^(?:recv|stream|stuck|barrier|later|ring|meet|merge|door)$/ ? '3x2/node' : ()],
-              long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast)$/),
+              # What is waited for makes the difference, and in a few the way.
+              configs => [/^(?:stuck|later|meet|merge|door)$/ ? '3x2/node' : '3x2/tcp'],
+              longer => [qw(3x2/tcp 3x2/node), 'barrier' eq $_ ? '3x2/shm' : ()],
+              long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast|unmatched|ring)$/),
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
@@ -80,14 +80,14 @@ our @ENTRIES = (
            bcast later ring alltoallw inter meet merge door)),
     # The endpoints of each process share a context of the network's.
     (map { +{ program => 'death', variant => "told_${_}_contexts", kind => 'death', plain => 0,
-              configs => ['3x3/tcp'], long => !/^(?:stream|stuck)$/, quick => [],
+              configs => ['3x3/tcp'], long => 'stream' ne $_, quick => [],
               launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
               mca => "$PATIENT btl_epofi_max_contexts 1",
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv stream flood stuck barrier ring)),
     # In collectives of all kinds and forms, one process after the other: four in a run, six of 18
     # endpoints.
-    { program => 'death_coll', configs => [qw(5x2/node 5x2/tcp)], longer => ['7x2/node'],
+    { program => 'death_coll', configs => ['5x2/node'], longer => [qw(5x2/tcp 7x2/node)],
       plain => 0, quick => [], launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
     (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
@@ -109,7 +109,7 @@ our @ENTRIES = (
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } 1 .. 6),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
-      configs => [qw(3x1/tcp 3x1/node)], longer => ['3x1/shm'], quick => [],
+      configs => ['3x1/tcp'], longer => [qw(3x1/shm 3x1/node)], quick => [],
       launcher => $NOTIFY, within => 30000,
       args => '--how late --end leave', status => 0, mca => $PATIENT,
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
@@ -122,7 +122,7 @@ our @ENTRIES = (
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
-      configs => [qw(3x2/tcp 3x2/node 2x1/shm)], quick => [], launcher => $NOTIFY, within => 30000,
+      configs => [qw(3x2/tcp 2x1/shm)], longer => ['3x2/node'], quick => [], launcher => $NOTIFY, within => 30000,
       args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
       mca => $PATIENT,
       says => 'Dead: rank [12] on host', never => 'cannot be reached' },
@@ -136,7 +136,7 @@ our @ENTRIES = (
     # It leaves them alone and says nothing: they find out by themselves, each way as it does.  What
     # they wait in does not depend on that: one way each is enough for probes and wildcards.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
-              configs => $UNTOLD{$_} // [qw(2x2/tcp 2x2/node)], longer => ['2x2'], quick => [],
+              configs => $UNTOLD{$_} // ['2x2/tcp'], longer => ['2x2'], quick => [],
               launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
               says => 'Peer: +rank 1 on host', never => 'have died' } }

@@ -23,8 +23,8 @@ my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--c
 our @ENTRIES = (
     # Who is where, with more than one node.
     { program => 'comm_bridge', variant => 'hosts', hosts => 1,
-      configs => [qw(2x2/tcp 4x2/tcp 4x2/node)], quick => [], plain => 0 },
-    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)],
+      configs => ['4x2/node'], longer => [qw(2x2/tcp 4x2/tcp)], quick => [], plain => 0 },
+    { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)], long => 1,
       quick => [], plain => 0 },
     { program => 'random_traffic', variant => 'hosts', hosts => 1, configs => ['4x2/node'],
       quick => [], args => '--seed 15', plain => 0 },
@@ -34,32 +34,33 @@ our @ENTRIES = (
 
     # Likewise in the tree of a block, as where a node has more processes than a group; and late.
     (map { +{ program => $_, variant => 'hosts_fan', hosts => 'halves', configs => ['6x2/node'], quick => [],
-              plain => 0, mca => 'coll_epcoll_fan 2' } } qw(coll_layout coll_order)),
+              plain => 0, long => 'coll_order' eq $_, mca => 'coll_epcoll_fan 2' } } qw(coll_layout coll_order)),
     # So many steps that leaders meet in memory on each of the communicators.
     { program => 'coll_late', variant => 'hosts', hosts => 1, configs => ['4x2/node'], quick => [], plain => 0,
       args => '--steps 600' },
     (map { my ($form, $name) = @$_;
            +{ program => 'coll_layout', variant => "hosts_$name", hosts => 'halves', quick => [], plain => 0,
-              configs => ['4x2/node'], longer => ['8x2/node'], args => "--form $form" } }
+              configs => ['4x2/node'], longer => ['8x2/node'], long => 1, args => "--form $form" } }
         [1, 'nonblocking'], [2, 'persistent']),
     # Nodes' processes do not follow each other; and nodes have three, two and two of them.
     (map { my ($form, $name) = @$_;
            +{ program => 'coll_layout', variant => $name, cluster => 'one', quick => [], plain => 0,
-              configs => ['7x2/node'], longer => ['6x2/node'], args => "--form $form" } }
+              configs => ['7x2/node'], longer => ['6x2/node'], long => 0 != $form, args => "--form $form" } }
         [0, 'cluster'], [1, 'cluster_nonblocking'], [2, 'cluster_persistent']),
     # (Questions of processes that are waited for long would be counted, too.)
     { program => 'coll_nodes', variant => 'hosts', hosts => 1, quick => [], plain => 0,
-      configs => [qw(4x2/node 5x2/node)], mca => 'pml_epml_ask 0' },
+      configs => ['5x2/node'], longer => ['4x2/node'], mca => 'pml_epml_ask 0' },
     { program => 'coll_nodes', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
       configs => ['7x2/node'], mca => 'pml_epml_ask 0' },
-    { program => 'coll_order', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
+    { program => 'coll_order', variant => 'cluster', cluster => 'one', long => 1, plain => 0,
       configs => ['7x2/node'] },
 
     # Three nodes with two processes each: shared memory within a node, tcp between them.
     { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
       quick => [], args => '--down 600', plain => 0 },
     (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
-              quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0 } }
+              quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0,
+              long => scalar(/^(?:p2p_basic|coll_move|coll_reduce)$/) } }
         qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move coll_reduce door)),
     (map { +{ program => $_, variant => 'cluster_long', cluster => 'one', configs => ['6x2/node'],
               long => 1, plain => 0, args => /^comm_(?:inter|tree)$/ ? '--hosts 3' : '' } }
@@ -154,7 +155,7 @@ our @ENTRIES = (
       mca => 'btl_epofi_provider tcp', timeout => 60 },
 
     # More ranks than cores.
-    { program => 'oversubscribe', configs => [qw(1x16 2x16/tcp 4x16/node)],
+    { program => 'oversubscribe', configs => ['1x16'],
       longer => [qw(2x16 4x16)], quick => ['1x16'] },
     # Seconds against seconds: what else the machine does may change one of them alone.
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],

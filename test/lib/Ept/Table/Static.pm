@@ -26,17 +26,18 @@ my $SPAWN = 'PMIX_MCA_mca_base_param_files=none';
 
 our @ENTRIES = (
     # Who is there, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t MPI_Init_thread.
-    (map { my ($variant, $configs, $args) = @$_;
+    (map { my ($variant, $configs, $args, @longer) = @$_;
            +{ program => 'static_world', variant => $variant, configs => $configs, args => $args,
+              longer => \@longer,
               quick => 'counts' eq $variant ? ['3x0'] : [], plain => 0 } }
-        [same => [qw(1x0 2x0)], '--counts 3'],
+        [same => ['2x0'], '--counts 3', '1x0'],
         [counts => ['3x0'], '--counts 142'],
-        [one => [qw(1x0 2x0)], '--counts 1 --level 0'],
+        [one => ['2x0'], '--counts 1 --level 0', '1x0'],
         [multiple => ['2x0'], '--counts 2 --level 3'],
         [mixed => ['3x0'], '--how ist --counts 3'],
         [late => ['4x0'], '--how tsis --counts 2314 --level 3'],
-        [none => [qw(1x0 3x0)], '--how iti']),
-    { program => 'static_world', variant => 'dirt', configs => [qw(1x0 2x0)], quick => ['1x0'],
+        [none => ['3x0'], '--how iti', '1x0']),
+    { program => 'static_world', variant => 'dirt', configs => ['2x0'], longer => ['1x0'], quick => ['2x0'],
       plain => 0, args => '--counts 4 --dirt 1' },
     { program => 'static_world', variant => 'direct', configs => ['2x0'], quick => [], plain => 0,
       args => '--how si --counts 3', direct => 1 },
@@ -59,7 +60,7 @@ our @ENTRIES = (
     { program => 'static_errors', variant => 'unheard', configs => ['2x0'], quick => [], plain => 0,
       args => '--wrong apart --by 9', mca => $RETURN, timeout => 60,
       env => "$ASYNC OMPI_MCA_async_mpi_init=1" },
-    { program => 'static_errors', variant => 'late', configs => [qw(1x0 2x0)], quick => [],
+    { program => 'static_errors', variant => 'late', configs => ['2x0'], longer => ['1x0'], quick => [],
       plain => 0, args => '--wrong late --by 9 --how si', mca => $RETURN, timeout => 60 },
     { program => 'static_errors', variant => 'unselected', configs => ['2x0'], quick => [],
       plain => 0, args => '--wrong unselected --by 9', mca => "$RETURN pml ob1", timeout => 60,
@@ -67,19 +68,19 @@ our @ENTRIES = (
 
     { program => 'static_attach', configs => [qw(1x0 2x0)], args => '--counts 4 --level 3',
       quick => ['1x0'], plain => 0 },
-    { program => 'static_attach', variant => 'funneled', configs => [qw(1x0 2x0)], quick => [],
+    { program => 'static_attach', variant => 'funneled', configs => ['1x0'], longer => ['2x0'], quick => [],
       args => '--counts 3', plain => 0 },
     { program => 'static_attach', variant => 'tsan', kind => 'tsan', configs => ['1x0'],
       quick => [], args => '--counts 4 --level 3', plain => 0, timeout => 240 },
     { program => 'static_attach', variant => 'long', configs => ['1x0'], long => 1, plain => 0,
       args => '--counts 16 --level 3 --million 1000000 --most 50', timeout => 120 },
-    { program => 'static_orphan', configs => [qw(1x0 2x0)], args => '--counts 3', quick => ['1x0'],
+    { program => 'static_orphan', configs => ['2x0'], longer => ['1x0'], args => '--counts 3', quick => ['2x0'],
       plain => 0 },
-    { program => 'static_number', configs => [qw(1x0 2x0)], quick => ['1x0'], plain => 0,
+    { program => 'static_number', configs => ['2x0'], longer => ['1x0'], quick => ['2x0'], plain => 0,
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8' },
     { program => 'static_number', variant => 'cluster', cluster => 'one', configs => ['3x0'],
       quick => [], plain => 0, args => '--net 1' },
-    { program => 'static_attributes', configs => [qw(1x0 2x0)], args => '--counts 3', quick => ['1x0'],
+    { program => 'static_attributes', configs => ['2x0'], longer => ['1x0'], args => '--counts 3', quick => ['2x0'],
       plain => 0 },
     { program => 'static_attributes', variant => 'net', configs => ['2x0'], quick => [], plain => 0,
       args => '--counts 2 --net tcp', mca => 'btl_epshm_processes 0 btl_epofi_provider tcp' },
@@ -119,8 +120,8 @@ our @ENTRIES = (
                ['', '2x0', ''], ['_static', '2x0', '--static 1'] }
         qw(mpifh mpi f08)),
     # What other tests ask of handles, of such.
-    (map { +{ program => $_, variant => 'static', configs => [qw(1x4 2x2/node)], quick => [],
-              args => '--static 1', plain => 0 } }
+    (map { +{ program => $_, variant => 'static', configs => [/^(?:p2p_match|coll_reduce|comm_tree)$/ ? '1x4' : '2x2/node'],
+              longer => [qw(1x4 2x2/node)], quick => [], args => '--static 1', plain => 0 } }
         qw(p2p_basic p2p_match coll_move coll_reduce comm_tree comm_groups finalize)),
 );
 
