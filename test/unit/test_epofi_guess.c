@@ -46,7 +46,7 @@ static world_t begin(const char *name)
 {
     world_t world = {.set = epoll_create1(EPOLL_CLOEXEC)};
 
-    tap_case(name);
+    tap_case("%s", name);
     TAP_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, world.fd));
     mca_btl_epofi_socket_enter(world.set, 0, 0);
     for (int i = 0; i < 2; ++i) {

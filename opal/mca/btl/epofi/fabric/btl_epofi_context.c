@@ -78,6 +78,7 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     if (0 == cq_attr.size) {
         cq_attr.size = info->tx_attr->size + info->rx_attr->size;
     }
+    memset(context, 0, sizeof(*context));
     result = fi_domain(fabric->fabric, info, &context->domain, NULL);
     if (0 == result) {
         what = "address vector";
