@@ -11,7 +11,8 @@
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
 # help texts name of docs/, and what pages name of ours; every page is in the tarball, and what else
 # is easily left out there; a page is found from the first ones, and no longer than one sitting;
-# README.md's example is the one that is tested.
+# README.md's example is the one that is tested.  All of what git tracks; where there is no git, of
+# all files but what a build leaves.
 #
 # Guards: docs, README.md
 
@@ -26,24 +27,39 @@ use Test::More;
 use Ept::Build;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
-# What a build leaves, and what is not ours.
+# What a build leaves.
 my %SKIP = map { $_ => 1 } qw(.git .ep autom4te.cache bench-results build generated temp);
 # Of all other files, those that people write.
 my $TEXTS = qr{(?:\.(?:[chmt]|ac|am|in|md|pl|pm|py|sh|txt|[137]|docs)
                   |/ep|/run-\w+|-table|-instructions)$}x;
 
-my (@pages, @texts);
-find({ no_chdir => 1, wanted => sub {
-    my $name = $_ =~ s{.*/}{}r;
-    if (-d $_ && ($SKIP{$name} || -e "$_/config.status")) {
-        # A build tree; the top may be one as well.
-        $File::Find::prune = 1 if $_ ne $top;
-        return;
-    }
-    my $path = s{^\Q$top\E/}{}r;
-    push @pages, $path if $path =~ /\.md$/;
-    push @texts, $path if -f $_ && "/$path" =~ $TEXTS && $name ne 'Makefile.in';
-} }, $top);
+sub tracked_files
+{
+    return () if !-e "$top/.git";
+    # Of whoever the tree is.
+    return split /\0/, `git -c 'safe.directory=*' -C '$top' ls-files -z 2>/dev/null`;
+}
+
+sub found_files
+{
+    my @files;
+
+    find({ no_chdir => 1, wanted => sub {
+        my $name = $_ =~ s{.*/}{}r;
+        if (-d $_ && ($SKIP{$name} || -e "$_/config.status")) {
+            # A build tree; the top may be one as well.
+            $File::Find::prune = 1 if $_ ne $top;
+            return;
+        }
+        push @files, s{^\Q$top\E/}{}r if -f $_ && $name ne 'Makefile.in';
+    } }, $top);
+    return @files;
+}
+
+my @files = grep { -f "$top/$_" } tracked_files();
+@files = found_files() if !@files;
+my @pages = grep { /\.md$/ } @files;
+my @texts = grep { "/$_" =~ $TEXTS } @files;
 ok(10 < @pages, scalar(@pages) . ' pages');
 
 # A page without its code: what looks like a link there is none.  $names: but for `names`.
@@ -189,7 +205,7 @@ is(join("\n", @broken), '', 'each leads somewhere');
 
 # What make dist takes along; a folder without a Makefile.am goes as a whole.
 my %of;
-push @{ $of{ dirname($_) } }, $_ for @pages, map { s{^\Q$top\E/}{}r } glob "$top/docs/*.svg";
+push @{ $of{ dirname($_) } }, $_ for @pages, grep { m{^docs/[^/]*\.svg$} } @files;
 for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
     my $list = Ept::Build::read_file("$top/$folder/Makefile.am");
 
@@ -197,9 +213,10 @@ for my $folder (sort grep { -e "$top/$_/Makefile.am" } keys %of) {
         for map { s{.*/}{}r } @{ $of{$folder} };
 }
 # Likewise headers beside components, folders of tests, and unit tests.
-for (['', 'opal/mca/btl/', glob "$top/opal/mca/btl/*.h"],
-     ['test/', '', grep { -d } glob "$top/test/*"],
-     ['test/', 'unit/', map { s/\.c$//r } glob "$top/test/unit/test_*.c"]) {
+my %folders = map { m{^test/([^/]+)/} ? ($1 => 1) : () } @files;
+for (['', 'opal/mca/btl/', grep { m{^opal/mca/btl/[^/]*\.h$} } @files],
+     ['test/', '', sort keys %folders],
+     ['test/', 'unit/', map { m{^test/unit/(test_\w+)\.c$} } @files]) {
     my ($folder, $prefix, @names) = @$_;
     my $list = Ept::Build::read_file("$top/${folder}Makefile.am");
 

@@ -87,7 +87,7 @@ $result = Ept::Session::run_command(['true'], 40);
 is($result->{stacks}, '', 'what ends by itself has none');
 
 # Without gdb.
-local $ENV{PATH} = '/nonexistent';
+local $ENV{PATH} = '/dev/null';
 my $text = Ept::Stacks::of($$);
 like($text, qr/^---- process $$: .*stacks\.t.*\nThread $$: R/, 'without gdb, the kernel is asked');
 
