@@ -26,6 +26,7 @@ use File::Basename qw(basename);
 use POSIX ();
 use Time::HiRes qw(stat);
 
+use Ept::Flags;
 use Ept::Fuzz;
 use Ept::Tsan;
 
@@ -35,7 +36,7 @@ my @HARNESS = qw(ept ept_data ept_comm);
 my @FORTRAN_FLAGS = qw(-O1 -g -Wall -fopenmp);
 my $FORTRAN = qr/\.[fF](?:90)?$/;
 my %FLAVOURS = (
-    plain => [],
+    plain => [Ept::Flags::distribution()],
     tsan => [qw(-fsanitize=thread)],
     asan => ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined',
              '-fno-omit-frame-pointer'],
