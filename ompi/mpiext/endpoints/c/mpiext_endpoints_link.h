@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 8
+#define MPIX_ENDPOINTS_LINK_ABI 9
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -128,6 +128,13 @@ typedef struct mpix_endpoints_pml_t {
      * its collectives fail.  Without memory it waits for some.
      */
     void (*comm_leave)(ompi_communicator_t *newcomm);
+
+    /**
+     * Let a request of libmpi's hold comm, an endpoint communicator, until it is freed: what it
+     * stands for goes on in libmpi's progress, also when the user has freed comm.  Before the user
+     * has the request.  Any thread.
+     */
+    void (*request_hold)(struct ompi_request_t *request, ompi_communicator_t *comm);
 
     /**
      * Make a communicator of endpoints of this process, without a message: one thread does so for

@@ -56,6 +56,11 @@ our @ENTRIES = (
     { program => 'comm_groups', configs => [qw(1x4 2x2/tcp 4x4/node)],
       longer => [qw(1x1 1x8 2x2/node 4x2/tcp)] },
     { program => 'handles', configs => [qw(1x4 2x2/tcp)], longer => ['1x1'], quick => [] },
+    # Communicators freed with everything pending.
+    { program => 'comm_pending', plain => 0, configs => [qw(1x4 3x2/node)],
+      longer => [qw(1x8 2x4/node 3x2/tcp 4x2/node)], quick => ['3x2/node'] },
+    { program => 'comm_pending', variant => 'long', long => 1, plain => 0, timeout => 300,
+      configs => [qw(1x8 3x3/node)], args => '--rounds 4000' },
     { program => 'coll_life', configs => [qw(1x4 2x2)], longer => ['1x8'], quick => ['1x4'] },
     # Many collectives under way; also with nothing in lines, small shares, and many levels.
     { program => 'coll_pending', configs => [qw(1x4 2x2/tcp 3x3/node)],

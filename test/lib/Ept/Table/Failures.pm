@@ -274,7 +274,7 @@ our @ENTRIES = (
               quick => [$_->[1]], says => $_->[2] } }
         ['comm_ops', '2x2/node'], ['comm_bridge', '2x2/node'], ['comm_groups', '2x2/tcp'],
         ['comm_refused', '1x4', 'cannot have windows yet'],
-        ['coll_life', '1x4']),
+        ['coll_life', '1x4'], ['comm_pending', '1x4']),
     { program => 'create_errors', variant => 'direct', configs => ['2x0'], direct => 1, plain => 0,
       args => '--out_of_reach 1', quick => [], preload => 'no_code',
       says => '\A(?!.*Link the program).*calls its own functions directly.*ompi_comm_nextcid: the '

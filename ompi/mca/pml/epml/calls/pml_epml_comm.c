@@ -14,7 +14,7 @@
  * What hangs from an endpoint communicator: its context, its members, its place in Open MPI's
  * tables.
  *
- * Tests: comm_tree, comm_flat, comm_local, left
+ * Tests: comm_tree, comm_flat, comm_local, comm_pending, left
  */
 
 #include "ompi_config.h"
@@ -29,6 +29,7 @@
 #include "pml_epml_coll.h"
 #include "pml_epml_comm.h"
 #include "pml_epml_hints.h"
+#include "pml_epml_hold.h"
 
 #include "ompi/constants.h"
 #include "ompi/mpiext/endpoints/c/base/mpiext_endpoints_array.h"
@@ -283,6 +284,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     mca_pml_epml_peers_release(comm->peers);
     mca_pml_epml_peers_release(comm->local);
     free(comm);
+    mca_pml_epml_hold_local_end(ompi_comm);
     mca_pml_epml_ep_release(ep);
     return OMPI_SUCCESS;
 }

@@ -28,6 +28,7 @@
 #include "../base/base.h"
 #include "pml_epml_coll.h"
 #include "pml_epml_ipart.h"
+#include "pml_epml_libnbc.h"
 #include "pml_epml_serve.h"
 #include "pml_epml_wait.h"
 
@@ -89,6 +90,7 @@ static void install(void)
         (void) opal_progress_register(mca_pml_epml_progress);
         mca_pml_epml_wait_install();
         mca_pml_epml_ipart_install();
+        mca_pml_epml_libnbc_install();
         /* Open MPI opens its topology framework at the first call that needs it, without a lock:
          * the threads of a process make that call at the same time once they have ranks. */
         (void) mca_topo_base_lazy_init();
@@ -143,6 +145,7 @@ void mca_pml_epml_serve_no_more(void)
     if (atomic_exchange_explicit(&installed.done, false, memory_order_relaxed)) {
         mca_pml_epml_wait_remove();
         mca_pml_epml_ipart_remove();
+        mca_pml_epml_libnbc_remove();
         (void) opal_progress_unregister(mca_pml_epml_progress);
     }
     atomic_store_explicit(&reserved, false, memory_order_relaxed);

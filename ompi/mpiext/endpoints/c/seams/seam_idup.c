@@ -1,0 +1,61 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Comm_idup and MPI_Comm_idup_with_info: the request holds the communicator.
+ *
+ * libmpi makes the duplicate in steps, each of which reads the parent, and keeps no reference on
+ * it.  MPI_Comm_free of the parent may come between two of them.
+ *
+ * Tests: comm_pending
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "seams.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/request/request.h"
+
+static int idup(ompi_communicator_t *comm, opal_info_t *info, ompi_communicator_t **newcomm,
+                ompi_request_t **request)
+{
+    const int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup_with_info)(comm, info, newcomm, request);
+
+    if (OMPI_SUCCESS == rc) {
+        mpix_endpoints_table()->request_hold(*request, comm);
+    }
+    return rc;
+}
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_idup_with_info)(ompi_communicator_t *comm, opal_info_t *info,
+                                                  ompi_communicator_t **newcomm,
+                                                  ompi_request_t **request)
+{
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup_with_info)(comm, info, newcomm, request);
+    }
+    return idup(comm, info, newcomm, request);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_idup_with_info);
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_idup)(ompi_communicator_t *comm, ompi_communicator_t **newcomm,
+                                        ompi_request_t **request)
+{
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup)(comm, newcomm, request);
+    }
+    return idup(comm, NULL, newcomm, request);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_idup);
