@@ -28,8 +28,8 @@ void expect_values(struct ept *t, struct operation *operation, int *to, int rank
     }
 }
 
-/** The ranks that this one receives from and sends to: around the ring, or, of an intercommunicator,
- * those of equal rank, where there are. */
+/** The ranks that this one receives from and sends to: around the ring, or, of an
+ * intercommunicator, those of equal rank, where there are. */
 static void partners(const struct members *members, int *source, int *destination)
 {
     if (0 < members->remote_size) {

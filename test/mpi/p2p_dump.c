@@ -17,7 +17,7 @@
  *
  *   --backlog N   N rounds in which something must be held in a backlog; with few send buffers
  *
- * Guards: pml_epml_dump.c
+ * Guards: pml_epml_dump.c, pml_epml_open.c
  */
 
 #define _GNU_SOURCE

@@ -130,6 +130,12 @@ typedef struct mpix_endpoints_pml_t {
     void (*comm_leave)(ompi_communicator_t *newcomm);
 
     /**
+     * Wait until the requests of an endpoint communicator that are started are complete, also those
+     * that the user has freed.  Progresses all endpoints of the process meanwhile.
+     */
+    void (*comm_drain)(ompi_communicator_t *comm);
+
+    /**
      * Let a request of libmpi's hold comm, an endpoint communicator, until it is freed: what it
      * stands for goes on in libmpi's progress, also when the user has freed comm.  Before the user
      * has the request.  Any thread.

@@ -61,6 +61,7 @@ our @ENTRIES = (
       longer => [qw(1x8 2x4/node 3x2/tcp 4x2/node)], quick => ['3x2/node'] },
     { program => 'comm_pending', variant => 'long', long => 1, plain => 0, timeout => 300,
       configs => [qw(1x8 3x3/node)], args => '--rounds 4000' },
+    { program => 'disconnect', configs => [qw(1x4 2x2)], quick => ['1x4'] },
     { program => 'coll_life', configs => [qw(1x4 2x2)], longer => ['1x8'], quick => ['1x4'] },
     # Many collectives under way; also with nothing in lines, small shares, and many levels.
     { program => 'coll_pending', configs => [qw(1x4 2x2/tcp 3x3/node)],

@@ -31,6 +31,7 @@
 #include "pml_epml_ipart.h"
 #include "pml_epml_libnbc.h"
 #include "pml_epml_module.h"
+#include "pml_epml_open.h"
 #include "pml_epml_report.h"
 #include "pml_epml_seen.h"
 #include "pml_epml_serve.h"

@@ -35,6 +35,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_dump.h"
+#include "pml_epml_open.h"
 
 #include "ompi/constants.h"
 
@@ -243,59 +244,6 @@ static void dump_unexpected(const view_t *view)
     }
 }
 
-/* ---- requests of blocking calls -------------------------------------------------------------- */
-
-static bool is_blocking(const mca_pml_epml_request_t *request, const mca_pml_epml_comm_t *comm)
-{
-    return request->blocking && (NULL == comm || comm == request->comm);
-}
-
-static uint64_t blocking_in_queue(const epml_match_queue_t *queue, const mca_pml_epml_comm_t *comm)
-{
-    uint64_t count = 0;
-
-    for (const epml_match_posted_t *posted = queue->posted_first; NULL != posted;
-         posted = posted->next) {
-        count += is_blocking((const mca_pml_epml_request_t *) ((const char *) posted
-                                                               - offsetof(mca_pml_epml_request_t,
-                                                                          posted)),
-                             comm);
-    }
-    return count;
-}
-
-/** Requests of blocking calls, which hold no reference on their communicator and are not counted on
- * their way: each is where the three queues above find it, in one place.
- * @param[in] comm  NULL: of all communicators */
-static uint64_t blocking_open(const mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *comm)
-{
-    uint64_t count = 0;
-
-    for (uint64_t i = 0; i < ep->match.buckets; ++i) {
-        for (const epml_match_queue_t *queue = *epml_match_bucket(&ep->match, i); NULL != queue;
-             queue = queue->chain) {
-            count += blocking_in_queue(queue, comm);
-        }
-    }
-    for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
-
-        /* Relaxed: as in numbered. */
-        count += NULL != request && is_blocking(request, comm)
-                 && !atomic_load_explicit(&request->done, memory_order_relaxed);
-    }
-    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
-            const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
-
-            count += NULL != request && EPML_NUMBER_NONE == request->number
-                     && is_blocking(request, comm);
-        }
-    }
-    return count;
-}
-
 /* ---- an endpoint ----------------------------------------------------------------------------- */
 
 static void dump_comm_line(const mca_pml_epml_comm_t *comm)
@@ -304,7 +252,7 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
          "hold it",
          name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
          (unsigned long long) comm->context,
-         (unsigned long long) (comm->active + blocking_open(comm->ep, comm)));
+         (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
 }
 
 /** All communicators of an endpoint, a line each if wanted.
@@ -357,7 +305,7 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
          NULL == ep->life.self ? OMPI_PROC_MY_NAME->vpid
                                : ep->life.self->proc->super.proc_name.vpid,
          (unsigned long long) (walk_comms(ep, false) - ep->flow.taken_out
-                               + blocking_open(ep, NULL)),
+                               + mca_pml_epml_open_requests(ep, NULL, true)),
          (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->flow.taken_out,
          (unsigned long long) ep->flow.dropped);
     dump_comms(&view);

@@ -190,6 +190,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .agree_send = mca_pml_epml_agree_send,
     .agree_recv = mca_pml_epml_agree_recv,
     .comm_leave = mca_pml_epml_comm_leave,
+    .comm_drain = mca_pml_epml_comm_drain,
     .request_hold = mca_pml_epml_hold,
     .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,

@@ -58,8 +58,9 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles,
  * duplicates whose parent is freed, the tables of handles and the progress of collectives under
- * many threads, the end of the job, topologies that may renumber, the allreduce of two, files, processes that are spawned with
- * endpoints, and the clear messages at the entrances to what endpoints do not offer yet. */
+ * many threads, the end of the job, topologies that may renumber, the allreduce of two, files,
+ * processes that are spawned with endpoints, and the clear messages at the entrances to what
+ * endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
     X(ompi_comm_idup)                      \

@@ -13,16 +13,19 @@
  *
  * MPI_Comm_disconnect on a handle of endpoints.
  *
- * Open MPI's own begins with a barrier.  That is one way to see pending communication through, but
- * a thread that disconnects all endpoints of its process, one after another, would wait in the
- * first for itself.  Freeing an endpoint's handle leaves its pending communication to complete, so
- * here it is enough to free.  All other communicators are passed on.
+ * MPI wants it to wait until all pending communication on the communicator has completed (4.1,
+ * section 12.10.4): afterwards the buffer of a send whose request was freed is the user's again.
+ * Open MPI's own is a barrier, in which a thread that disconnects all endpoints of its process, one
+ * after another, would wait for itself.  Here the handle waits for its own requests alone, and
+ * progresses all endpoints of the process meanwhile.  Whatever these requests wait for is matched,
+ * as MPI demands, so it is up to progress alone and not to another call.  All other communicators
+ * are passed on.
  *
  * Not a seam: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each
  * endpoint must be disconnected by a thread of its own.
  *
- * Tests: create, finalize
+ * Tests: create, disconnect, finalize
  */
 
 #include "ompi_config.h"
@@ -43,8 +46,12 @@ bool mpix_endpoints_call_disconnects(MPI_Comm comm)
 
 int mpix_endpoints_call_disconnect(MPI_Comm *comm)
 {
-    int rc = mpix_endpoints_call_keeps(*comm) ? MPI_ERR_COMM : ompi_comm_free(comm);
+    int rc = MPI_ERR_COMM;
 
+    if (!mpix_endpoints_call_keeps(*comm)) {
+        mpix_endpoints_table()->comm_drain(*comm);
+        rc = ompi_comm_free(comm);
+    }
     OMPI_ERRHANDLER_RETURN(rc, *comm, rc, function_name);
 }
 
