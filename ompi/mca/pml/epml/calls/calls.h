@@ -22,6 +22,7 @@
 #ifndef MCA_PML_EPML_CALLS_LAYER_H
 #define MCA_PML_EPML_CALLS_LAYER_H
 
+#include "pml_epml_base_variables.h"
 #include "pml_epml_calls.h"
 #include "pml_epml_coll.h"
 #include "pml_epml_comm.h"

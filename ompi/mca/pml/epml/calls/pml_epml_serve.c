@@ -26,6 +26,7 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_base_variables.h"
 #include "pml_epml_coll.h"
 #include "pml_epml_ipart.h"
 #include "pml_epml_libnbc.h"
@@ -91,6 +92,7 @@ static void install(void)
         mca_pml_epml_wait_install();
         mca_pml_epml_ipart_install();
         mca_pml_epml_libnbc_install();
+        mca_pml_epml_base_variables_install();
         /* Open MPI opens its topology framework at the first call that needs it, without a lock:
          * the threads of a process make that call at the same time once they have ranks. */
         (void) mca_topo_base_lazy_init();
@@ -146,6 +148,7 @@ void mca_pml_epml_serve_no_more(void)
         mca_pml_epml_wait_remove();
         mca_pml_epml_ipart_remove();
         mca_pml_epml_libnbc_remove();
+        mca_pml_epml_base_variables_remove();
         (void) opal_progress_unregister(mca_pml_epml_progress);
     }
     atomic_store_explicit(&reserved, false, memory_order_relaxed);

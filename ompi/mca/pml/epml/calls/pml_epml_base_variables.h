@@ -1,0 +1,26 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Performance variables of the base PML: pml_epml_base_variables.c.
+ */
+
+#ifndef MCA_PML_EPML_BASE_VARIABLES_H
+#define MCA_PML_EPML_BASE_VARIABLES_H
+
+/** From now on they may be read of endpoint communicators.  Before the first endpoint is made. */
+void mca_pml_epml_base_variables_install(void);
+
+/** No more: pml/epml goes. */
+void mca_pml_epml_base_variables_remove(void);
+
+#endif /* MCA_PML_EPML_BASE_VARIABLES_H */
