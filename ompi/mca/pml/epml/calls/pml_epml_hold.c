@@ -120,6 +120,11 @@ void mca_pml_epml_hold_local_end(ompi_communicator_t *comm)
         && OMPI_COMM_IS_INTRINSIC(local)) {
         (void) __atomic_fetch_and(&local->c_flags, ~(uint32_t) OMPI_COMM_INTRINSIC,
                                   __ATOMIC_RELAXED);
+#if !defined(OMPI_COMM_EXTRA_RETAIN)
+        /* From 6.0 on the intercommunicator has a reference of its own, which ompi_comm_free would
+         * have released. */
+        OBJ_RELEASE(local);
+#endif
         (void) ompi_comm_free(&comm->c_local_comm);
     }
 }
