@@ -144,12 +144,34 @@ static void check_spaces(struct ept *t, MPI_Comm comm, int id, int sign)
     }
 }
 
+/* What the info says holds for the new communicator.  (Of processes libmpi shows it for none.) */
+static void check_info(struct ept *t, MPI_Comm comm)
+{
+    static const char key[] = "mpi_assert_no_any_tag";
+    char value[8] = "";
+    MPI_Comm space;
+    MPI_Info info;
+    int flag = 0;
+
+    EPT_OK(t, MPI_Info_create(&info));
+    EPT_OK(t, MPI_Info_set(info, key, "true"));
+    EPT_OK(t, MPI_Comm_split_type(comm, MPIX_COMM_TYPE_ADDRESS_SPACE, 0, info, &space));
+    EPT_OK(t, MPI_Info_free(&info));
+    EPT_OK(t, MPI_Comm_get_info(space, &info));
+    EPT_OK(t, MPI_Info_get(info, key, (int) sizeof(value) - 1, value, &flag));
+    EPT_EQ(t, 1, flag);
+    EPT_STREQ(t, "true", value);
+    EPT_OK(t, MPI_Info_free(&info));
+    EPT_OK(t, MPI_Comm_free(&space));
+}
+
 void case_address_space(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm space;
 
     check_spaces(t, comm, t->rank, 1);
     check_spaces(t, comm, t->rank, -1);
+    check_info(t, comm);
     /* Some stay out. */
     EPT_OK(t, MPI_Comm_split_type(comm, 0 == t->rank ? MPI_UNDEFINED : MPIX_COMM_TYPE_ADDRESS_SPACE,
                                   0, MPI_INFO_NULL, &space));

@@ -90,12 +90,12 @@ static int address_space_colour(ompi_communicator_t *comm)
     return colour < first->grp_proc_count ? colour : colour + first_of_address_space(second, own);
 }
 
-static int split_by_space(ompi_communicator_t *comm, int split_type, int key,
+static int split_by_space(ompi_communicator_t *comm, int split_type, int key, MPI_Info info,
                           ompi_communicator_t **newcomm)
 {
     int colour = MPI_UNDEFINED == split_type ? MPI_UNDEFINED : address_space_colour(comm);
 
-    return ompi_comm_split(comm, colour, key, newcomm, false);
+    return ompi_comm_split_with_info(comm, colour, key, &info->super, newcomm, false);
 }
 
 /** What the caller gets unless the call succeeds: errors may find it with anything in it. */
@@ -139,8 +139,8 @@ static int agree(ompi_communicator_t *comm, int words[WORDS])
  * @param[in] bad  MPI_SUCCESS, or what is wrong with this member's arguments; it takes part in the
  *                 agreement all the same, so that nobody waits for it
  */
-static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Comm *newcomm, int bad,
-                           const libmpi_t *libmpi)
+static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm,
+                           int bad, const libmpi_t *libmpi)
 {
     int words[WORDS] = {[ASKS_SPACE] = MPIX_COMM_TYPE_ADDRESS_SPACE == split_type,
                         [ASKS_OTHER] = MPIX_COMM_TYPE_ADDRESS_SPACE != split_type
@@ -155,7 +155,8 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Comm *new
     } else if (OMPI_SUCCESS == rc && 0 != words[HAS_ERROR]) {
         rc = MPI_ERR_ARG;
     } else if (OMPI_SUCCESS == rc && 0 != words[ASKS_SPACE]) {
-        rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG : split_by_space(comm, split_type, key, newcomm);
+        rc = 0 != words[ASKS_OTHER] ? MPI_ERR_ARG
+                                    : split_by_space(comm, split_type, key, info, newcomm);
     } else if (OMPI_SUCCESS == rc && 0 != words[STAYS_OUT] && 0 != words[ASKS_OTHER]
                && OMPI_COMM_IS_INTER(comm)) {
         rc = MPI_ERR_UNSUPPORTED_OPERATION; /* libmpi's crashes, for processes too */
@@ -177,7 +178,7 @@ static int split_processes(ompi_communicator_t *comm, int key, MPI_Info info,
     if (OMPI_SUCCESS != rc || MPI_COMM_NULL == host) {
         return rc;
     }
-    rc = split_by_space(host, MPIX_COMM_TYPE_ADDRESS_SPACE, ompi_comm_rank(host), newcomm);
+    rc = split_by_space(host, MPIX_COMM_TYPE_ADDRESS_SPACE, ompi_comm_rank(host), info, newcomm);
     (void) ompi_comm_free(&host);
     return rc;
 }
@@ -202,7 +203,7 @@ int mpix_endpoints_call_split_type(MPI_Comm comm, int split_type, int key, MPI_I
     int bad, rc;
 
     if (usable && mpix_endpoints_is_endpoint_comm(comm)) {
-        return split_endpoints(comm, split_type, key, newcomm, check_arguments(info, newcomm),
+        return split_endpoints(comm, split_type, key, info, newcomm, check_arguments(info, newcomm),
                                &libmpi);
     }
     if (MPIX_COMM_TYPE_ADDRESS_SPACE != split_type || !usable) {
