@@ -175,6 +175,7 @@ our @ENTRIES = (
       longer => [qw(1x1 2x2/shm)], mca => 'btl_epofi_get_chunk 65536' }, # or all is there after one test
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
       args => '--backlog 20', mca => $FEW, plain => 0 },
+    { program => 'query_thread', configs => ['1x2'], quick => [] },
     { program => 'base_variables', configs => ['1x4'], longer => [qw(1x1 2x2/node)], quick => ['1x4'] },
     # (Questions of processes that are waited for long would be counted, too.)
     { program => 'variables', configs => \@FEW_RANKS, longer => ['1x1'], plain => 0,

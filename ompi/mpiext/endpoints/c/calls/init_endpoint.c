@@ -21,7 +21,7 @@
  * Not seams: programs call these functions themselves, and find ours first because the library is
  * linked before libmpi.  A process whose MPI_Init is libmpi's takes no part, which the others see.
  *
- * Tests: static_world, static_errors, static_told
+ * Tests: static_world, static_errors, static_told, query_thread
  */
 
 #include "ompi_config.h"
@@ -161,6 +161,10 @@ static int take_part(begin_t *begin, bool asks)
     return all ? make(begin) : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_ABSENT);
 }
 
+/** What MPI_Init or MPI_Init_thread has provided, or -1.  libmpi's own variable is changed by
+ * MPI_T_init_thread.  Written before there are threads. */
+static int provided_level = -1;
+
 /** Has MPI begun, or ended? */
 static bool is_late(void)
 {
@@ -230,7 +234,7 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
     if (MPI_SUCCESS != code) {
         return code;
     }
-    begin.level = ompi_mpi_thread_provided;
+    begin.level = provided_level = ompi_mpi_thread_provided;
     code = take_part(&begin, false);
     if (MPI_SUCCESS != code) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
@@ -242,7 +246,10 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
 
 int mpix_endpoints_call_thread_level(void)
 {
-    return mpix_endpoints_process_is_static() ? mpix_endpoints_process_level() : -1;
+    if (mpix_endpoints_process_is_static()) {
+        return mpix_endpoints_process_level();
+    }
+    return 0 != ompi_instance_count ? provided_level : -1;
 }
 
 /* ---- in Open MPI's ABI ----------------------------------------------------------------------- */

@@ -1,0 +1,47 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * MPI_Query_thread tells what MPI_Init_thread has provided, whatever MPI_T_init_thread was asked
+ * for since.
+ *
+ * Guards: init_endpoint.c
+ */
+
+#include "ept.h"
+
+static int before = -1;
+
+void test_process_begin(void)
+{
+    int level;
+
+    (void) MPI_Query_thread(&before);
+    (void) MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
+}
+
+static void case_level(MPI_Comm comm, struct ept *t)
+{
+    int level = -1;
+
+    (void) comm;
+    EPT_EQ(t, MPI_THREAD_MULTIPLE, before);
+    EPT_OK(t, MPI_Query_thread(&level));
+    EPT_EQ(t, before, level);
+}
+
+int test_rank(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_CASE_STOCK_DEFECT(t, case_level, "MPI_T_init_thread changes MPI's level");
+    return 0;
+}
