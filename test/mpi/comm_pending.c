@@ -28,10 +28,11 @@
  *
  * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, seam_idup.c
  *
- * EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c
+ * EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c file_tools.c
  */
 
 #include "comm_pending.h"
+#include "file_tools.h"
 
 enum { WINDOW = 3, OPERATIONS = 4 };
 
@@ -204,9 +205,60 @@ static void case_random(MPI_Comm comm, struct ept *t)
     free(window);
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/** Two blocks of each rank, by a collective write and by one of its own. */
+static void write_pending(struct ept *t, MPI_Comm made, const char *name)
+{
+    const size_t block = LENGTH * sizeof(int);
+    int rank, size, *data = malloc(2 * block), *read = malloc(2 * block);
+    MPI_Request requests[2];
+    MPI_File file;
+
+    MPI_Comm_rank(made, &rank);
+    MPI_Comm_size(made, &size);
+    for (int i = 0; i < 2 * LENGTH; ++i) {
+        data[i] = 10000 * rank + i;
+    }
+    file = file_create(made, t, name, 0);
+    EPT_OK(t, MPI_File_iwrite_at_all(file, (MPI_Offset) rank * (MPI_Offset) block, data, LENGTH,
+                                     MPI_INT, &requests[0]));
+    EPT_OK(t, MPI_File_iwrite_at(file, (MPI_Offset) (size + rank) * (MPI_Offset) block,
+                                 &data[LENGTH], LENGTH, MPI_INT, &requests[1]));
+    EPT_OK(t, MPI_Comm_free(&made));
+    EPT_OK(t, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    EPT_OK(t, MPI_File_iread_at_all(file, (MPI_Offset) rank * (MPI_Offset) block, read, LENGTH,
+                                    MPI_INT, &requests[0]));
+    EPT_OK(t, MPI_File_iread_at(file, (MPI_Offset) (size + rank) * (MPI_Offset) block,
+                                &read[LENGTH], LENGTH, MPI_INT, &requests[1]));
+    EPT_OK(t, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    EPT_EQ(t, 0, memcmp(data, read, 2 * block));
+    EPT_OK(t, MPI_File_close(&file));
+    free(data);
+    free(read);
+}
+
+/* A file outlives the communicator that it was opened on. */
+static void case_file(MPI_Comm comm, struct ept *t)
+{
+    for (int round = 0; round < 6; ++round) {
+        char name[FILE_NAME_MAX];
+        MPI_Comm kept, made;
+
+        ept_phase(t, "file %d", round);
+        EPT_OK(t, MPI_Comm_split(comm, 0 == round % 2 ? t->local : 0, t->rank, &kept));
+        EPT_OK(t, MPI_Comm_dup(kept, &made));
+        file_name(kept, t, "pending", name);
+        write_pending(t, made, name);
+        file_remove(kept, name);
+        EPT_OK(t, MPI_Comm_free(&kept));
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
+    EPT_CASE(t, case_file);
     EPT_CASE(t, case_random);
     return 0;
 }
