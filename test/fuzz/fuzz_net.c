@@ -185,10 +185,10 @@ static void net_disconnect(mca_btl_ep_module_t *module, struct mca_btl_base_endp
 
 /** Nothing is found out by asking. */
 static void net_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                    bool look_only)
+                    bool connect)
 {
     (void) module;
-    (void) look_only;
+    (void) connect;
     check_peer(endpoint);
 }
 

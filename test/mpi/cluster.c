@@ -11,23 +11,29 @@
 /**
  * @file
  *
- * Processes on nodes with network stacks of their own (test/lib/cluster): who is where; and a link
- * that goes down and comes back, in the middle of traffic.
+ * Processes on nodes with network stacks of their own (test/lib/cluster): who is where; a link that
+ * has a fault and is well again, in the middle of traffic and without any; and processes that are
+ * long not in MPI.  Nobody dies: everybody gets all, right.
  *
- *   --down MS  for how long it does; the launcher's connections must survive it, too
+ *   --down MS  for how long a link has a fault; the launcher's connections must survive it, too
+ *   --fault F  which one, of the switch's: link, mute, address, slow
+ *   --idle 1   while nobody talks
+ *   --away S   for how many seconds processes are not in MPI, computing and stopped
  *   --torn 1   the network that endpoints take is cut in two: rank 0 sends to rank 1 in vain, and
  *              ends the job (kind "fatal": the runner looks at what is said)
  *   --closed 1 connections of ordinary communicators are closed, and nobody dies: likewise
  *
- * Guards: pml_epml_base_error.c, pml_epml_net.c, btl_epofi_agree.c, btl_epofi_fabric.c,
- * btl_epofi_net.c
+ * Guards: pml_epml_base_error.c, pml_epml_net.c, btl_epofi_agree.c, btl_epofi_ask.c,
+ * btl_epofi_fabric.c, btl_epofi_lost.c, btl_epofi_net.c, btl_epofi_sockets.c
  */
 
 #include "ept.h"
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { NAME = 64, SMALL = 97, LARGE = 300000, ROUNDS = 4, TAG = 5 };
@@ -85,7 +91,7 @@ static void exchange(MPI_Comm comm, struct ept *t, int round)
     }
 }
 
-/** Ask the switch for a link that is down for a while. */
+/** Ask the switch for a link that has a fault for a while. */
 static void pull_the_plug(struct ept *t, const char *folder)
 {
     char path[512], new[512];
@@ -96,14 +102,15 @@ static void pull_the_plug(struct ept *t, const char *folder)
     file = fopen(new, "w");
     EPT_CHECK(t, NULL != file, "cannot ask");
     if (NULL != file) {
-        (void) fprintf(file, "ept-b 0 %ld\n", ept_option_long("down", 600));
+        (void) fprintf(file, "ept-b 0 %ld %s\n", ept_option_long("down", 600),
+                       ept_option("fault", "link"));
         (void) fclose(file);
         EPT_EQ(t, 0, rename(new, path));
     }
 }
 
-/** The link of one node goes down in the middle of messages of all, and comes back: all arrive,
- * once and whole, and so do those afterwards. */
+/** The link of one node has a fault in the middle of messages of all, or while nobody is in MPI,
+ * and is well again: all arrive, once and whole, and so do those afterwards. */
 static void case_link(MPI_Comm comm, struct ept *t)
 {
     const char *folder = getenv("EPT_CLUSTER");
@@ -117,6 +124,9 @@ static void case_link(MPI_Comm comm, struct ept *t)
         EPT_CHECK(t, NULL != folder, "no switch");
         pull_the_plug(t, folder);
     }
+    while (0 != ept_option_long("idle", 0) && NULL != folder && 0 != stat(path, &stat_of)) {
+        (void) usleep(10000);
+    }
     while (0 < left) {
         exchange(comm, t, round++);
         /* Rank 0 is where the switch can be heard: some rounds more once the link is back. */
@@ -129,6 +139,58 @@ static void case_link(MPI_Comm comm, struct ept *t)
         EPT_EQ(t, 0, stat(path, &stat_of));
         ept_note("%d rounds", round);
     }
+}
+
+/** Not in MPI for so long: stopped, and sent on by a child. */
+static void be_stopped(struct ept *t, unsigned int seconds)
+{
+    const pid_t parent = getpid(), child = fork();
+
+    if (0 == child) {
+        (void) sleep(seconds);
+        (void) kill(parent, SIGCONT);
+        _exit(0);
+    }
+    EPT_CHECK(t, 0 < child, "fork");
+    (void) kill(parent, SIGSTOP);
+    EPT_EQ(t, child, waitpid(child, NULL, 0));
+}
+
+/** The first process is not in MPI, while all others send to its first rank what is their first
+ * message there, and wait for its answer: more connections than its kernel has room for.  Then it
+ * is stopped as a whole. */
+static void away(MPI_Comm comm, struct ept *t, bool stopped)
+{
+    const unsigned int seconds = (unsigned int) ept_option_long("away", 0);
+    const int own = t->rank + 1000 * stopped;
+    int got = -1;
+
+    if (0 == t->proc) {
+        if (!stopped) {
+            (void) sleep(seconds);
+        } else if (0 == t->rank) {
+            be_stopped(t, seconds);
+        }
+        ept_local_barrier(t);
+    }
+    if (0 == t->rank) {
+        for (int i = t->nlocal; i < t->size; ++i) {
+            EPT_OK(t, MPI_Recv(&got, 1, MPI_INT, i, TAG, comm, MPI_STATUS_IGNORE));
+            EPT_EQ(t, i + 1000 * stopped, got);
+            EPT_OK(t, MPI_Send(&got, 1, MPI_INT, i, TAG, comm));
+        }
+    } else if (0 != t->proc) {
+        EPT_OK(t, MPI_Send(&own, 1, MPI_INT, 0, TAG, comm));
+        EPT_OK(t, MPI_Recv(&got, 1, MPI_INT, 0, TAG, comm, MPI_STATUS_IGNORE));
+        EPT_EQ(t, own, got);
+    }
+}
+
+static void case_away(MPI_Comm comm, struct ept *t)
+{
+    away(comm, t, false);
+    away(comm, t, true);
+    exchange(comm, t, 0);
 }
 
 /** A message that cannot get there: rank 0 has looked often enough once more time has gone than it
@@ -198,6 +260,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     if (0 != ept_option_long("torn", 0)) {
         EPT_CASE(t, case_torn);
+    }
+    if (0 != ept_option_long("away", 0)) {
+        EPT_CASE(t, case_away);
+        return 0;
     }
     EPT_CASE(t, case_where);
     if (0 != ept_option_long("down", 0)) {

@@ -466,62 +466,6 @@ static void files_back(void)
     no_files(1, true);
 }
 
-/** How many of them have ended? */
-static int closed(struct pollfd fds[], int count)
-{
-    int found = 0;
-
-    for (int i = 0; i < count; ++i) {
-        char byte;
-
-        if (1 == poll(&fds[i], 1, 0)) {
-            const ssize_t got = recv(fds[i].fd, &byte, 1, MSG_DONTWAIT);
-
-            CHECK(0 >= got, "something was said on a silent connection");
-            ++found;
-        }
-    }
-    return found;
-}
-
-/** Connections on which nobody talks, or greets and no more, end. */
-static void silent(void)
-{
-    enum { COUNT = 20 };
-    struct pollfd fds[COUNT] = {0};
-    struct sockaddr_storage peer;
-    int (*peer_of)(int, struct sockaddr_storage *);
-    int over = 0;
-
-    *(void **) &peer_of = dlsym(RTLD_DEFAULT, "ept_peer");
-    if (0 == rank && 0 < peer_of(1, &peer)) {
-        for (int i = 0; i < COUNT; ++i) {
-            fds[i].fd = socket(peer.ss_family, SOCK_STREAM, 0);
-            fds[i].events = POLLIN;
-            CHECK(0 == connect(fds[i].fd, (struct sockaddr *) &peer, sizeof(struct sockaddr_in)),
-                  "connect: %s", strerror(errno));
-        }
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    while (2 > rank && !over) {
-        look_at(1 - rank);
-        if (1 == rank) {
-            MPI_Iprobe(0, NEVER, MPI_COMM_WORLD, &over, MPI_STATUS_IGNORE);
-        } else {
-            over = COUNT == closed(fds, COUNT);
-        }
-    }
-    if (1 == rank) {
-        MPI_Recv(NULL, 0, MPI_CHAR, 0, NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (0 == rank) {
-        MPI_Send(NULL, 0, MPI_CHAR, 1, NEVER, MPI_COMM_WORLD);
-    }
-    for (int i = 0; 0 == rank && i < COUNT; ++i) {
-        close(fds[i].fd);
-    }
-    talk(1, 20);
-}
-
 #define AT(name, event, count, action, traffic) \
     static void name(void)                      \
     {                                           \
@@ -579,7 +523,6 @@ static const struct fault_case cuts[] = {
     CASE(left_create),
     CASE(left_part),
     CASE(left_early),
-    CASE(silent),
     {"files_receiver", files_receiver, true, false},
     {"files_sender", files_sender, true, false},
     {"files_back", files_back, true, false},

@@ -14,8 +14,8 @@
  * Faults of the fabric: what is retried, what ends with an error, whom it touches, what is said.
  * Who does what is in fault.h.
  *
- * Guards: pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c, btl_ep_help.c, btl/epofi,
- * pml_epml_fetch.c
+ * Guards: pml_epml_books.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
+ * btl_ep_help.c, btl/epofi, pml_epml_fetch.c
  */
 
 /* EPT-LIBS: -ldl */
@@ -149,12 +149,30 @@ static void sent(void)
 static void send_error(void)
 {
     if (0 == rank) {
-        fault("send", 1, EHOSTUNREACH, 0);
+        fault("send", 1, EIO, 0);
         EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, 1, 2, comm));
         expect_lost(1);
     } else if (1 == rank) {
         expect_lost(0);
     }
+}
+
+/** No route, no answer, or nobody who listens, in the view of the kernel, which may pass; the
+ * launcher says that the peer lives. */
+static void route(void)
+{
+    static const int errors[] = {EHOSTUNREACH,  ENETUNREACH,  ETIMEDOUT, ENETDOWN,
+                                 EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET};
+
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); ++i) {
+        if (0 == rank) {
+            fault("send", 20, errors[i], 0);
+            send_checked(1, 8, (int) i);
+        } else if (1 == rank) {
+            recv_checked(0, 8, (int) i);
+        }
+    }
+    talk(1, 20);
 }
 
 /** Data cannot be fetched, but the peer is there. */
@@ -323,6 +341,7 @@ static const struct fault_case faults[] = {
     {"asked", asked, false, false},
     {"sent", sent, false, false},
     {"send_error", send_error, false, false},
+    {"route", route, false, false},
     {"fetched", fetched, false, false},
     {"received", received, false, false},
     {"insert", insert, true, false},

@@ -270,7 +270,7 @@ static void last_missing(const pair_t *pair, bool forgotten)
     }
     pair_barrier(pair, &side);
     if (1 == pair->rank) {
-        side.module->ep_ask(side.module, side.peer, false);
+        side.module->ep_ask(side.module, side.peer, true);
         while (0 == losses) {
             (void) side_progress(&side);
         }
@@ -334,7 +334,7 @@ static void given_up(const pair_t *pair, bool answered)
     }
     if (1 == pair->rank) {
         while (0 == losses) {
-            side.module->ep_ask(side.module, side.peer, false); /* again: the way back is new */
+            side.module->ep_ask(side.module, side.peer, true); /* again: the way back is new */
             (void) side_progress(&side);
         }
         TAP_EQ(1, losses);

@@ -213,7 +213,7 @@ static void case_death(const pair_t *pair)
     refuses = false;
     nap(20); /* the postman's turn */
     while (0 == losses) {
-        side.module->ep_ask(side.module, side.peer, false);
+        side.module->ep_ask(side.module, side.peer, true);
         (void) side_progress(&side);
     }
     while (0 < watched->inflight) {

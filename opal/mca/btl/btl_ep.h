@@ -172,13 +172,14 @@ typedef void (*mca_btl_ep_receive_loan_fn_t)(void *context, const void *rest, co
 
 /**
  * Find out whether a peer of whom nothing has been heard for long is still there: look, or send it
- * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Never waits, and
- * does nothing if there is no room.
+ * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Does nothing if
+ * there is no room.
  *
- * @param[in] look_only  send no message: there are many to ask, who need not become connected
+ * @param[in] connect  also if there has been nothing between the two yet, so that it takes a
+ *                     connection; of these there may be a bounded number
  */
 typedef void (*mca_btl_ep_ask_fn_t)(struct mca_btl_ep_module_t *module,
-                                    struct mca_btl_base_endpoint_t *endpoint, bool look_only);
+                                    struct mca_btl_base_endpoint_t *endpoint, bool connect);
 
 /**
  * Has the peer's module ended, so that nothing that is sent to it is read?  What it had sent may
@@ -216,7 +217,14 @@ typedef bool (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
                                      struct mca_btl_base_endpoint_t *endpoint);
 
 /**
- * Owner's: likewise a peer that has sent to the module, and to which the module has not been
+ * Owner's: does the launcher say that a peer's process lives?  Nobody listens at its address any
+ * more, which has other reasons, too.  Called as ep_lost; may take a moment.
+ */
+typedef bool (*mca_btl_ep_lives_fn_t)(struct mca_btl_ep_module_t *module,
+                                      struct mca_btl_base_endpoint_t *endpoint);
+
+/**
+ * Owner's: as ep_lost, of a peer that has sent to the module, and to which the module has not been
  * connected.  Called inside ep_progress and ep_drain; may call ep_disconnect for others.
  *
  * @param[in]  address  of its module, as published
@@ -314,6 +322,7 @@ typedef struct mca_btl_ep_module_t {
 
     /* Set by the owner after ep_create, or NULL. */
     mca_btl_ep_lost_fn_t ep_lost;
+    mca_btl_ep_lives_fn_t ep_lives;
     mca_btl_ep_lost_sender_fn_t ep_lost_sender;
     mca_btl_ep_describe_fn_t ep_describe;
     mca_btl_ep_meet_fn_t ep_meet;

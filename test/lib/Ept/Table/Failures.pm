@@ -32,6 +32,8 @@ my $PATIENT = 'pml_epml_launcher_wait 3600000';
 # An endpoint that is lost, and two that are to each other, as the users of both are told.
 my $PEER = 'cannot be reached.*Peer: +rank [01] on host ';
 my $DELIVERED = '\A(?!.*cannot be reached).*All was delivered';
+# One that is found dead: by what it has left, or by what the launcher says when it is asked then.
+my $FOUND = '(?:Peer|Dead): +rank 1 on host';
 my $BOTH_SIDES = '(?=.*Peer: +rank 0 on host )(?=.*Peer: +rank 1 on host ).*cannot be reached';
 
 our @ENTRIES = (
@@ -139,7 +141,7 @@ our @ENTRIES = (
               configs => $UNTOLD{$_} // ['2x2/tcp'], longer => ['2x2'], quick => [],
               launcher => $RECOVER, within => 20000,
               args => "--how $_ --end leave", status => 0,
-              says => 'Peer: +rank 1 on host', never => 'have died' } }
+              says => $FOUND, never => 'written after' } }
         qw(recv probe iprobe stream any barrier later)),
     # MPI_Finalize does not wait for the dead, nor for ever for those who may.
     (map { my ($how, $launcher, $says) = @$_;
@@ -169,7 +171,7 @@ our @ENTRIES = (
               configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],
               launcher => $RECOVER, within => 10000,
               args => "--how recv --child $_ --end leave", status => 0,
-              says => 'Peer: +rank 1 on host', never => 'have died' } } qw(fork spawn)),
+              says => $FOUND, never => 'written after' } } qw(fork spawn)),
     # The job may end before the launcher has printed who is dead; then the error alone says it.
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
       configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
@@ -204,7 +206,7 @@ our @ENTRIES = (
             qw(send_again read_again cq_again)),
         [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'
              . '.*Error: +Connection reset by peer.*Detail: +ordered by a test'],
-        [send_error => 'cannot be reached.*Peer: +rank 1 on host .*Error: +No route to host'],
+        [send_error => 'cannot be reached.*Peer: +rank 1 on host .*Error: +Input/output error'],
         [fetched => 'could not be fetched.*Peer: +rank 1 on host .*Error: +Input/output error'],
         [received => 'receive of an endpoint failed.*Error: +Input/output error'],
         [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],
@@ -214,6 +216,7 @@ our @ENTRIES = (
     (map { my ($how, $mca) = @$_;
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0, quick => [],
               args => "--how $how", preload => 'fault_fabric', mca => $mca, timeout => 180 } }
+        [route => ''],
         [cq_recovers => 'btl_epofi_recv_buffers 4'],
         [held_again => 'pml_epml_unexpected_limit 32k'],
         [asked => 'pml_epml_ask 200']),
@@ -226,7 +229,6 @@ our @ENTRIES = (
               mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
                   . ($how =~ /^files_/ ? 'btl_epofi_descriptor_wait '
                         . ($how eq 'files_back' ? 3600000 : 1000) . ' ' : '')
-                  . ($how eq 'silent' ? 'btl_epofi_silence 1 ' : '')
                   # Without greetings a connection takes another one's place.
                   . 'btl_epofi_greeting ' . ($how =~ /^second/ ? 0 : 1) } }
         # Nothing can be lost.
@@ -243,8 +245,7 @@ our @ENTRIES = (
         # Descriptors.
         [files_receiver => "no file descriptors left.*accept a connection.*ulimit -n.*$PEER"],
         [files_sender => "no file descriptors left.*connect to a peer.*ulimit -n.*$PEER", 1],
-        [files_back => 'no file descriptors left.*accept a connection.*ulimit -n.*All was delivered'],
-        [silent => 'was closed because nobody had begun to talk on it.*From: +\d']),
+        [files_back => 'no file descriptors left.*accept a connection.*ulimit -n.*All was delivered']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
     { program => 'create_errors', variant => 'ft', configs => ['2x0'], args => '--ft 1', plain => 0,

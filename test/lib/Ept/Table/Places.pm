@@ -57,7 +57,20 @@ our @ENTRIES = (
 
     # Three nodes with two processes each: shared memory within a node, tcp between them.
     { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
-      quick => [], args => '--down 600', plain => 0 },
+      quick => [], args => '--down 5000', plain => 0, mca => 'pml_epml_ask 300' },
+    # A process that is not in MPI, and many who want to connect to it.
+    { program => 'cluster', variant => 'away', cluster => 'narrow', configs => ['3x8/node'],
+      quick => [], args => '--away 5', plain => 0, mca => 'pml_epml_ask 100' },
+    # Longer, and what else a link can have: with and without traffic meanwhile.
+    (map { my ($fault, $ms, $idle) = @$_;
+           +{ program => 'cluster', variant => "$fault$ms" . ($idle ? '_idle' : ''),
+              cluster => 'one', configs => ['6x2/node'], long => 1, plain => 0,
+              args => "--down ${ms}000 --fault $fault --idle $idle", timeout => 60 + 2 * $ms,
+              mca => 'pml_epml_ask 1000' } }
+        [link => 45, 0], [link => 300, 0], [link => 300, 1], [address => 20, 0],
+        [address => 20, 1], [mute => 45, 0], [mute => 200, 1], [slow => 20, 0]),
+    { program => 'cluster', variant => 'away_long', cluster => 'narrow', configs => ['3x8/node'],
+      long => 1, args => '--away 150', plain => 0, timeout => 400 },
     (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
               quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0,
               long => scalar(/^(?:p2p_basic|coll_move|coll_reduce)$/) } }
@@ -125,7 +138,7 @@ our @ENTRIES = (
     { program => 'strangers', configs => ['2x1/node'], plain => 0 },
     # Somebody is at the ports of a job's endpoints, and is not let in.
     { program => 'strangers_net', configs => ['2x1/tcp'], plain => 0,
-      mca => 'btl_epofi_interface lo btl_epofi_silence 1', says => 'did not prove.*From: +127' },
+      mca => 'btl_epofi_interface lo btl_epofi_unproven 64', says => 'did not prove.*From: +127' },
 
     # So little memory that some pairs have no area, and few cells.
     { program => 'random_traffic', variant => 'tight', configs => ['2x8/node'], plain => 0,

@@ -27,6 +27,7 @@
 #include "pml_epml_backlog.h"
 #include "pml_epml_base.h"
 #include "pml_epml_base_error.h"
+#include "pml_epml_books.h"
 #include "pml_epml_biased_lock.h"
 #include "pml_epml_clock.h"
 #include "pml_epml_compat.h"

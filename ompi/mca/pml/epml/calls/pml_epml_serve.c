@@ -55,6 +55,7 @@ static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
                                                .arrived_on_node = mca_pml_epml_arrived_on_node,
                                                .returned = mca_pml_epml_send_returned,
                                                .lost = mca_pml_epml_lost_upcall,
+                                               .lives = mca_pml_epml_lost_lives,
                                                .lost_sender = mca_pml_epml_lost_sender,
                                                .describe = mca_pml_epml_lost_describe,
                                                .meet = mca_pml_epml_lost_meet};

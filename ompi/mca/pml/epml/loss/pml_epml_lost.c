@@ -162,6 +162,24 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_e
     return unknown;
 }
 
+bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    MCA_BTL_EP_HOLD_CANCEL();
+    mca_pml_epml_ep_t *ep = module->ep_context;
+
+    for (uint32_t i = 0; NULL != ep && i < ep->wire.connection_size; ++i) {
+        if (endpoint == ep->wire.connections[i].endpoint) {
+            const bool lives = mca_pml_epml_books_lives(ep->wire.connections[i].name.vpid);
+
+            if (!lives) {
+                ep->loss.launcher_ns = mca_pml_epml_now_ns(); /* it has been waited for */
+            }
+            return lives;
+        }
+    }
+    return true; /* nobody waits for it */
+}
+
 /** The member of a list whose network module this is, or NULL. */
 static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, uint64_t source)
 {

@@ -58,6 +58,7 @@ static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm,
 /** What a module of a way calls: see btl_ep.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
+bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
                               char *who, size_t size);
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,

@@ -32,12 +32,17 @@
 /** Members of a communicator that are looked at in one round, if it may be any of them. */
 #define ASK_MOST 16
 
-static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool look_only)
+/** Ask one.  The launcher is asked as well, now and then, for those to whom nothing leads.
+ *
+ * @param[in] named  it is waited for, and may have given this endpoint up; else it is one of many,
+ *                   who are connected to only if nothing can be had from the launcher */
+static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
+    const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_books_watch();
     mca_pml_epml_connection_t *connection;
 
     if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
-        connection->module->ep_ask(connection->module, connection->endpoint, look_only);
+        connection->module->ep_ask(connection->module, connection->endpoint, named || mute);
     }
 }
 
@@ -47,7 +52,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
     const mca_pml_epml_peers_t *peers = comm->peers;
 
     for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(comm->ep, peers->member[comm->loss.ask_next++ % (uint32_t) peers->count], true);
+        ask(comm->ep, peers->member[comm->loss.ask_next++ % (uint32_t) peers->count], false);
     }
 }
 
@@ -55,7 +60,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
 static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 {
     if (0 <= rank) {
-        ask(comm->ep, comm->peers->member[rank], false);
+        ask(comm->ep, comm->peers->member[rank], true);
     }
     if (0 > rank || MPI_ANY_TAG > tag) {
         /* It may be any of them; a collective waits for one who waits for another one. */
@@ -67,7 +72,7 @@ static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 static void ask_for_request(const mca_pml_epml_request_t *request)
 {
     if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
-        ask(request->ep, request->source, false);
+        ask(request->ep, request->source, true);
     } else {
         ask_for(request->comm, request->rank, request->tag);
     }
@@ -120,7 +125,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     ask_for_probe(ep);
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
-        ask(ep, backlog->peer, false);
+        ask(ep, backlog->peer, true);
     }
 }
 
@@ -153,7 +158,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
         mca_pml_epml_peer_t *peer = peers->member[i];
 
         if (is_neighbour(peer) && NULL != mca_pml_epml_connection_find(comm->ep, peer)) {
-            ask(comm->ep, peer, true);
+            ask(comm->ep, peer, false);
             if (NULL != noted) {
                 (void) note_process(noted, peer);
             }
@@ -161,7 +166,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
     }
     for (int32_t i = 0; NULL != noted && i < peers->count; ++i) {
         if (is_neighbour(peers->member[i]) && !note_process(noted, peers->member[i])) {
-            ask(comm->ep, peers->member[i], true);
+            ask(comm->ep, peers->member[i], false);
         }
     }
 }

@@ -223,6 +223,7 @@ static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, ui
                                            : upcalls->arrived_on_node;
         (*module_p)->ep_returned = upcalls->returned;
         (*module_p)->ep_lost = upcalls->lost;
+        (*module_p)->ep_lives = upcalls->lives;
         (*module_p)->ep_lost_sender = upcalls->lost_sender;
         (*module_p)->ep_describe = upcalls->describe;
         (*module_p)->ep_meet = upcalls->meet;

@@ -30,6 +30,7 @@ typedef struct mca_pml_epml_upcalls_t {
     mca_btl_ep_receive_loan_fn_t arrived_loan, arrived_on_node;
     mca_btl_ep_returned_fn_t returned;
     mca_btl_ep_lost_fn_t lost;
+    mca_btl_ep_lives_fn_t lives;
     mca_btl_ep_lost_sender_fn_t lost_sender;
     mca_btl_ep_describe_fn_t describe;
     mca_btl_ep_meet_fn_t meet;

@@ -58,7 +58,8 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int stall_warning;
     unsigned int confirm;
     unsigned int keepalive;
-    unsigned int silence;
+    unsigned int unproven;
+    unsigned int quiet;
     unsigned int greeting;
     unsigned int descriptor_wait;
     size_t packet_size;

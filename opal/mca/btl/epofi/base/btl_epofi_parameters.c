@@ -100,13 +100,17 @@ static const ep_parameter_t parameters[] = {
              "word. For this number 0 means never"},
     {.name = "keepalive", STORAGE(keepalive), .preset = 60, .high = 32767, .unit = "s", FIXED,
      .level = OPAL_INFO_LVL_6,
-     .help = "Seconds of silence after which a connection is looked after by the kernels, so "
-             "that nothing between them forgets it; six looks in vain, 10 s apart, end it (tcp); "
-             "0: never"},
-    {.name = "silence", STORAGE(silence), .preset = 30, .high = 86400, .unit = "s", FIXED,
+     .help = "Seconds of silence after which the kernels exchange a packet on a connection, so "
+             "that nothing between them forgets it (tcp); 0: never"},
+    {.name = "unproven", STORAGE(unproven), .preset = 256, .low = 1, .high = EPOFI_UNPROVEN_MOST,
+     .unit = "connections", FIXED, .level = OPAL_INFO_LVL_6,
+     .help = "Connections that a process holds which have not proven yet that they come from the "
+             "job, and 8 for each of its endpoints; beyond that the oldest is closed when another "
+             "one comes (tcp)"},
+    {.name = "quiet", STORAGE(quiet), .preset = 64, .high = 65536, .unit = "connections", FIXED,
      .level = OPAL_INFO_LVL_6,
-     .help = "Seconds after which a connection is closed on which nobody has begun to talk "
-             "(tcp); 0: never"},
+     .help = "Connections that a process makes for no other reason than to learn of the end of a "
+             "process that it waits for and has exchanged nothing with"},
     {.name = "greeting", STORAGE(greeting), .preset = 1, .high = 1, FIXED,
      .level = OPAL_INFO_LVL_6,
      .help = "Whether a connection has to prove that it comes from the job, or leads to it, "

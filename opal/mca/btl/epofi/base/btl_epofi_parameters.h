@@ -26,6 +26,9 @@ BEGIN_C_DECLS
 /** Most reads that one get may have under way; bound of the parameter get_depth. */
 #define EPOFI_GET_DEPTH 8
 
+/** The most that the parameter unproven may be. */
+#define EPOFI_UNPROVEN_MOST 512
+
 /** Set the defaults, and register all with Open MPI.  @return an OPAL code */
 int mca_btl_epofi_parameters_register(void);
 

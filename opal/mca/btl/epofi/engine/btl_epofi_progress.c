@@ -74,7 +74,7 @@ static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
     if (0 < module->inflight) {
         mca_btl_epofi_endpoint_watch(module);
     }
-    mca_btl_epofi_sockets_look();
+    mca_btl_epofi_endpoint_judge_all(module);
 }
 
 /**

@@ -118,6 +118,7 @@ static int add(mca_btl_epofi_book_t *book, const book_key_t *key, size_t length,
         return -FI_ENOMEM;
     }
     entry->callee = *callee;
+    entry->callee.attempts = &entry->attempts;
     result = fi_av_insert(book->av, entry->callee.name.bytes, 1, &entry->address, 0, NULL);
     if (1 != result) {
         goto err_free;

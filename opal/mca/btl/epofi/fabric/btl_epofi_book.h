@@ -34,6 +34,7 @@ typedef struct mca_btl_epofi_entry_t {
     fi_addr_t address;
     uint32_t references;
     mca_btl_epofi_callee_t callee; /**< for the gate; its order is that of the last who wanted it */
+    mca_btl_epofi_attempts_t attempts; /**< to connect there */
 } mca_btl_epofi_entry_t;
 
 /** @param[in] gate  may be NULL

@@ -79,6 +79,13 @@ static inline void mca_btl_epofi_pair_sent(mca_btl_epofi_pair_t *pair)
     pair->sent_bytes += pair->out.length;
 }
 
+/** Have messages passed between the two, so that there has been a connection?  Nothing is sent
+ * before one stands. */
+static inline bool mca_btl_epofi_pair_is_used(const mca_btl_epofi_pair_t *pair)
+{
+    return 0 != pair->out.sequence || 1 != pair->expected;
+}
+
 END_C_DECLS
 
 #endif /* MCA_BTL_EPOFI_PAIR_H */

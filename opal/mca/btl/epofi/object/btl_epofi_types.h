@@ -113,12 +113,13 @@ struct mca_btl_base_endpoint_t {
     bool failed;           /**< the peer is gone; said already */
     bool warned;           /**< the peer's silence has been reported */
     bool ended;            /**< what was under way has been ended after it was given up */
+    bool quiet;            /**< connected for nothing but questions, when it was */
     bool asking;           /**< a message of our own (btl_epofi_ask.c) is under way, ... */
     bool parting;          /**< ... which says that the peer is given up */
-    int probe;             /**< a connection attempt that asks whether the peer listens; -1: none */
     uint64_t stalled_ns;   /**< since when the provider takes nothing for this peer; 0: it does */
-    uint32_t attempts;     /**< connections that were begun since then */
+    uint64_t lives_ns;     /**< when the owner was last asked whether the peer's process lives */
     uint32_t ends;         /**< operations that have ended; wraps */
+    uint64_t question;     /**< number of the question whose answer is waited for; 0: of none */
     uint32_t ends_then;    /**< of them when the peer last answered, ... */
     uint32_t answers;      /**< ... and how often it has since without one more */
     uint64_t abandoned_ns; /**< when the owner gave it up; 0: it has not */
@@ -228,8 +229,6 @@ typedef struct mca_btl_epofi_region_t {
 typedef struct mca_btl_epofi_upcalls_t {
     /** There is an endpoint: give it what protocols keep with it. */
     void (*start)(struct mca_btl_base_endpoint_t *endpoint);
-    /** It goes: take that back. */
-    void (*stop)(struct mca_btl_base_endpoint_t *endpoint);
     /** Its peer has been given up: tell it, if it can be told. */
     void (*farewell)(struct mca_btl_base_endpoint_t *endpoint);
     /** Tell those who wait for what is under way to it that it has failed. */
@@ -257,6 +256,7 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t confirm_next;  /**< ... and the slot at which the next one begins; wraps */
     uint64_t watch_ns;      /**< likewise of the receive buffers */
     uint64_t broken_ns;     /**< since when the queue cannot be read; 0: it can */
+    uint32_t refusals;      /**< of connections, of the gate, when they were last looked at */
     bool abandons;          /**< peers have been given up whose gets may not have ended */
     bool closing;           /**< finalize runs: deliver nothing any more */
     bool send_refused;      /**< the provider has refused a send since we last made it look */

@@ -155,6 +155,34 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
     return OPAL_SUCCESS;
 }
 
+/** Endpoints that are connected for nothing but questions.  Relaxed, everywhere: a count. */
+static _Atomic uint32_t quiet_count;
+
+bool mca_btl_epofi_endpoint_may_ask(struct mca_btl_base_endpoint_t *endpoint, bool connect)
+{
+    if (endpoint->quiet || mca_btl_epofi_pair_is_used(endpoint->pair)) {
+        return true;
+    }
+    if (!connect) {
+        return false;
+    }
+    if (mca_btl_epofi_component.quiet
+        <= atomic_fetch_add_explicit(&quiet_count, 1, memory_order_relaxed)) {
+        (void) atomic_fetch_sub_explicit(&quiet_count, 1, memory_order_relaxed);
+        return false;
+    }
+    endpoint->quiet = true;
+    return true;
+}
+
+static void endpoint_free(struct mca_btl_base_endpoint_t *endpoint)
+{
+    if (endpoint->quiet) {
+        (void) atomic_fetch_sub_explicit(&quiet_count, 1, memory_order_relaxed);
+    }
+    free(endpoint);
+}
+
 void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_epofi_module_t *module = endpoint->module;
@@ -170,8 +198,7 @@ void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint)
     endpoint->pair->endpoint = NULL;
     endpoint->pair->given_up |= endpoint->failed;
     address_leave(module, endpoint);
-    module->upcalls->stop(endpoint);
-    free(endpoint);
+    endpoint_free(endpoint);
 }
 
 void mca_btl_epofi_disconnect(mca_btl_ep_module_t *ep_module,
@@ -202,8 +229,7 @@ void mca_btl_epofi_endpoint_free_all(mca_btl_epofi_module_t *module)
     while (NULL != module->endpoint_list) {
         struct mca_btl_base_endpoint_t *next = module->endpoint_list->next;
 
-        module->upcalls->stop(module->endpoint_list);
-        free(module->endpoint_list);
+        endpoint_free(module->endpoint_list);
         module->endpoint_list = next;
     }
 }

@@ -13,7 +13,7 @@
  *
  * How long a peer is waited for that takes or answers nothing, and what happens when it is gone.
  *
- * Tests: fault, cut
+ * Tests: fault, cut, cluster
  */
 
 #include "opal_config.h"
@@ -88,7 +88,6 @@ static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
 
     if (0 == endpoint->stalled_ns) {
         endpoint->stalled_ns = now;
-        endpoint->attempts = 0;
     }
     return now - endpoint->stalled_ns;
 }
@@ -102,52 +101,122 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
     return OPAL_ERR_OUT_OF_RESOURCE;
 }
 
-/** A peer is lost that has ended so many connections before they could be used, ... */
+/* ---- connections that cannot be made --------------------------------------------------------- */
+
+/** A peer is given up that has refused so many connections in a row, for EPOFI_REFUSED_NS. */
 #define REFUSALS_MOST 16
-/** ... for so long: it is there, but it has no descriptors left, or nobody listens any more. */
-#define REFUSED_NS (UINT64_C(5) * 1000000000)
 
-/**
- * libfabric's tcp connects when there is something to send, and says no more of a connection that
- * could not be made than that the next call has to try again.  How often it does tells.
+/** Between questions whether the launcher says that the peer's process lives. */
+#define LIVES_NS (UINT64_C(1) * 1000000000)
+
+/** Nobody listens at the peer's address.  That it has ended follows only if there has been a
+ * connection, which has ended then, since another one is tried; and not if the launcher says that
+ * its process lives.  (A connection may have been reset, and others refused, by what is between the
+ * two.)  Where the launcher says that it is dead, the owner knows that now.
  *
- * @return does the peer refuse?
- */
-static bool is_refusing(struct mca_btl_base_endpoint_t *endpoint)
+ * @return has it ended? */
+static bool is_dead(struct mca_btl_base_endpoint_t *endpoint)
 {
-    static _Thread_local uint32_t seen;
-    const uint32_t connects = mca_btl_epofi_calls_connects();
+    mca_btl_ep_module_t *module = &endpoint->module->super;
+    const uint64_t now = mca_btl_epofi_now();
 
-    if (OPAL_LIKELY(seen == connects)) {
+    if (now - endpoint->lives_ns < LIVES_NS) {
         return false;
     }
-    seen = connects; /* the last call was for this peer */
-    ++endpoint->attempts;
-    return REFUSED_NS < stalled_for(endpoint) && REFUSALS_MOST < endpoint->attempts;
+    endpoint->lives_ns = now;
+    return (endpoint->module->closing || NULL == module->ep_lives
+            || !module->ep_lives(module, endpoint))
+           && mca_btl_epofi_pair_is_used(endpoint->pair);
+}
+
+/** Does the peer, or what is before it, end all connections before they stand? */
+static bool is_refusing(const mca_btl_epofi_attempts_t *attempts)
+{
+    return REFUSALS_MOST < atomic_load_explicit(&attempts->refusals, memory_order_relaxed)
+           && mca_btl_epofi_now() - atomic_load_explicit(&attempts->first_ns, memory_order_relaxed)
+                  > EPOFI_REFUSED_NS;
+}
+
+void mca_btl_epofi_endpoint_judge(struct mca_btl_base_endpoint_t *endpoint)
+{
+    const mca_btl_epofi_attempts_t *attempts = &endpoint->entry->attempts;
+    const bool refused = ECONNREFUSED
+                         == atomic_load_explicit(&attempts->error, memory_order_relaxed);
+
+    if (endpoint->failed || 0 == atomic_load_explicit(&attempts->refusals, memory_order_relaxed)) {
+        return;
+    }
+    if (refused && is_dead(endpoint)) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
+                                    "its connection has ended, and nobody listens there any more");
+    } else if (refused && !mca_btl_epofi_pair_is_used(endpoint->pair) && is_refusing(attempts)) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
+                                    "no connection to it has ever been accepted: a firewall may "
+                                    "reject them, or it has ended");
+    } else if (!refused && is_refusing(attempts)) {
+        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNRESET,
+                                    "it ends every connection at once; it may have no file "
+                                    "descriptors left (ulimit -n), or a firewall ends them");
+    }
+}
+
+/** Is this error of connecting, which the call itself returns, one that may pass? */
+static bool may_pass(int error)
+{
+    switch (error) {
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case ETIMEDOUT:
+    case EADDRNOTAVAIL:
+    case ECONNREFUSED:
+    case ECONNRESET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
+{
+    if (may_pass((int) -result)) {
+        mca_btl_epofi_attempts_note(&endpoint->entry->attempts, (int) -result);
+    } else if (-FI_EMFILE == result || -ENFILE == result) {
+        if (mca_btl_epofi_sockets_none_left((int) -result, "to connect to a peer with")) {
+            mca_btl_epofi_endpoint_fail(endpoint, (int) -result,
+                                        "this process has none left to connect with (ulimit -n)");
+        }
+    } else if (-FI_EAGAIN != result && -FI_ENOMEM != result) {
+        mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
+    }
+    mca_btl_epofi_endpoint_judge(endpoint);
+    return endpoint->failed ? OPAL_ERR_UNREACH : OPAL_ERR_OUT_OF_RESOURCE;
 }
 
 int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
 {
-    if (-FI_EAGAIN == result || -FI_ENOMEM == result) {
-        if (!is_refusing(endpoint)) {
-            return mca_btl_epofi_endpoint_stalled(endpoint);
-        }
-        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
-                                    "it ends every connection at once; it may have no file "
-                                    "descriptors left (ulimit -n)");
-        return OPAL_ERR_UNREACH;
-    }
-    if (-FI_EMFILE == result || -ENFILE == result) {
-        if (!mca_btl_epofi_sockets_none_left((int) -result, "to connect to a peer with")) {
-            return mca_btl_epofi_endpoint_stalled(endpoint);
-        }
-        mca_btl_epofi_endpoint_fail(endpoint, (int) -result,
-                                    "this process has none left to connect with (ulimit -n)");
-        return OPAL_ERR_UNREACH;
-    }
-    mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
-    return OPAL_ERR_UNREACH;
+    const int rc = mca_btl_epofi_endpoint_unsent(endpoint, result);
+
+    return OPAL_ERR_OUT_OF_RESOURCE == rc ? mca_btl_epofi_endpoint_stalled(endpoint) : rc;
 }
+
+void mca_btl_epofi_endpoint_judge_all(mca_btl_epofi_module_t *module)
+{
+    const uint32_t refusals = mca_btl_epofi_gate_refusals(module->fi.gate);
+
+    if (refusals == module->refusals) {
+        return;
+    }
+    module->refusals = refusals;
+    for (struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list, *next; NULL != endpoint;
+         endpoint = next) {
+        next = endpoint->next;
+        mca_btl_epofi_endpoint_judge(endpoint);
+    }
+}
+
+/* ---- operations that do not end -------------------------------------------------------------- */
 
 /** So long the provider may take to end operations towards a peer that is known to be dead.  Some
  * never do (shm, reads that the peer answers), and some still copy what the kernel has of them. */

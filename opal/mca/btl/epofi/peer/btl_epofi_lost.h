@@ -34,10 +34,20 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint);
 void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
                                  const char *detail);
 
-/** What a refused libfabric call means for its caller; handles all but success.
+/** What a refused libfabric call means for its caller; handles all but success.  A route that is
+ * not there, and whatever else may pass, is no more than a reason to try again.
  * @param[in] result  of the call, negative
  * @return OPAL_ERR_OUT_OF_RESOURCE or OPAL_ERR_UNREACH */
 int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
+
+/** Likewise, where nobody has to be told if it goes on for long. */
+int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
+
+/** Connections to a peer have been refused: give it up if that shows that it is gone.  May ask the
+ * owner what the launcher says, and take a moment.  The second: all peers, if there has been a
+ * refusal since the last call. */
+void mca_btl_epofi_endpoint_judge(struct mca_btl_base_endpoint_t *endpoint);
+void mca_btl_epofi_endpoint_judge_all(mca_btl_epofi_module_t *module);
 
 /** Operations to peers have been under way for long without a completion: say so.  Slow path. */
 void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module);

@@ -27,7 +27,7 @@
  *
  * Called by the module's owner and from within its progress.
  *
- * Tests: unit/test_epofi_life, unit/test_epofi_pair, death, fault
+ * Tests: unit/test_epofi_life, unit/test_epofi_pair, death, fault, cluster
  */
 
 #include "opal_config.h"
@@ -40,14 +40,10 @@
 #include "btl_epofi_packet.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -105,6 +101,9 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
             ++pair->settled; /* whether this one arrives is nobody's concern */
         }
         mca_btl_epofi_pair_sent(pair);
+        if (EPOFI_TAG_ASK == tag && 0 == endpoint->question) {
+            endpoint->question = pair->out.sequence;
+        }
         endpoint->asking = true;
         endpoint->parting = EPOFI_TAG_GONE == tag;
         /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
@@ -112,7 +111,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         ++endpoint->inflight;
     } else if (!endpoint->failed) {
         /* It may be that we shall never get through: then nobody else would find out. */
-        (void) mca_btl_epofi_endpoint_refused(endpoint, result);
+        (void) mca_btl_epofi_endpoint_unsent(endpoint, result);
     }
 }
 
@@ -121,13 +120,20 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
 
 /**
  * The peer lives, and hears us.  If there are operations under way to it of which the provider has
- * ended none for several answers in a row, each of them asked for after a time without news, then
- * it never will.
+ * ended none for several answers in a row, each to a question that was sent after the answer before
+ * it, then it never will: what was sent before a question arrives before it.  (Answers to older
+ * questions count for nothing: a link that is back brings them all at once.)
+ *
+ * @param[in] heard  the number of our last message that it has got
  */
-static void has_answered(struct mca_btl_base_endpoint_t *endpoint)
+static void has_answered(struct mca_btl_base_endpoint_t *endpoint, uint64_t heard)
 {
     const uint32_t held = endpoint->inflight - (endpoint->asking ? 1 : 0);
 
+    if (0 == endpoint->question || heard < endpoint->question) {
+        return;
+    }
+    endpoint->question = 0;
     if (0 == held || endpoint->ends != endpoint->ends_then) {
         endpoint->ends_then = endpoint->ends;
         endpoint->answers = 0;
@@ -196,7 +202,7 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
         memcpy(&heard, payload, sizeof(heard));
         settle(pair, heard);
         if (NULL != pair->endpoint && !pair->endpoint->failed) {
-            has_answered(pair->endpoint);
+            has_answered(pair->endpoint, heard);
         }
         return true;
     case EPOFI_TAG_GONE:
@@ -275,82 +281,20 @@ static int look_at_process(const struct mca_btl_base_endpoint_t *endpoint)
     return 0 != kill((pid_t) pid, 0) && ESRCH == errno ? ESRCH : 0;
 }
 
-/** Has the attempt to connect ended?  @return 0: it goes on, or somebody listened; or why nobody
- * did */
-static int probe_result(struct mca_btl_base_endpoint_t *endpoint)
-{
-    struct pollfd pollfd = {.fd = endpoint->probe, .events = POLLOUT};
-    socklen_t size = sizeof(int);
-    int error = 0;
-
-    if (1 != poll(&pollfd, 1, 0)) {
-        return 0;
-    }
-    if (0 != getsockopt(endpoint->probe, SOL_SOCKET, SO_ERROR, &error, &size)) {
-        error = 0;
-    }
-    mca_btl_epofi_ask_stop(endpoint);
-    return error;
-}
-
-/** Is there a listener at the peer's address?  Connecting does not need the peer's threads: its
- * kernel answers.  The answer is looked at now and at the next questions. */
-static int look_at_listener(struct mca_btl_base_endpoint_t *endpoint)
-{
-    const struct sockaddr *address = (const struct sockaddr *) endpoint->callee.name.bytes;
-    int error = 0;
-
-    if (0 <= endpoint->probe) {
-        return probe_result(endpoint);
-    }
-    endpoint->probe = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (0 > endpoint->probe) {
-        return 0;
-    }
-    if (0 == connect(endpoint->probe, address, endpoint->callee.name.length)) {
-        mca_btl_epofi_ask_stop(endpoint);
-    } else if (EINPROGRESS == errno) {
-        error = probe_result(endpoint);
-    } else {
-        error = errno;
-        mca_btl_epofi_ask_stop(endpoint);
-    }
-    return error;
-}
-
-void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint)
-{
-    if (0 <= endpoint->probe) {
-        (void) close(endpoint->probe);
-        endpoint->probe = -1;
-    }
-}
-
 void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
-                       bool look_only)
+                       bool connect)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     const char *provider = module->fabric->info->fabric_attr->prov_name;
     int error = 0;
 
-    if (!endpoint->failed) {
-        if (0 == strncasecmp(provider, "shm", 3)) {
-            error = look_at_process(endpoint);
-        } else if (0 == strncasecmp(provider, "tcp", 3)
-                   && (FI_SOCKADDR_IN == endpoint->callee.name.format
-                       || FI_SOCKADDR_IN6 == endpoint->callee.name.format)) {
-            error = look_at_listener(endpoint);
-        }
+    if (!endpoint->failed && 0 == strncasecmp(provider, "shm", 3)) {
+        error = look_at_process(endpoint);
     }
     if (endpoint->failed || 0 != error) {
-        /* What cannot be had for want of a port or a buffer says nothing of the peer. */
-        if (endpoint->failed || ESRCH == error || OPAL_ERR_UNREACH == mca_btl_epofi_status(error)) {
-            mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
-        }
-        return;
-    }
-    if (!look_only) {
+        mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
+    } else if (mca_btl_epofi_endpoint_may_ask(endpoint, connect)) {
         send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
     }
 }

@@ -25,7 +25,7 @@ BEGIN_C_DECLS
 
 /** See mca_btl_ep_ask_fn_t. */
 void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                       bool look_only);
+                       bool connect);
 
 /** Tell a peer that it has been given up, if it can be told. */
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
@@ -41,9 +41,6 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
 
 /** Ask whether what was sent some time ago has arrived.  Slow path, for now and then. */
 void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module);
-
-/** The endpoint goes: give up what asking holds. */
-void mca_btl_epofi_ask_stop(struct mca_btl_base_endpoint_t *endpoint);
 
 END_C_DECLS
 

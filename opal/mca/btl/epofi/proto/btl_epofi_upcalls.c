@@ -27,14 +27,12 @@
 
 static void start(struct mca_btl_base_endpoint_t *endpoint)
 {
-    endpoint->probe = -1;
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
     mca_btl_epofi_packet_init(endpoint);
 }
 
 const mca_btl_epofi_upcalls_t mca_btl_epofi_upcalls = {
     .start = start,
-    .stop = mca_btl_epofi_ask_stop,
     .farewell = mca_btl_epofi_ask_farewell,
     .abandon = mca_btl_epofi_get_abandon,
 };

@@ -14,7 +14,7 @@
  * Callers: the connections that libfabric begins, and what is said on them first (btl_epofi_greet.c
  * says why).
  *
- * Tests: strangers, cut (silent)
+ * Tests: strangers, unit/test_epofi_greet, fault (route)
  */
 
 #include "opal_config.h"
@@ -33,7 +33,7 @@
 
 struct mca_btl_epofi_caller_t {
     mca_btl_epofi_listener_t to;
-    bool ours;                     /**< a module of ours connects */
+    mca_btl_epofi_gate_t *gate;    /**< of the module that connects; NULL: it is none of ours */
     bool known;                    /**< whom it leads to, so there is ... */
     mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
     bool said;
@@ -59,7 +59,7 @@ void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_
                                                ? NULL
                                                : mca_btl_epofi_gate_callee(gate, &caller->to);
 
-    caller->ours = NULL != gate;
+    caller->gate = gate;
     caller->known = NULL != callee;
     if (NULL != callee) {
         caller->secret = callee->name.secret;
@@ -70,7 +70,7 @@ int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
 {
     mca_btl_epofi_greeting_t greeting;
 
-    if (!caller->ours) {
+    if (NULL == caller->gate) {
         return -1;
     }
     if (!caller->known || OPAL_SUCCESS != mca_btl_epofi_greeting_make(&caller->secret, &greeting)) {
@@ -89,6 +89,42 @@ int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
 bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller)
 {
     return caller->said;
+}
+
+void mca_btl_epofi_attempts_note(mca_btl_epofi_attempts_t *attempts, int error)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    const bool refused = ECONNREFUSED == error || ECONNRESET == error || ECONNABORTED == error
+                         || EPIPE == error;
+
+    if (!refused
+        || now - atomic_load_explicit(&attempts->last_ns, memory_order_relaxed)
+               > EPOFI_REFUSED_NS) {
+        atomic_store_explicit(&attempts->refusals, 0, memory_order_relaxed);
+        atomic_store_explicit(&attempts->first_ns, now, memory_order_relaxed);
+    }
+    atomic_store_explicit(&attempts->last_ns, now, memory_order_relaxed);
+    (void) atomic_fetch_add_explicit(&attempts->refusals, refused ? 1 : 0, memory_order_relaxed);
+    atomic_store_explicit(&attempts->error, error, memory_order_relaxed);
+}
+
+/** Note how an attempt to connect has ended.  @param[in] error  0: it stands */
+static void note(const mca_btl_epofi_caller_t *caller, int error)
+{
+    const mca_btl_epofi_callee_t *callee
+        = NULL == caller->gate ? NULL : mca_btl_epofi_gate_callee(caller->gate, &caller->to);
+
+    if (NULL != callee && NULL != callee->attempts) {
+        mca_btl_epofi_attempts_note(callee->attempts, error);
+        if (0 != error) {
+            mca_btl_epofi_gate_note_refusal(caller->gate);
+        }
+    }
+}
+
+void mca_btl_epofi_caller_ended(const mca_btl_epofi_caller_t *caller, int error)
+{
+    note(caller, error);
 }
 
 /** The one who listens there is not the one whose address we have. */
@@ -113,7 +149,12 @@ int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
     got = recv(fd, (char *) &caller->answer + caller->got, sizeof(caller->answer) - caller->got,
                MSG_DONTWAIT);
     if (0 >= got) {
-        return 0 == got ? ECONNRESET : errno;
+        const int error = 0 == got ? ECONNRESET : errno;
+
+        if (EAGAIN != error && EINTR != error) {
+            note(caller, error);
+        }
+        return error;
     }
     caller->got += (uint32_t) got;
     if (sizeof(caller->answer) > caller->got) {
@@ -123,8 +164,10 @@ int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
         || caller->right.proof != caller->answer.proof) {
         say_impostor(fd);
         caller->got = 0; /* should libfabric come back */
+        note(caller, ECONNREFUSED);
         return ECONNREFUSED;
     }
     caller->heard = true;
+    note(caller, 0);
     return 0;
 }

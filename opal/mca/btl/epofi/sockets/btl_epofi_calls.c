@@ -42,13 +42,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static _Thread_local uint32_t connects;
-
-uint32_t mca_btl_epofi_calls_connects(void)
-{
-    return connects;
-}
-
 static int own_socket(int domain, int type, int protocol)
 {
     const int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
@@ -62,7 +55,7 @@ static int own_socket(int domain, int type, int protocol)
 static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
 {
     mca_btl_epofi_gate_t *gate = mca_btl_epofi_socket_gate(listener);
-    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener, 0)
+    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener)
                                 : mca_btl_epofi_gate_accept(gate);
 
     if (0 <= fd && NULL != address) {
@@ -86,7 +79,6 @@ static atomic_bool greets;
 
 static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-    ++connects;
     /* Relaxed: who connects from a module has it from who made the module. */
     if (atomic_load_explicit(&greets, memory_order_relaxed)) {
         mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
@@ -142,16 +134,21 @@ static int own_epoll_wait(int set, struct epoll_event *events, int most, int tim
 }
 
 /** libfabric asks whether a connection stands, and sends its request next: greet.
+ * @param[in] error  what the kernel says of it
  * @return 0 or an errno */
-static int greet(int fd)
+static int greet(int fd, int error)
 {
     mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
-    int error;
 
     if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
-        return 0;
+        return error;
     }
-    error = mca_btl_epofi_caller_greet(caller, fd);
+    if (0 == error) {
+        error = mca_btl_epofi_caller_greet(caller, fd);
+    }
+    if (0 < error) {
+        mca_btl_epofi_caller_ended(caller, error);
+    }
     if (mca_btl_epofi_caller_awaits(caller)) {
         (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
     } else if (0 > error) {
@@ -165,9 +162,8 @@ static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *s
 {
     const int result = getsockopt(fd, level, name, value, size);
 
-    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size
-        && 0 == *(const int *) value) {
-        *(int *) value = greet(fd);
+    if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size) {
+        *(int *) value = greet(fd, *(const int *) value);
     }
     return result;
 }

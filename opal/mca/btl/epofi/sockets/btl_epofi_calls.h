@@ -31,9 +31,6 @@ void mca_btl_epofi_calls_lead(const struct fid_fabric *fabric);
  * under the component's lock. */
 bool mca_btl_epofi_calls_can_greet(void);
 
-/** How often this thread has tried to connect to somebody, within libfabric. */
-uint32_t mca_btl_epofi_calls_connects(void);
-
 END_C_DECLS
 
 #endif /* MCA_BTL_EPOFI_CALLS_H */

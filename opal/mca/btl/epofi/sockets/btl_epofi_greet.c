@@ -22,14 +22,16 @@
  *      right? then libfabric goes on <- 16 bytes  ... behind our answer
  *
  * The answer shows that it is the listener who has got the greeting, and not another one who has
- * got its port.  Whatever is wrong, cut short, or takes too long, ends the connection.  Neither
- * takes a round trip of its own: each is sent together with what libfabric has to say.
+ * got its port.  Whatever is wrong or cut short ends the connection.  Neither takes a round trip of
+ * its own: each is sent together with what libfabric has to say.
+ *
+ * A connection that has greeted is libfabric's, and never closed here.  Those that have not are
+ * bounded in number: when there are too many the oldest is closed.  That loses nothing if it is of
+ * the job, since libfabric sends no message before it has got the answer: it connects again.
  *
  * A gate is what a module has for that: its listener with the connections that are held, and the
  * secrets of those whom it may connect to.  All calls within libfabric come from btl_epofi_calls.c,
- * which knows whose a socket is.  A gate is used by whoever drives its module,
- * one call at a time; that a connection has been held for too long is found by any thread (sweep),
- * which shuts it down, and the gate does the rest when it sees that.
+ * which knows whose a socket is.  A gate is used by whoever drives its module, one call at a time.
  * docs/security.md says what it is for.
  *
  * Tests: unit/test_epofi_greet, strangers_net
@@ -55,10 +57,12 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-/** So many connections are held by a gate at most; others wait in the kernel meanwhile. */
-#define HELD_MOST 512
+/** A gate holds so many connections at most, and so many however many others hold; the rest waits
+ * in the kernel meanwhile. */
+#define HELD_MOST EPOFI_UNPROVEN_MOST
+#define HELD_LEAST 8
 
-/** When there are that many, silence is borne for so long only. */
+/** When there are too many, the oldest is closed that has had so long to greet. */
 #define HASTE_NS (UINT64_C(1) * 1000000000)
 
 /** ... and then they are all looked at so often at most, while nothing is said on any of them:
@@ -82,9 +86,18 @@ struct mca_btl_epofi_gate_t {
     uint32_t count;
     uint32_t room;
     uint64_t refused;
+    _Atomic uint32_t refusals; /**< of others; a count, relaxed */
     uint64_t next_look_ns;     /**< when there are too many: not before */
     opal_hash_table_t callees; /**< by mca_btl_epofi_listener_t */
 };
+
+/** Of all gates of the process.  Relaxed, everywhere: a count. */
+static _Atomic uint32_t held_count;
+
+uint32_t mca_btl_epofi_gates_held(void)
+{
+    return atomic_load_explicit(&held_count, memory_order_relaxed);
+}
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
@@ -151,6 +164,7 @@ static int let_go(mca_btl_epofi_gate_t *gate, uint32_t at)
 
     (void) epoll_ctl(gate->set, EPOLL_CTL_DEL, fd, NULL);
     --gate->count;
+    (void) atomic_fetch_sub_explicit(&held_count, 1, memory_order_relaxed);
     memmove(&gate->held[at], &gate->held[at + 1], (gate->count - at) * sizeof(*gate->held));
     return fd;
 }
@@ -179,6 +193,16 @@ void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate)
 uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate)
 {
     return gate->refused;
+}
+
+uint32_t mca_btl_epofi_gate_refusals(const mca_btl_epofi_gate_t *gate)
+{
+    return NULL == gate ? 0 : atomic_load_explicit(&gate->refusals, memory_order_relaxed);
+}
+
+void mca_btl_epofi_gate_note_refusal(mca_btl_epofi_gate_t *gate)
+{
+    (void) atomic_fetch_add_explicit(&gate->refusals, 1, memory_order_relaxed);
 }
 
 /* ---- whom it knows --------------------------------------------------------------------------- */
@@ -239,33 +263,37 @@ static void refuse_held(mca_btl_epofi_gate_t *gate, int fd, const char *why)
     }
 }
 
-/** There are too many: the oldest has to go.  If it has said nothing it may be of the job: a
- * process that computes after it has begun to connect, and connects again when it goes on. */
-static void drop_oldest(mca_btl_epofi_gate_t *gate, uint64_t now)
+static bool is_full(const mca_btl_epofi_gate_t *gate)
+{
+    return HELD_MOST <= gate->count
+           || (HELD_LEAST <= gate->count
+               && mca_btl_epofi_component.unproven <= mca_btl_epofi_gates_held());
+}
+
+/** There are too many: close the oldest, unless it is new itself.  If it has said nothing it may be
+ * of the job: a process that computes after it has begun to connect.  @return has one been? */
+static bool drop_oldest(mca_btl_epofi_gate_t *gate)
 {
     const held_t *oldest = &gate->held[0];
 
+    if (0 == gate->count || mca_btl_epofi_now() - oldest->since_ns < HASTE_NS) {
+        return false;
+    }
     if (0 < oldest->got) {
         refuse_held(gate, oldest->fd, "there are too many that say half a greeting, and no more");
-    } else {
-        mca_btl_epofi_sockets_say_silent(oldest->fd, (now - oldest->since_ns) / 1000000u);
     }
     mca_btl_epofi_sockets_close(let_go(gate, 0));
+    return true;
 }
 
-/** Room for one more?  The oldest has to go when there are too many, unless it is new itself. */
+/** Is there room for one more? */
 static bool make_room(mca_btl_epofi_gate_t *gate)
 {
-    uint32_t room = 0 == gate->room ? 8 : 2 * gate->room;
+    uint32_t room = 0 == gate->room ? HELD_LEAST : 2 * gate->room;
     held_t *held;
 
-    if (HELD_MOST == gate->count) {
-        const uint64_t now = mca_btl_epofi_now();
-
-        if (now - gate->held[0].since_ns < HASTE_NS) {
-            return false;
-        }
-        drop_oldest(gate, now);
+    if (is_full(gate) && !drop_oldest(gate)) {
+        return false;
     }
     if (gate->count < gate->room) {
         return true;
@@ -286,6 +314,7 @@ static void hold(mca_btl_epofi_gate_t *gate, int fd)
         mca_btl_epofi_sockets_close(fd); /* no memory; who wants it makes it again */
         return;
     }
+    (void) atomic_fetch_add_explicit(&held_count, 1, memory_order_relaxed);
     gate->held[gate->count++] = (held_t){.fd = fd, .since_ns = mca_btl_epofi_now()};
 }
 
@@ -301,8 +330,7 @@ static int listen_to(mca_btl_epofi_gate_t *gate, held_t *held, const char **why_
         if (0 > got && (EAGAIN == errno || EINTR == errno)) {
             return 0;
         }
-        /* One that has said nothing may be of the job: a connection that was given up, or made to
-         * see whether anybody listens. */
+        /* One that has said nothing may be of the job: a connection that was given up. */
         *why_p = 0 == held->got ? NULL : "it ended in the middle of the greeting";
         return -1;
     }
@@ -365,7 +393,7 @@ static int look_at_all(mca_btl_epofi_gate_t *gate)
 
 static int look(mca_btl_epofi_gate_t *gate)
 {
-    const bool full = HELD_MOST == gate->count;
+    const bool full = is_full(gate);
     const uint64_t now = full ? mca_btl_epofi_now() : 0;
     int fd;
 
@@ -383,12 +411,15 @@ int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)
     int fd;
 
     while (make_room(gate)) {
-        fd = mca_btl_epofi_sockets_accept(gate->listener, sizeof(mca_btl_epofi_greeting_t));
-        if (0 > fd) {
-            error = errno;
+        fd = mca_btl_epofi_sockets_accept(gate->listener);
+        if (0 <= fd) {
+            hold(gate, fd);
+            continue;
+        }
+        error = errno;
+        if ((EMFILE != error && ENFILE != error) || !drop_oldest(gate)) {
             break;
         }
-        hold(gate, fd);
     }
     fd = look(gate);
     errno = error;

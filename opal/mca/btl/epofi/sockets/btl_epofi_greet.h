@@ -102,10 +102,28 @@ static inline mca_btl_epofi_answer_t mca_btl_epofi_answer_make(const mca_btl_epo
 struct epoll_event;
 struct sockaddr;
 
+/** How connections to a peer have ended before libfabric could use them.  Written within libfabric,
+ * by the thread that connects: the module's owner or the postman.  Relaxed, everywhere: each field
+ * is looked at by itself. */
+typedef struct mca_btl_epofi_attempts_t {
+    _Atomic int error; /**< of the last one, an errno; 0: it stands, or none has ended yet */
+    _Atomic uint32_t refusals; /**< that the other host has ended, one after the other, ... */
+    _Atomic uint64_t first_ns; /**< ... when the first one of these was, ... */
+    _Atomic uint64_t last_ns;  /**< ... and the last one */
+} mca_btl_epofi_attempts_t;
+
+/** So long after the last refusal they are counted anew: the kernel of a host that has no room for
+ * a connection resets it after a minute. */
+#define EPOFI_REFUSED_NS (UINT64_C(5) * 1000000000)
+
+/** One has ended with an errno, or stands (0). */
+void mca_btl_epofi_attempts_note(mca_btl_epofi_attempts_t *attempts, int error);
+
 /** Whom a module may connect to: part of what it has of a peer, and known to its gate meanwhile. */
 typedef struct mca_btl_epofi_callee_t {
     uint32_t order; /**< so many were met before this one */
     mca_btl_epofi_address_t name;
+    mca_btl_epofi_attempts_t *attempts; /**< NULL: nobody asks */
 } mca_btl_epofi_callee_t;
 
 /** What a module needs to greet and to be greeted. */
@@ -141,6 +159,14 @@ void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_c
 /** Connections that were not let in, because of what was said on them. */
 uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
 
+/** Connections to others that they, or what is before them, have ended before these stood; wraps.
+ * @param[in] gate  NULL: 0 */
+uint32_t mca_btl_epofi_gate_refusals(const mca_btl_epofi_gate_t *gate);
+void mca_btl_epofi_gate_note_refusal(mca_btl_epofi_gate_t *gate);
+
+/** Connections that have not greeted yet, of all gates of the process.  Any thread. */
+uint32_t mca_btl_epofi_gates_held(void);
+
 /* What happens within libfabric; called by btl_epofi_calls.c. */
 
 /** This thread listens.  @return whose listener that is, or NULL */
@@ -170,6 +196,9 @@ int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd);
 
 /** Has it greeted, so that an answer is to come? */
 bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller);
+
+/** The connection has ended before it could be used.  @param[in] error  an errno */
+void mca_btl_epofi_caller_ended(const mca_btl_epofi_caller_t *caller, int error);
 
 /** Read the answer.  @return 0: it is right, what follows is libfabric's; an errno */
 int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd);

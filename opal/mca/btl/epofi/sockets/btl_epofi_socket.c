@@ -91,20 +91,17 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
 static void leave(mca_btl_epofi_socket_t *entry)
 {
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
-    atomic_store_explicit(&entry->waits_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
     mca_btl_epofi_socket_unwatch(entry);
     mca_btl_epofi_socket_forget_caller(entry);
 }
 
-void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting)
+void mca_btl_epofi_socket_enter(int fd)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
 
     if (NULL != entry) {
         leave(entry); /* it should have */
-        atomic_store_explicit(&entry->greeting, greeting, memory_order_relaxed);
-        atomic_store_explicit(&entry->waits_ns, waits_ns, memory_order_relaxed);
         atomic_store_explicit(&entry->inode, mca_btl_epofi_socket_inode(fd), memory_order_relaxed);
     }
 }

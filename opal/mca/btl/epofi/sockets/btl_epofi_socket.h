@@ -31,16 +31,13 @@ BEGIN_C_DECLS
 /**
  * A socket of libfabric's, in the table by its number; or an epoll set.
  *
- * Who looks at all of them (sweep, mca_btl_epofi_sockets_on_fork_child) may come when one has been
- * closed and its number is somebody else's: then the inode is another one.  The rest is for who
- * uses the descriptor, which is one thread at a time, and a number goes from one to the next
- * through the kernel.
+ * Who looks at all of them (mca_btl_epofi_sockets_on_fork_child) may come when one has been closed
+ * and its number is somebody else's: then the inode is another one.  The rest is for who uses the
+ * descriptor, which is one thread at a time, and a number goes from one to the next through the
+ * kernel.
  */
 typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
-    /** When it was accepted, if its peer has not been heard of since; else 0. */
-    _Atomic uint64_t waits_ns;
-    _Atomic uint32_t greeting; /**< bytes that are said on it before libfabric's */
     /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
     _Atomic(mca_btl_epofi_caller_t *) caller;
     _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
@@ -66,9 +63,8 @@ typedef struct mca_btl_epofi_socket_t {
  * @return NULL: none, or no memory for it */
 mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make);
 
-/** The number is that of a new socket.
- * @param[in] waits_ns, greeting  see mca_btl_epofi_socket_t */
-void mca_btl_epofi_socket_enter(int fd, uint64_t waits_ns, uint32_t greeting);
+/** The number is that of a new socket. */
+void mca_btl_epofi_socket_enter(int fd);
 
 /** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.
  * Only by who drives the set, or after the set has gone. */

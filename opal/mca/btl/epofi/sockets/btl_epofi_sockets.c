@@ -19,13 +19,13 @@
  *   - That descriptors have run out is said at once, on the side that has none left.  libfabric
  *     says nothing there, and the other side is left to wait.  If it goes on, connections are
  *     refused, so that the other side learns of it.
- *   - Connections on which nobody begins to talk are closed after a while; idle ones are kept
- *     alive.
+ *   - Idle connections are kept alive.  None is ever closed here: silence is no reason to, however
+ *     long it lasts.
  *
  * Called from within libfabric (btl_epofi_calls.c), by whoever drives a module, so by several
  * threads at a time.
  *
- * Tests: cut (files, silent), death (child_), strangers_net, strangers
+ * Tests: cut (files), death (child_), strangers_net, strangers, cluster
  */
 
 #define _GNU_SOURCE
@@ -33,6 +33,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
+#include "btl_epofi_greet.h"
 #include "btl_epofi_socket.h"
 #include "btl_epofi_sockets.h"
 
@@ -42,44 +43,16 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/tcp.h> /* glibc's has no tcpi_bytes_received */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- connections on which nobody talks ------------------------------------------------------- */
-
-/** What each side of libfabric's tcp says before anything else, in bytes, and the shortest message
- * that may follow.  (Where we say something before that, messages are longer than both.) */
-#define GREETING 40
-#define SHORTEST 16
-
-/** When descriptors have run out, silence is borne for so long only. */
-#define HASTE_NS (UINT64_C(1) * 1000000000)
-
-/** Between looks at all connections. */
-#define SWEEP_NS (UINT64_C(1) * 1000000000)
-
-static _Atomic uint64_t next_sweep_ns;
-static _Atomic uint32_t silent_count; /**< accepted, and not heard of at the last look */
-
-/** Has anything but greetings come or gone on a connection?  One on which it has not can be closed
- * without loss: whoever wants it makes it again. */
-static bool has_spoken(int fd, uint32_t greeting)
-{
-    const uint32_t least = greeting + GREETING + SHORTEST;
-    struct tcp_info info;
-    socklen_t size = sizeof(info);
-
-    memset(&info, 0, sizeof(info));
-    return 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)
-           || size < offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(info.tcpi_notsent_bytes)
-           || least <= info.tcpi_bytes_received || least <= info.tcpi_bytes_acked
-           || 0 != info.tcpi_unacked || 0 != info.tcpi_notsent_bytes;
-}
+/* ---- words --------------------------------------------------------------------------------------
+ *  */
 
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
 {
@@ -97,88 +70,9 @@ const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
     return text;
 }
 
-void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    char text[EPOFI_HOST_TEXT];
-
-    if (mca_btl_epofi_first_time(&said)) {
-        EPOFI_SHOW_HELP("silent connection", true, opal_process_info.nodename,
-                        mca_btl_epofi_sockets_peer(fd, text), (size_t) ms,
-                        mca_btl_epofi_component.silence);
-    }
-}
-
-/** End a connection that has been silent for so long.  By a copy of its descriptor, which cannot
- * become another connection's between the look and the end, as the descriptor can if libfabric
- * closes it in another thread.  Where there is none for a copy, it has to do itself. */
-static void end_silent(int fd, const mca_btl_epofi_socket_t *entry, uint64_t ms)
-{
-    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    const int one = 0 > copy ? fd : copy;
-
-    if (atomic_load_explicit(&entry->inode, memory_order_relaxed) == mca_btl_epofi_socket_inode(one)
-        && !has_spoken(one, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
-        mca_btl_epofi_sockets_say_silent(one, ms);
-        /* libfabric, or the gate, sees that it has ended, and closes it. */
-        (void) shutdown(one, SHUT_RDWR);
-    }
-    if (0 <= copy) {
-        (void) close(copy);
-    }
-}
-
-/** Close connections that were accepted before a moment and have not been talked on since. */
-static void sweep(uint64_t now, uint64_t patience_ns)
-{
-    uint32_t count = 0;
-
-    for (int fd = 0; fd < EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS; ++fd) {
-        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
-        uint64_t since;
-
-        if (NULL == entry) {
-            fd += EPOFI_SOCKET_CHUNK - 1;
-            continue;
-        }
-        since = atomic_load_explicit(&entry->waits_ns, memory_order_relaxed);
-        if (0 == since) {
-            continue;
-        }
-        if (atomic_load_explicit(&entry->inode, memory_order_relaxed)
-                != mca_btl_epofi_socket_inode(fd)
-            || has_spoken(fd, atomic_load_explicit(&entry->greeting, memory_order_relaxed))) {
-            /* It may have been given to a new connection meanwhile: that one is kept. */
-            (void) atomic_compare_exchange_strong_explicit(&entry->waits_ns, &since, 0,
-                                                           memory_order_relaxed,
-                                                           memory_order_relaxed);
-        } else if (now - since > patience_ns) {
-            end_silent(fd, entry, (now - since) / 1000000u);
-        } else {
-            ++count;
-        }
-    }
-    atomic_store_explicit(&silent_count, count, memory_order_relaxed);
-}
-
-void mca_btl_epofi_sockets_look(void)
-{
-    const uint64_t now = mca_btl_epofi_now();
-    uint64_t next = atomic_load_explicit(&next_sweep_ns, memory_order_relaxed);
-
-    /* One thread at a time, and nobody waits for it: relaxed. */
-    if (0 == mca_btl_epofi_component.silence || 0 == next || now < next
-        || !atomic_compare_exchange_strong_explicit(&next_sweep_ns, &next, now + SWEEP_NS,
-                                                    memory_order_relaxed, memory_order_relaxed)) {
-        return;
-    }
-    sweep(now, (uint64_t) mca_btl_epofi_component.silence * 1000000000u);
-}
-
 /* ---- no descriptors -------------------------------------------------------------------------- */
 
 static _Atomic uint64_t none_since_ns; /**< since when none can be had; 0: they can */
-static _Atomic uint64_t next_haste_ns; /**< not before: look for silent ones again */
 static _Atomic int spare = -1;         /**< a descriptor, to refuse connections with; -1: none */
 
 static void spare_take(void)
@@ -204,15 +98,10 @@ bool mca_btl_epofi_sockets_none_left(int error, const char *what)
                                                 memory_order_relaxed)) {
         since = now;
     }
-    if (now > atomic_load_explicit(&next_haste_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&next_haste_ns, now + HASTE_NS / 10, memory_order_relaxed);
-        sweep(now, HASTE_NS);
-    }
     if (mca_btl_epofi_first_time(&said)) {
         (void) getrlimit(RLIMIT_NOFILE, &limit);
         EPOFI_SHOW_HELP("no descriptors", true, opal_process_info.nodename, (int) getpid(), what,
-                        strerror(error), (size_t) limit.rlim_cur,
-                        atomic_load_explicit(&silent_count, memory_order_relaxed),
+                        strerror(error), (size_t) limit.rlim_cur, mca_btl_epofi_gates_held(),
                         mca_btl_epofi_component.descriptor_wait);
     }
     return now - since > (uint64_t) mca_btl_epofi_component.descriptor_wait * 1000000u;
@@ -254,14 +143,18 @@ static void refuse_next(int listener)
 
 /* ---- new ones -------------------------------------------------------------------------------- */
 
-/**
- * An idle connection is kept alive: what stands between the two may forget it otherwise, without
- * telling, and a host that is gone is noticed though nothing is sent to it.  (Not how long data may
- * stay unacknowledged: that would end connections to peers that do not receive for long.)
- */
+/** Keepalive probes without an answer, the most that the kernel counts, and seconds between two of
+ * them at least: longer than it retransmits data (net.ipv4.tcp_retries2), so that an idle
+ * connection survives whatever a busy one survives. */
+#define KEEPALIVE_PROBES 127
+#define KEEPALIVE_INTERVAL 10
+
+/** Keepalive is for what stands between the two hosts and forgets idle connections without telling.
+ * (No limit on how long data may stay unacknowledged: the kernel's own is the right one.) */
 static void keep_alive(int fd)
 {
-    const int on = 1, idle = (int) mca_btl_epofi_component.keepalive, interval = 10, count = 6;
+    const int idle = (int) mca_btl_epofi_component.keepalive, on = 1, count = KEEPALIVE_PROBES;
+    const int interval = KEEPALIVE_INTERVAL < idle ? idle : KEEPALIVE_INTERVAL;
 
     if (0 < idle && 0 == setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on))) {
         (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
@@ -272,29 +165,23 @@ static void keep_alive(int fd)
 
 void mca_btl_epofi_sockets_made(int fd)
 {
-    mca_btl_epofi_socket_enter(fd, 0, 0);
+    mca_btl_epofi_socket_enter(fd);
     keep_alive(fd);
     some_left();
 }
 
-int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting)
+int mca_btl_epofi_sockets_accept(int listener)
 {
     const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     const int error = errno;
 
     if (0 <= fd) {
-        const uint64_t now = mca_btl_epofi_now();
-        uint64_t none = 0;
-
-        mca_btl_epofi_socket_enter(fd, now, greeting);
+        mca_btl_epofi_socket_enter(fd);
         keep_alive(fd);
-        (void) atomic_compare_exchange_strong_explicit(&next_sweep_ns, &none, now + SWEEP_NS,
-                                                       memory_order_relaxed, memory_order_relaxed);
         some_left();
-    } else if (is_none_left(error)) {
-        if (mca_btl_epofi_sockets_none_left(error, "to accept a connection with")) {
-            refuse_next(listener);
-        }
+    } else if (is_none_left(error)
+               && mca_btl_epofi_sockets_none_left(error, "to accept a connection with")) {
+        refuse_next(listener);
     }
     errno = error;
     return fd;

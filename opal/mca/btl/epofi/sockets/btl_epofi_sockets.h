@@ -31,10 +31,8 @@ void mca_btl_epofi_sockets_begin(void);
 /** libfabric has a new socket. */
 void mca_btl_epofi_sockets_made(int fd);
 
-/** Accept one connection.
- * @param[in] greeting  bytes that are said on it before libfabric says anything
- * @return the descriptor, or -1 and errno */
-int mca_btl_epofi_sockets_accept(int listener, uint32_t greeting);
+/** Accept one connection.  @return the descriptor, or -1 and errno */
+int mca_btl_epofi_sockets_accept(int listener);
 
 /** Close a socket of libfabric's, or one that it does not know of yet.  @return as of close */
 int mca_btl_epofi_sockets_close(int fd);
@@ -48,14 +46,8 @@ void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listene
 /** Who is at the other end, for people.  @return text */
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT]);
 
-/** A connection is closed on which nobody has talked for so long, ms: say so, the first time. */
-void mca_btl_epofi_sockets_say_silent(int fd, uint64_t ms);
-
-/** Close connections on which nobody talks, if it is time to look.  Slow path; any thread. */
-void mca_btl_epofi_sockets_look(void);
-
 /**
- * There are no file descriptors left.  Says so, the first time, and closes what can be spared.
+ * There are no file descriptors left.  Says so, the first time.
  *
  * @param[in] error  EMFILE or ENFILE
  * @param[in] what   for what one was wanted, in words

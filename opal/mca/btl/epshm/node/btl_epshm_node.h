@@ -151,7 +151,7 @@ void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *module,
                                    struct mca_btl_base_endpoint_t *endpoint);
 int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, size_t length);
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                            bool look_only);
+                            bool connect);
 void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint);
 bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,

@@ -278,12 +278,12 @@ bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer)
 }
 
 void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                            bool look_only)
+                            bool connect)
 {
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
 
     (void) module;
-    (void) look_only; /* there is nothing to send */
+    (void) connect; /* there is nothing to send */
     if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
         mca_btl_epshm_node_lose(peer, "process ended");
     } else if (mca_btl_epshm_node_is_refused(peer)) {

@@ -1,0 +1,204 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The launcher's books: its table of the job's processes, for which it is asked where somebody
+ * waits and no word of a death has come.  Answers come in PMIx's thread.
+ *
+ * Each answer has a line for each process, so questions are few: when nobody listens at a peer's
+ * address any more, in MPI_Finalize, and now and then where a process waits.
+ *
+ * Called by all that ask who is dead.
+ *
+ * Tests: death (--end apart; --how none, untold_), finalize, fault (route)
+ */
+
+#include "ompi_config.h"
+
+#include "pml_epml_books.h"
+#include "pml_epml_clock.h"
+#include "pml_epml_lost_launcher.h"
+
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Naps while an answer is waited for, in microseconds, and how many there are at most when it is
+ * not wanted any more. */
+#define NAP_US 100
+#define ANSWER_NAPS 1000
+
+static struct {
+    opal_mutex_t lock;    /**< of what follows, but for the counts */
+    bool open;            /**< there is somebody to take an answer */
+    unsigned char *lives; /**< of each process, by the last answer; NULL: none has come */
+    uint64_t watch_ns;    /**< when mca_pml_epml_books_watch asks again, ... */
+    uint64_t watch_wait;  /**< ... and how long it waits after that */
+    atomic_uint asking;   /**< answers that may still come */
+    atomic_uint answers;  /**< that have come */
+    atomic_bool mute;     /**< the launcher has refused to answer */
+} books = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** The processes of a table: which live, and which have ended as they should not have. */
+static void read_table(const pmix_data_array_t *table)
+{
+    const pmix_proc_info_t *procs = table->array;
+    const size_t count = ompi_process_info.num_procs;
+
+    if (NULL == books.lives) {
+        books.lives = calloc(count, 1);
+    }
+    for (size_t i = 0; PMIX_PROC_INFO == table->type && i < table->size; ++i) {
+        if (!PMIX_CHECK_NSPACE(procs[i].proc.nspace, ompi_process_info.myprocid.nspace)
+            || procs[i].proc.rank >= count) {
+            continue;
+        }
+        if (NULL != books.lives) {
+            books.lives[procs[i].proc.rank] = PMIX_PROC_STATE_UNDEF < procs[i].state
+                                              && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
+        }
+        if (PMIX_PROC_STATE_ERROR <= procs[i].state) {
+            mca_pml_epml_lost_process(procs[i].proc.rank);
+        }
+    }
+}
+
+static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *context,
+                      pmix_release_cbfunc_t release, void *release_context)
+{
+    (void) context;
+    opal_mutex_lock(&books.lock);
+    for (size_t i = 0; books.open && PMIX_SUCCESS == status && i < ninfo; ++i) {
+        if (PMIX_DATA_ARRAY == info[i].value.type && NULL != info[i].value.data.darray) {
+            read_table(info[i].value.data.darray);
+        }
+    }
+    opal_mutex_unlock(&books.lock);
+    if (NULL != release) {
+        release(release_context);
+    }
+    /* Relaxed: what it says is under the lock. */
+    atomic_store_explicit(&books.mute, PMIX_SUCCESS != status, memory_order_relaxed);
+    atomic_fetch_add_explicit(&books.answers, 1, memory_order_relaxed);
+    /* Release: the component is not used any more; partner: the acquire in
+     * mca_pml_epml_books_close. */
+    atomic_fetch_sub_explicit(&books.asking, 1, memory_order_release);
+}
+
+/** The question, always the same; PMIx reads it while it is asked. */
+static pmix_query_t question;
+
+void mca_pml_epml_books_ask(void)
+{
+    static char *keys[] = {PMIX_QUERY_PROC_TABLE, NULL};
+    static pmix_info_t job;
+
+    opal_mutex_lock(&books.lock);
+    books.open = true;
+    if (NULL == question.keys) {
+        PMIX_INFO_LOAD(&job, PMIX_NSPACE, ompi_process_info.myprocid.nspace, PMIX_STRING);
+        question = (pmix_query_t){.keys = keys, .qualifiers = &job, .nqual = 1};
+    }
+    opal_mutex_unlock(&books.lock);
+    /* Relaxed: PMIx hands the question to its thread in order. */
+    atomic_fetch_add_explicit(&books.asking, 1, memory_order_relaxed);
+    if (PMIX_SUCCESS != PMIx_Query_info_nb(&question, 1, on_answer, NULL)) {
+        atomic_fetch_sub_explicit(&books.asking, 1, memory_order_relaxed);
+        atomic_store_explicit(&books.mute, true, memory_order_relaxed);
+    }
+}
+
+/** The most doublings of the time between two questions. */
+#define DOUBLE_MOST 6
+
+/** Each of n processes asks for n lines; the launcher is not to have more than one in a microsecond
+ * to write.  Where it has not answered one it may be that it never will, or that it needs more
+ * time. */
+uint64_t mca_pml_epml_books_interval(void)
+{
+    const uint64_t count = ompi_process_info.num_procs;
+    /* Relaxed: nothing is read after it. */
+    const unsigned int open = atomic_load_explicit(&books.asking, memory_order_relaxed);
+
+    return (mca_pml_epml_component.ask * UINT64_C(1000) + count * count)
+           << (open < DOUBLE_MOST ? open : DOUBLE_MOST);
+}
+
+bool mca_pml_epml_books_watch(void)
+{
+    const uint64_t now = mca_pml_epml_now_ns();
+    const uint64_t wait = 1000 * mca_pml_epml_books_interval();
+    bool ask;
+
+    opal_mutex_lock(&books.lock);
+    ask = now >= books.watch_ns;
+    if (ask) {
+        /* It is for those of whom neither the launcher tells nor a connection: twice as long each
+         * time. */
+        books.watch_wait = 2 * books.watch_wait < wait << DOUBLE_MOST ? 2 * books.watch_wait
+                                                                      : wait << DOUBLE_MOST;
+        books.watch_wait = books.watch_wait < wait ? wait : books.watch_wait;
+        books.watch_ns = now + books.watch_wait;
+    }
+    opal_mutex_unlock(&books.lock);
+    if (ask) {
+        mca_pml_epml_books_ask();
+    }
+    return atomic_load_explicit(&books.mute, memory_order_relaxed);
+}
+
+bool mca_pml_epml_books_lives(opal_vpid_t vpid)
+{
+    const unsigned int before = atomic_load_explicit(&books.answers, memory_order_relaxed);
+    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
+    bool lives;
+
+    if (mca_pml_epml_lost_is_dead(vpid)) {
+        return false;
+    }
+    mca_pml_epml_books_ask();
+    /* Naps are counted, not time: a machine that stands still does so for the launcher, too. */
+    for (unsigned int us = 0;
+         us < 1000 * mca_pml_epml_component.launcher_wait
+         && before == atomic_load_explicit(&books.answers, memory_order_relaxed)
+         && !atomic_load_explicit(&books.mute, memory_order_relaxed)
+         && !mca_pml_epml_lost_is_dead(vpid);
+         us += NAP_US) {
+        (void) usleep(NAP_US);
+    }
+    opal_mutex_lock(&books.lock);
+    lives = before != atomic_load_explicit(&books.answers, memory_order_relaxed)
+            && NULL != books.lives && 0 != books.lives[process];
+    opal_mutex_unlock(&books.lock);
+    return lives && !mca_pml_epml_lost_is_dead(vpid);
+}
+
+bool mca_pml_epml_books_close(void)
+{
+    unsigned int asking;
+
+    opal_mutex_lock(&books.lock);
+    books.open = false;
+    free(books.lives);
+    books.lives = NULL;
+    opal_mutex_unlock(&books.lock);
+    asking = atomic_load_explicit(&books.asking, memory_order_acquire);
+    for (int naps = 0; 0 < asking && naps < ANSWER_NAPS; ++naps) {
+        (void) usleep(NAP_US);
+        asking = atomic_load_explicit(&books.asking, memory_order_acquire);
+    }
+    return 0 < asking;
+}

@@ -1,0 +1,50 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The launcher's books: pml_epml_books.c.
+ */
+
+#ifndef MCA_PML_EPML_BOOKS_H
+#define MCA_PML_EPML_BOOKS_H
+
+#include "ompi_config.h"
+
+#include "pml_epml.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+/** Ask the launcher for its table of processes; those that are dead are noted when it comes
+ * (mca_pml_epml_lost_process).  Any thread; returns at once. */
+void mca_pml_epml_books_ask(void);
+
+/** Microseconds that should be between two questions. */
+uint64_t mca_pml_epml_books_interval(void);
+
+/** Somebody waits for others, and has heard nothing for a while: ask, if that has not been done for
+ * long.  Any thread; returns at once.
+ * @return can nothing be had from this launcher? */
+bool mca_pml_epml_books_watch(void);
+
+/** Does the launcher say that the process of an endpoint lives?  Waits for its answer, for
+ * pml_epml_launcher_wait at most.  Any thread. */
+bool mca_pml_epml_books_lives(opal_vpid_t vpid);
+
+/** No answer is taken any more.  @return may one still come? */
+bool mca_pml_epml_books_close(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_BOOKS_H */
