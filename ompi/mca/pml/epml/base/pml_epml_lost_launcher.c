@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
+#include "pml_epml_books.h"
 #include "pml_epml_lost_launcher.h"
 
 #include "ompi/constants.h"
@@ -127,10 +128,17 @@ bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
 /** Naps are counted, not time: a machine that stands still does so for the launcher, too. */
 bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
 {
-    for (unsigned int ms = 0; NULL != the_dead() && ms < mca_pml_epml_component.launcher_wait
-                              && !mca_pml_epml_lost_is_dead(vpid);
-         ms += NAP) {
+    if (NULL == the_dead()) {
+        return false;
+    }
+    /* It may not tell by itself, and it may not know yet when it is asked at once. */
+    mca_pml_epml_books_ask();
+    for (unsigned int ms = 0;
+         ms < mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(vpid); ms += NAP) {
         (void) usleep(1000 * NAP);
+    }
+    if (!mca_pml_epml_lost_is_dead(vpid)) {
+        (void) mca_pml_epml_books_lives(vpid);
     }
     return mca_pml_epml_lost_is_dead(vpid);
 }
