@@ -175,6 +175,17 @@ static void route(void)
     talk(1, 20);
 }
 
+/** A host where nobody accepts a connection, from before the first one, though its processes live:
+ * as behind a firewall that rejects. */
+static void rejected(void)
+{
+    if (0 == rank) {
+        fault("send", 0, ECONNREFUSED, 20000);
+        EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, 1, 2, comm));
+        fault("send", 0, 0, 0);
+    }
+}
+
 /** Data cannot be fetched, but the peer is there. */
 static void fetched(void)
 {
@@ -342,6 +353,7 @@ static const struct fault_case faults[] = {
     {"sent", sent, false, false},
     {"send_error", send_error, false, false},
     {"route", route, false, false},
+    {"rejected", rejected, true, true},
     {"fetched", fetched, false, false},
     {"received", received, false, false},
     {"insert", insert, true, false},

@@ -460,7 +460,8 @@ static void case_death_shared(const pair_t *pair)
     case_death(pair);
 }
 
-/** Nobody listens at an address: sending goes on being refused, and the user is told once. */
+/** Nobody has ever listened at an address: sending goes on being refused, and the user is told
+ * once; in the end it is given up. */
 static void case_silence(const pair_t *pair)
 {
     side_t side = {0};
@@ -480,6 +481,12 @@ static void case_silence(const pair_t *pair)
     while (mca_btl_epofi_now() - start < 1500000000u || !side.peer->warned) {
         TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, side.module->ep_send(side.module, side.peer, "12345678", 8,
                                                               NULL, 0, MCA_BTL_EP_TAG));
+        (void) side_progress(&side);
+        usleep(1000);
+    }
+    TAP_CHECK(side.peer->warned, "no word about a silent peer");
+    while (!side.peer->failed) {
+        (void) side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG);
         (void) side_progress(&side);
         usleep(1000);
     }
@@ -528,6 +535,43 @@ static void case_ask(const pair_t *pair)
     side_close(&side);
 }
 
+/** So many peers with which nothing has been exchanged are connected to for being asked, and no
+ * more, however often; the descriptors are those of their connections. */
+static void case_quiet(const pair_t *pair)
+{
+    enum { PEERS = 8, MOST = 3 };
+    struct mca_btl_base_endpoint_t *peers[PEERS];
+    side_t side = {0}, others[PEERS] = {0};
+    name_t name;
+    int asked = 0;
+
+    (void) pair;
+    mca_btl_epofi_component.quiet = MOST;
+    side_open(&side);
+    for (int i = 0; i < PEERS; ++i) {
+        side_open(&others[i]);
+        name_of(&others[i], &name);
+        TAP_EQ(OPAL_SUCCESS,
+               side.module->ep_connect(side.module, name.bytes, name.length, &peers[i]));
+    }
+    for (int round = 0; round < 2000; ++round) {
+        for (int i = 0; i < PEERS; ++i) {
+            side.module->ep_ask(side.module, peers[i], true);
+            (void) side_progress(&others[i]);
+        }
+        (void) side_progress(&side);
+    }
+    for (int i = 0; i < PEERS; ++i) {
+        asked += 0 != peers[i]->pair->out.sequence;
+        side.module->ep_disconnect(side.module, peers[i]);
+    }
+    TAP_EQ(MOST, asked);
+    for (int i = 0; i < PEERS; ++i) {
+        side_close(&others[i]);
+    }
+    side_close(&side);
+}
+
 static void run_all(void)
 {
     run_single("parameters, opening and closing", case_component);
@@ -535,6 +579,7 @@ static void run_all(void)
     run_single("a module talks to itself", case_self);
     run_single("two modules of one process, a thread each", case_threads);
     run_single("asking whether a peer is there", case_ask);
+    run_single("asking many", case_quiet);
     run_pair("many modules", case_many);
     run_pair("200 rounds of modules", case_rounds);
     if (0 == strcmp(provider, "tcp")) {

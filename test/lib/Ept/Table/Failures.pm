@@ -207,6 +207,7 @@ our @ENTRIES = (
         [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'
              . '.*Error: +Connection reset by peer.*Detail: +ordered by a test'],
         [send_error => 'cannot be reached.*Peer: +rank 1 on host .*Error: +Input/output error'],
+        [rejected => 'cannot be reached.*Peer: +rank 1 on host .*Error: +Connection refused.*firewall'],
         [fetched => 'could not be fetched.*Peer: +rank 1 on host .*Error: +Input/output error'],
         [received => 'receive of an endpoint failed.*Error: +Input/output error'],
         [insert => 'address cannot be used.*Peer: +rank 1 on host .*Error: +Invalid argument'],

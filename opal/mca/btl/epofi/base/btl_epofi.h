@@ -56,6 +56,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int get_depth;
     unsigned int linger;
     unsigned int stall_warning;
+    unsigned int unanswered;
     unsigned int confirm;
     unsigned int keepalive;
     unsigned int unproven;

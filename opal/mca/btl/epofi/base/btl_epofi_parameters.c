@@ -93,6 +93,10 @@ static const ep_parameter_t parameters[] = {
      FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Seconds after which a peer that takes nothing, or answers nothing, is reported, "
              "once; 0: never"},
+    {.name = "unanswered", STORAGE(unanswered), .preset = 10, .high = 86400, .unit = "s", FIXED,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Seconds after which a host that does not answer is reported, once (tcp); 0: never.  "
+             "What is under way to it goes on being tried"},
     {.name = "confirm", STORAGE(confirm), .preset = 2000, .low = 10, .high = 3600000,
      .automatic = true, .unit = "ms", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Milliseconds after which an endpoint that has sent something, and nothing since, "

@@ -75,6 +75,7 @@ static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
         mca_btl_epofi_endpoint_watch(module);
     }
     mca_btl_epofi_endpoint_judge_all(module);
+    mca_btl_epofi_endpoint_watch_hosts(module);
 }
 
 /**

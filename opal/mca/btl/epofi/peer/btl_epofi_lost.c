@@ -28,6 +28,8 @@
 #include "opal/util/show_help.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
 
 /** Tell the owner.  @return must the user be told, too? */
 static bool tell_owner(struct mca_btl_base_endpoint_t *endpoint)
@@ -81,6 +83,55 @@ static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
                     mca_btl_epofi_describe_own(endpoint->module, own), limit);
 }
 
+/** A host does not answer. */
+static void say_unanswered(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                           const void *address)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
+
+    if (mca_btl_epofi_first_time(&said)) {
+        EPOFI_SHOW_HELP("no answer", true, opal_process_info.nodename,
+                        mca_btl_epofi_describe(module, endpoint, address, peer, sizeof(peer)),
+                        module->fabric->info->fabric_attr->prov_name,
+                        mca_btl_epofi_describe_own(module, own),
+                        mca_btl_epofi_component.unanswered);
+    }
+}
+
+/** The provider takes nothing for a peer, for so long: is that because its host does not answer? */
+static void watch_attempts(struct mca_btl_base_endpoint_t *endpoint, uint64_t stalled_ns)
+{
+    const mca_btl_epofi_attempts_t *attempts = &endpoint->entry->attempts;
+    const uint64_t limit = (uint64_t) mca_btl_epofi_component.unanswered * 1000000000u;
+
+    if (NULL != endpoint->module->fi.gate && 0 != limit && stalled_ns > limit
+        && !atomic_load_explicit(&attempts->reached, memory_order_relaxed)
+        && (!mca_btl_epofi_pair_is_used(endpoint->pair)
+            || 0 != atomic_load_explicit(&attempts->error, memory_order_relaxed))) {
+        say_unanswered(endpoint->module, endpoint, NULL);
+    }
+}
+
+void mca_btl_epofi_endpoint_watch_hosts(mca_btl_epofi_module_t *module)
+{
+    struct mca_btl_base_endpoint_t *endpoint = module->endpoint_list;
+    mca_btl_epofi_listener_t there, known;
+    struct sockaddr_storage peer;
+
+    if (NULL == module->fi.gate || !mca_btl_epofi_sockets_unanswered(&peer)) {
+        return;
+    }
+    mca_btl_epofi_listener_of(&peer, &there);
+    for (; NULL != endpoint; endpoint = endpoint->next) {
+        mca_btl_epofi_listener_of(endpoint->callee.name.bytes, &known);
+        if (0 == memcmp(known.host, there.host, sizeof(there.host))) {
+            break;
+        }
+    }
+    say_unanswered(module, endpoint, &peer);
+}
+
 /** The provider takes nothing for a peer.  @return ns for which that has been so */
 static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
 {
@@ -109,24 +160,19 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 /** Between questions whether the launcher says that the peer's process lives. */
 #define LIVES_NS (UINT64_C(1) * 1000000000)
 
-/** Nobody listens at the peer's address.  That it has ended follows only if there has been a
- * connection, which has ended then, since another one is tried; and not if the launcher says that
- * its process lives.  (A connection may have been reset, and others refused, by what is between the
- * two.)  Where the launcher says that it is dead, the owner knows that now.
- *
- * @return has it ended? */
-static bool is_dead(struct mca_btl_base_endpoint_t *endpoint)
+bool mca_btl_epofi_endpoint_may_live(struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_ep_module_t *module = &endpoint->module->super;
     const uint64_t now = mca_btl_epofi_now();
 
-    if (now - endpoint->lives_ns < LIVES_NS) {
+    if (endpoint->module->closing || NULL == module->ep_lives) {
         return false;
     }
+    if (now - endpoint->lives_ns < LIVES_NS) {
+        return true; /* it has just been asked */
+    }
     endpoint->lives_ns = now;
-    return (endpoint->module->closing || NULL == module->ep_lives
-            || !module->ep_lives(module, endpoint))
-           && mca_btl_epofi_pair_is_used(endpoint->pair);
+    return module->ep_lives(module, endpoint);
 }
 
 /** Does the peer, or what is before it, end all connections before they stand? */
@@ -137,19 +183,24 @@ static bool is_refusing(const mca_btl_epofi_attempts_t *attempts)
                   > EPOFI_REFUSED_NS;
 }
 
+/* Nobody listens at the peer's address.  That it has ended follows only if there has been a
+ * connection, which has ended then, since another one is tried; and not if the launcher says that
+ * its process lives.  (A connection may have been reset, and others refused, by what is between the
+ * two.)  Where the launcher says that it is dead, the owner knows that now. */
 void mca_btl_epofi_endpoint_judge(struct mca_btl_base_endpoint_t *endpoint)
 {
     const mca_btl_epofi_attempts_t *attempts = &endpoint->entry->attempts;
+    const bool used = mca_btl_epofi_pair_is_used(endpoint->pair);
     const bool refused = ECONNREFUSED
                          == atomic_load_explicit(&attempts->error, memory_order_relaxed);
 
     if (endpoint->failed || 0 == atomic_load_explicit(&attempts->refusals, memory_order_relaxed)) {
         return;
     }
-    if (refused && is_dead(endpoint)) {
+    if (refused && !mca_btl_epofi_endpoint_may_live(endpoint) && used) {
         mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
                                     "its connection has ended, and nobody listens there any more");
-    } else if (refused && !mca_btl_epofi_pair_is_used(endpoint->pair) && is_refusing(attempts)) {
+    } else if (refused && !used && is_refusing(attempts)) {
         mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
                                     "no connection to it has ever been accepted: a firewall may "
                                     "reject them, or it has ended");
@@ -191,6 +242,7 @@ int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssiz
         mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
     }
     mca_btl_epofi_endpoint_judge(endpoint);
+    watch_attempts(endpoint, stalled_for(endpoint));
     return endpoint->failed ? OPAL_ERR_UNREACH : OPAL_ERR_OUT_OF_RESOURCE;
 }
 

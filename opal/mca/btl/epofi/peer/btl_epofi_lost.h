@@ -43,6 +43,13 @@ int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssi
 /** Likewise, where nobody has to be told if it goes on for long. */
 int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
 
+/** Nothing is there any more where a peer was: may its process live all the same, by what the
+ * launcher says?  Asks the owner, and may take a moment. */
+bool mca_btl_epofi_endpoint_may_live(struct mca_btl_base_endpoint_t *endpoint);
+
+/** Nothing comes: tell the user if that is because a host does not answer.  Slow path. */
+void mca_btl_epofi_endpoint_watch_hosts(mca_btl_epofi_module_t *module);
+
 /** Connections to a peer have been refused: give it up if that shows that it is gone.  May ask the
  * owner what the launcher says, and take a moment.  The second: all peers, if there has been a
  * refusal since the last call. */

@@ -104,6 +104,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         if (EPOFI_TAG_ASK == tag && 0 == endpoint->question) {
             endpoint->question = pair->out.sequence;
         }
+        endpoint->stalled_ns = 0;
         endpoint->asking = true;
         endpoint->parting = EPOFI_TAG_GONE == tag;
         /* Not mca_btl_epofi_op_started: for the stall warning this is no sign of life. */
@@ -292,9 +293,9 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
     if (!endpoint->failed && 0 == strncasecmp(provider, "shm", 3)) {
         error = look_at_process(endpoint);
     }
-    if (endpoint->failed || 0 != error) {
+    if (endpoint->failed || (0 != error && !mca_btl_epofi_endpoint_may_live(endpoint))) {
         mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
-    } else if (mca_btl_epofi_endpoint_may_ask(endpoint, connect)) {
+    } else if (0 == error && mca_btl_epofi_endpoint_may_ask(endpoint, connect)) {
         send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
     }
 }

@@ -66,12 +66,55 @@ void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_
     }
 }
 
+void mca_btl_epofi_attempts_note(mca_btl_epofi_attempts_t *attempts, int error)
+{
+    const uint64_t now = mca_btl_epofi_now();
+    const bool refused = ECONNREFUSED == error || ECONNRESET == error || ECONNABORTED == error
+                         || EPIPE == error;
+
+    if (!refused
+        || now - atomic_load_explicit(&attempts->last_ns, memory_order_relaxed)
+               > EPOFI_REFUSED_NS) {
+        atomic_store_explicit(&attempts->refusals, 0, memory_order_relaxed);
+        atomic_store_explicit(&attempts->first_ns, now, memory_order_relaxed);
+    }
+    atomic_store_explicit(&attempts->last_ns, now, memory_order_relaxed);
+    (void) atomic_fetch_add_explicit(&attempts->refusals, refused ? 1 : 0, memory_order_relaxed);
+    atomic_store_explicit(&attempts->reached, 0 == error || refused, memory_order_relaxed);
+    atomic_store_explicit(&attempts->error, error, memory_order_relaxed);
+}
+
+/** What is noted of attempts to connect to the one that this leads to; NULL: nothing. */
+static mca_btl_epofi_attempts_t *attempts_of(const mca_btl_epofi_caller_t *caller)
+{
+    const mca_btl_epofi_callee_t *callee
+        = NULL == caller->gate ? NULL : mca_btl_epofi_gate_callee(caller->gate, &caller->to);
+
+    return NULL == callee ? NULL : callee->attempts;
+}
+
+void mca_btl_epofi_caller_ended(const mca_btl_epofi_caller_t *caller, int error)
+{
+    mca_btl_epofi_attempts_t *attempts = attempts_of(caller);
+
+    if (NULL != attempts) {
+        mca_btl_epofi_attempts_note(attempts, error);
+        if (0 != error) {
+            mca_btl_epofi_gate_note_refusal(caller->gate);
+        }
+    }
+}
+
 int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
 {
+    mca_btl_epofi_attempts_t *attempts = attempts_of(caller);
     mca_btl_epofi_greeting_t greeting;
 
     if (NULL == caller->gate) {
         return -1;
+    }
+    if (NULL != attempts) {
+        atomic_store_explicit(&attempts->reached, true, memory_order_relaxed);
     }
     if (!caller->known || OPAL_SUCCESS != mca_btl_epofi_greeting_make(&caller->secret, &greeting)) {
         return ECONNABORTED;
@@ -89,42 +132,6 @@ int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd)
 bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller)
 {
     return caller->said;
-}
-
-void mca_btl_epofi_attempts_note(mca_btl_epofi_attempts_t *attempts, int error)
-{
-    const uint64_t now = mca_btl_epofi_now();
-    const bool refused = ECONNREFUSED == error || ECONNRESET == error || ECONNABORTED == error
-                         || EPIPE == error;
-
-    if (!refused
-        || now - atomic_load_explicit(&attempts->last_ns, memory_order_relaxed)
-               > EPOFI_REFUSED_NS) {
-        atomic_store_explicit(&attempts->refusals, 0, memory_order_relaxed);
-        atomic_store_explicit(&attempts->first_ns, now, memory_order_relaxed);
-    }
-    atomic_store_explicit(&attempts->last_ns, now, memory_order_relaxed);
-    (void) atomic_fetch_add_explicit(&attempts->refusals, refused ? 1 : 0, memory_order_relaxed);
-    atomic_store_explicit(&attempts->error, error, memory_order_relaxed);
-}
-
-/** Note how an attempt to connect has ended.  @param[in] error  0: it stands */
-static void note(const mca_btl_epofi_caller_t *caller, int error)
-{
-    const mca_btl_epofi_callee_t *callee
-        = NULL == caller->gate ? NULL : mca_btl_epofi_gate_callee(caller->gate, &caller->to);
-
-    if (NULL != callee && NULL != callee->attempts) {
-        mca_btl_epofi_attempts_note(callee->attempts, error);
-        if (0 != error) {
-            mca_btl_epofi_gate_note_refusal(caller->gate);
-        }
-    }
-}
-
-void mca_btl_epofi_caller_ended(const mca_btl_epofi_caller_t *caller, int error)
-{
-    note(caller, error);
 }
 
 /** The one who listens there is not the one whose address we have. */
@@ -152,7 +159,7 @@ int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
         const int error = 0 == got ? ECONNRESET : errno;
 
         if (EAGAIN != error && EINTR != error) {
-            note(caller, error);
+            mca_btl_epofi_caller_ended(caller, error);
         }
         return error;
     }
@@ -164,10 +171,10 @@ int mca_btl_epofi_caller_hear(mca_btl_epofi_caller_t *caller, int fd)
         || caller->right.proof != caller->answer.proof) {
         say_impostor(fd);
         caller->got = 0; /* should libfabric come back */
-        note(caller, ECONNREFUSED);
+        mca_btl_epofi_caller_ended(caller, ECONNREFUSED);
         return ECONNREFUSED;
     }
     caller->heard = true;
-    note(caller, 0);
+    mca_btl_epofi_caller_ended(caller, 0);
     return 0;
 }

@@ -107,6 +107,7 @@ struct sockaddr;
  * is looked at by itself. */
 typedef struct mca_btl_epofi_attempts_t {
     _Atomic int error; /**< of the last one, an errno; 0: it stands, or none has ended yet */
+    _Atomic bool reached;      /**< the other host has said something to the last one, be it no */
     _Atomic uint32_t refusals; /**< that the other host has ended, one after the other, ... */
     _Atomic uint64_t first_ns; /**< ... when the first one of these was, ... */
     _Atomic uint64_t last_ns;  /**< ... and the last one */
@@ -197,7 +198,7 @@ int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd);
 /** Has it greeted, so that an answer is to come? */
 bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller);
 
-/** The connection has ended before it could be used.  @param[in] error  an errno */
+/** Note how an attempt to connect has ended.  @param[in] error  an errno; 0: it stands */
 void mca_btl_epofi_caller_ended(const mca_btl_epofi_caller_t *caller, int error);
 
 /** Read the answer.  @return 0: it is right, what follows is libfabric's; an errno */

@@ -149,23 +149,31 @@ void mca_btl_epofi_sockets_forget(mca_btl_epofi_gate_t *gate, int listener, int 
     }
 }
 
+mca_btl_epofi_socket_t *mca_btl_epofi_socket_next(int *fd)
+{
+    for (; EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS > *fd; ++*fd) {
+        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(*fd, false);
+        uint64_t inode;
+
+        if (NULL == entry) {
+            *fd += EPOFI_SOCKET_CHUNK - 1;
+            continue;
+        }
+        inode = atomic_load_explicit(&entry->inode, memory_order_relaxed);
+        if (0 != inode && mca_btl_epofi_socket_inode(*fd) == inode) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 void mca_btl_epofi_sockets_on_fork_child(void)
 {
     const int saved = errno;
 
-    for (int fd = 0; fd < EPOFI_SOCKET_CHUNK * EPOFI_SOCKET_CHUNKS; ++fd) {
-        mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
-        uint64_t inode;
-
-        if (NULL == entry) {
-            fd += EPOFI_SOCKET_CHUNK - 1;
-            continue;
-        }
-        inode = atomic_load_explicit(&entry->inode, memory_order_relaxed);
-        if (0 != inode && mca_btl_epofi_socket_inode(fd) == inode) {
-            /* The parent's goes on: nothing is sent, and its epoll sets keep it. */
-            (void) close(fd);
-        }
+    for (int fd = 0; NULL != mca_btl_epofi_socket_next(&fd); ++fd) {
+        /* The parent's goes on: nothing is sent, and its epoll sets keep it. */
+        (void) close(fd);
     }
     errno = saved;
 }

@@ -63,6 +63,11 @@ typedef struct mca_btl_epofi_socket_t {
  * @return NULL: none, or no memory for it */
 mca_btl_epofi_socket_t *mca_btl_epofi_socket_at(int fd, bool make);
 
+/** The first entry from a number on whose socket is still the one that was entered.
+ * @param[in,out] fd  the number
+ * @return NULL: there is none */
+mca_btl_epofi_socket_t *mca_btl_epofi_socket_next(int *fd);
+
 /** The number is that of a new socket. */
 void mca_btl_epofi_socket_enter(int fd);
 

@@ -70,6 +70,42 @@ const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
     return text;
 }
 
+/* ---- no answer ------------------------------------------------------------------------------- */
+
+/** Has the other kernel acknowledged nothing for so long, though there is something to?  (One whose
+ * process does not receive acknowledges.) */
+static bool is_unanswered(int fd, uint64_t ms)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(info);
+
+    return 0 == getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) && 0 < info.tcpi_unacked
+           && 0 < info.tcpi_retransmits && ms <= info.tcpi_last_ack_recv;
+}
+
+bool mca_btl_epofi_sockets_unanswered(struct sockaddr_storage *peer)
+{
+    static _Atomic uint64_t next_ns;
+    const uint64_t ms = (uint64_t) mca_btl_epofi_component.unanswered * 1000u;
+    const uint64_t now = mca_btl_epofi_now();
+    uint64_t next = atomic_load_explicit(&next_ns, memory_order_relaxed);
+
+    /* One thread at a time, and nobody waits for it: relaxed. */
+    if (0 == ms || now < next
+        || !atomic_compare_exchange_strong_explicit(&next_ns, &next, now + 1000000u * ms / 2,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+        return false;
+    }
+    for (int fd = 0; NULL != mca_btl_epofi_socket_next(&fd); ++fd) {
+        socklen_t size = sizeof(*peer);
+
+        if (is_unanswered(fd, ms) && 0 == getpeername(fd, (struct sockaddr *) peer, &size)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- no descriptors -------------------------------------------------------------------------- */
 
 static _Atomic uint64_t none_since_ns; /**< since when none can be had; 0: they can */

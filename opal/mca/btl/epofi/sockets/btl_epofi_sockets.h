@@ -24,6 +24,7 @@
 BEGIN_C_DECLS
 
 struct mca_btl_epofi_gate_t;
+struct sockaddr_storage;
 
 /** From now on libfabric's calls come here. */
 void mca_btl_epofi_sockets_begin(void);
@@ -45,6 +46,14 @@ void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listene
 
 /** Who is at the other end, for people.  @return text */
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT]);
+
+/**
+ * Is there a host that has not answered for btl_epofi_unanswered what was sent to it on a
+ * connection that stands?  A system call for each connection, but not at each call.  Any thread.
+ *
+ * @param[out] peer  of the connection
+ */
+bool mca_btl_epofi_sockets_unanswered(struct sockaddr_storage *peer);
 
 /**
  * There are no file descriptors left.  Says so, the first time.

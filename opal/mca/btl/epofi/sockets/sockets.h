@@ -25,6 +25,7 @@
 
 #include "btl_epofi_calls.h"
 #include "btl_epofi_greet.h"
+#include "btl_epofi_listener.h"
 #include "btl_epofi_sockets.h"
 
 #endif /* MCA_BTL_EPOFI_SOCKETS_LAYER_H */
