@@ -64,11 +64,13 @@ our @ENTRIES = (
     { program => 'cluster', variant => 'away', cluster => 'narrow', configs => ['3x8/node'],
       quick => [], args => '--away 5', plain => 0, mca => 'pml_epml_ask 100' },
     # Longer, and what else a link can have: with and without traffic meanwhile.
-    (map { my ($fault, $ms, $idle) = @$_;
-           +{ program => 'cluster', variant => "$fault$ms" . ($idle ? '_idle' : ''),
+    (map { my ($fault, $seconds, $idle) = @$_;
+           +{ program => 'cluster', variant => "$fault$seconds" . ($idle ? '_idle' : ''),
               cluster => 'one', configs => ['6x2/node'], long => 1, plain => 0,
-              args => "--down ${ms}000 --fault $fault --idle $idle", timeout => 60 + 2 * $ms,
-              mca => 'pml_epml_ask 1000' } }
+              args => "--down ${seconds}000 --fault $fault --idle $idle",
+              timeout => 120 + 2 * $seconds,
+              mca => 'pml_epml_ask 1000 btl_epofi_unanswered ' . ($idle ? 0 : 10),
+              $idle || 'slow' eq $fault ? () : (says => 'does not answer') } }
         [link => 45, 0], [link => 300, 0], [link => 300, 1], [address => 20, 0],
         [address => 20, 1], [mute => 45, 0], [mute => 200, 1], [slow => 20, 0]),
     { program => 'cluster', variant => 'away_long', cluster => 'narrow', configs => ['3x8/node'],

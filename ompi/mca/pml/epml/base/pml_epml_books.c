@@ -34,6 +34,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /** Naps while an answer is waited for, in microseconds, and how many there are at most when it is
@@ -44,6 +45,7 @@
 static struct {
     opal_mutex_t lock;    /**< of what follows, but for the counts */
     bool open;            /**< there is somebody to take an answer */
+    bool all;             /**< whoever answers knows of the whole job */
     unsigned char *lives; /**< of each process, by the last answer; NULL: none has come */
     uint64_t watch_ns;    /**< when mca_pml_epml_books_watch asks again, ... */
     uint64_t watch_wait;  /**< ... and how long it waits after that */
@@ -52,22 +54,53 @@ static struct {
     atomic_bool mute;     /**< the launcher has refused to answer */
 } books = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** The processes of a table: which live, and which have ended as they should not have. */
+/** Does whoever answers know of the whole job?  The launcher itself does; its daemons tell of the
+ * deaths on their own nodes, and take others to live (prterun 3.0.8). */
+static bool answers_for_all(void)
+{
+    pmix_value_t *rank = NULL;
+    bool is = false;
+
+    if (PMIX_SUCCESS == PMIx_Get(&ompi_process_info.myprocid, PMIX_SERVER_RANK, NULL, 0, &rank)) {
+        is = PMIX_PROC_RANK == rank->type && 0 == rank->data.rank;
+        PMIX_VALUE_RELEASE(rank);
+    }
+    return is;
+}
+
+/** This process's node, as a table calls it; NULL: it is not in it. */
+static const char *own_node(const pmix_proc_info_t *procs, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_PROCID(&procs[i].proc, &ompi_process_info.myprocid)) {
+            return procs[i].hostname;
+        }
+    }
+    return NULL;
+}
+
+/** The processes of a table: which live, as far as whoever answers can know, and which have ended
+ * as they should not have. */
 static void read_table(const pmix_data_array_t *table)
 {
     const pmix_proc_info_t *procs = table->array;
-    const size_t count = ompi_process_info.num_procs;
+    const size_t count = PMIX_PROC_INFO == table->type ? table->size : 0;
+    const char *node = own_node(procs, count);
 
     if (NULL == books.lives) {
-        books.lives = calloc(count, 1);
+        books.lives = calloc(ompi_process_info.num_procs, 1);
     }
-    for (size_t i = 0; PMIX_PROC_INFO == table->type && i < table->size; ++i) {
+    for (size_t i = 0; i < count; ++i) {
+        const bool known = books.all
+                           || (NULL != node && NULL != procs[i].hostname
+                               && 0 == strcmp(node, procs[i].hostname));
+
         if (!PMIX_CHECK_NSPACE(procs[i].proc.nspace, ompi_process_info.myprocid.nspace)
-            || procs[i].proc.rank >= count) {
+            || procs[i].proc.rank >= ompi_process_info.num_procs) {
             continue;
         }
         if (NULL != books.lives) {
-            books.lives[procs[i].proc.rank] = PMIX_PROC_STATE_UNDEF < procs[i].state
+            books.lives[procs[i].proc.rank] = known && PMIX_PROC_STATE_UNDEF < procs[i].state
                                               && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
         }
         if (PMIX_PROC_STATE_ERROR <= procs[i].state) {
@@ -109,6 +142,7 @@ void mca_pml_epml_books_ask(void)
     opal_mutex_lock(&books.lock);
     books.open = true;
     if (NULL == question.keys) {
+        books.all = answers_for_all();
         PMIX_INFO_LOAD(&job, PMIX_NSPACE, ompi_process_info.myprocid.nspace, PMIX_STRING);
         question = (pmix_query_t){.keys = keys, .qualifiers = &job, .nqual = 1};
     }

@@ -12,7 +12,7 @@
  * @file
  *
  * The sockets that libfabric opens: its calls are led here, connections are greeted, looked after,
- * and ended where nobody talks.
+ * and bounded until they have proved that they are of the job.
  *
  * Called by libfabric, where its provider is tcp, and by the layers that open its objects and look
  * after them.  Knows no module, and nothing of messages.
