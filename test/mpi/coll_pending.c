@@ -25,9 +25,10 @@
  * coll_epcoll_step.c, coll_epcoll_group.c, coll_epcoll_near.c
  */
 
-#include "ept.h"
+#define _GNU_SOURCE /* mallinfo2 */
 
-#include <unistd.h>
+#include "ept.h"
+#include "usage.h"
 
 /* x -> m * x + c: composing such is associative, and does not commute. */
 typedef struct pair {
@@ -399,6 +400,44 @@ static void case_alone_many(MPI_Comm comm, struct ept *t)
     alone(comm, t, 30, 3000);
 }
 
+enum { MADE = 10, MADE_ROUNDS = 100 };
+
+/* Persistent ones that are made and freed by some before the others of the process have made them:
+ * what is kept for those goes when they have. */
+static void make_and_free(MPI_Comm comm, struct ept *t, bool is_first)
+{
+    int value = t->rank;
+
+    for (int i = 0; (0 == t->local) == is_first && i < MADE; ++i) {
+        MPI_Request request;
+
+        EPT_OK(t, MPI_Bcast_init(&value, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &request));
+        EPT_OK(t, MPI_Request_free(&request));
+    }
+    ept_local_barrier(t);
+}
+
+static void case_made(MPI_Comm comm, struct ept *t)
+{
+    long before = 0;
+
+    for (int round = -1; round < MADE_ROUNDS; ++round) { /* the first one warms up */
+        ept_phase(t, "round %d of %d", round, MADE_ROUNDS);
+        make_and_free(comm, t, true);
+        make_and_free(comm, t, false);
+        before = -1 == round ? heap_bytes() : before;
+        ept_local_barrier(t);
+    }
+    if (t->endpoints) { /* a block is half a KiB at least */
+        const long after = heap_bytes();
+
+        EPT_CHECK(t, after - before < MADE * MADE_ROUNDS * 256,
+                  "%d persistent requests came and went: the heap grew by %ld bytes",
+                  MADE * MADE_ROUNDS, after - before);
+    }
+    ept_local_barrier(t);
+}
+
 /* The root is through, and has freed request and communicator, before the others have come. */
 static void case_early(MPI_Comm comm, struct ept *t)
 {
@@ -490,6 +529,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_alone);
         EPT_CASE(t, case_alone_many);
     }
+    EPT_CASE(t, case_made);
     EPT_CASE(t, case_early);
     return 0;
 }

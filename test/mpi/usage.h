@@ -12,7 +12,7 @@
  * @file
  *
  * What a process has taken, for the tests that see whether it stays flat (create_loop.c,
- * comm_flat.c). A source that includes this defines _GNU_SOURCE (mallinfo2).
+ * comm_flat.c, coll_pending.c). A source that includes this defines _GNU_SOURCE (mallinfo2).
  */
 
 #ifndef EPT_USAGE_H

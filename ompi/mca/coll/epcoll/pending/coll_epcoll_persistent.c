@@ -289,7 +289,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == pending) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_sides_look(&pending->kept, mca_coll_epcoll_size(handle));
+    mca_coll_epcoll_sides_look(&pending->kept, &handle->member);
     persistent = persistent_new(pending, call);
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);

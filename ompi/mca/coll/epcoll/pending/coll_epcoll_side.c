@@ -16,7 +16,7 @@
  * In a block beside, users counts the members that have got it; in the first one, the handles that
  * have not gone, and left is the list of what those that have gone could not put back.
  *
- * Tests: coll_pending, coll_late, coll_nomem
+ * Tests: unit/test_epcoll_side, coll_pending, coll_late, coll_nomem
  */
 
 #include "ompi_config.h"
@@ -81,38 +81,52 @@ static void put(mca_coll_epcoll_side_t *side)
     free(side);
 }
 
-/** Have all members got it?  For as many as there are in the communicator. */
-static bool all_have(const mca_coll_epcoll_side_t *side, uint32_t count)
+/** Have all members of the process got it? */
+static bool all_have(const mca_coll_epcoll_side_t *side, const epcoll_member_t *member)
 {
     /* Relaxed: who has got it holds it by itself. */
-    return count == atomic_load_explicit(&block_of(side)->users, memory_order_relaxed);
+    return member->count == atomic_load_explicit(&block_of(side)->users, memory_order_relaxed);
 }
 
 void mca_coll_epcoll_side_put(mca_coll_epcoll_sides_t *kept, const epcoll_member_t *member,
                               mca_coll_epcoll_side_t *side)
 {
-    if (OPAL_LIKELY(all_have(side, member->count))) {
+    if (OPAL_LIKELY(all_have(side, member))) {
         put(side);
     } else {
         keep(kept, side);
     }
 }
 
-void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, uint32_t count)
+/** All that has been added to the handle's own list, in the order in which it was. */
+static void take_in(mca_coll_epcoll_sides_t *kept)
 {
-    mca_coll_epcoll_side_t *next;
+    mca_coll_epcoll_side_t *added = NULL, *next;
 
-    /* Relaxed: a hint. */
-    if (NULL == atomic_load_explicit(&kept->first, memory_order_relaxed)) {
-        return;
-    }
     for (mca_coll_epcoll_side_t *side = take_all(kept); NULL != side; side = next) {
         next = side->next;
-        if (all_have(side, count)) {
-            put(side);
-        } else {
-            keep(kept, side);
-        }
+        side->next = added;
+        added = side;
+    }
+    *(NULL == kept->oldest ? &kept->oldest : &kept->newest->next) = added;
+    for (; NULL != added; added = added->next) {
+        kept->newest = added;
+    }
+}
+
+void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, const epcoll_member_t *member)
+{
+    mca_coll_epcoll_side_t *side;
+
+    /* Relaxed: a hint. */
+    if (NULL != atomic_load_explicit(&kept->first, memory_order_relaxed)) {
+        take_in(kept);
+    }
+    /* Members get blocks in one order.  So what is behind one that some have not got waits for the
+     * same members, and each look costs as much as it puts back. */
+    while (NULL != (side = kept->oldest) && all_have(side, member)) {
+        kept->oldest = side->next;
+        put(side);
     }
 }
 
@@ -128,9 +142,10 @@ void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t 
     mca_coll_epcoll_side_t *next;
 
     if (NULL != kept) {
-        for (mca_coll_epcoll_side_t *side = take_all(kept); NULL != side; side = next) {
+        take_in(kept);
+        for (mca_coll_epcoll_side_t *side = kept->oldest; NULL != side; side = next) {
             next = side->next;
-            if (all_have(side, member->count)) {
+            if (all_have(side, member)) {
                 put(side);
                 continue;
             }

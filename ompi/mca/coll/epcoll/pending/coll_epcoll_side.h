@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Blocks of a communicator beside its first one: one for nonblocking operations, and one for each
+ * Blocks of the members of a process beside their first one: one for nonblocking operations, and one for each
  * persistent one.  They are got when they are needed, and break with the first.
  *
  * A member may be through with all that it wanted of a block before another one has got it: a root
@@ -36,9 +36,10 @@ struct mca_coll_epcoll_side_t {
     mca_coll_epcoll_side_t *next; /**< of those that are kept */
 };
 
-/** Sides that a handle keeps: any thread adds some. */
+/** Sides that a handle keeps. */
 typedef struct mca_coll_epcoll_sides_t {
-    mca_coll_epcoll_side_t *_Atomic first;
+    mca_coll_epcoll_side_t *_Atomic first;   /**< any thread adds some, the last one in front */
+    mca_coll_epcoll_side_t *oldest, *newest; /**< the handle's thread: those before them */
 } mca_coll_epcoll_sides_t;
 
 /**
@@ -56,8 +57,8 @@ void mca_coll_epcoll_side_put(mca_coll_epcoll_sides_t *kept, const epcoll_member
                               mca_coll_epcoll_side_t *side);
 
 /** Put back those that were kept and need not be any more.  The thread of the handle.
- * @param count  members */
-void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, uint32_t count);
+ * @param member  of any block of the handle's process */
+void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, const epcoll_member_t *member);
 
 /** A handle has its first block. */
 void mca_coll_epcoll_sides_begin(epcoll_member_t *member);
