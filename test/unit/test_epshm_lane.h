@@ -91,6 +91,7 @@ static inline void write_in_pieces(epshm_lane_writer_t *writer, const unsigned c
         epshm_lane_write(writer, offset, data + offset, piece);
         offset += piece;
     }
+    epshm_lane_write(writer, size, NULL, 0); /* as behind a header without a payload */
 }
 
 /** What a sender does at the end of a message. */

@@ -260,7 +260,7 @@ static inline void epshm_lane_write(epshm_lane_writer_t *writer, size_t offset, 
     uint64_t number = offset / EPSHM_LANE_PAYLOAD;
     const size_t in_cell = offset % EPSHM_LANE_PAYLOAD;
 
-    if (0 < in_cell) {
+    if (0 < in_cell && 0 < size) { /* of no bytes, source may be NULL */
         const size_t left = EPSHM_LANE_PAYLOAD - in_cell;
         const size_t chunk = left < size ? left : size;
 
