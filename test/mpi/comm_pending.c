@@ -24,7 +24,7 @@
  * Not plain: stock Open MPI crashes, as coll/libnbc and MPI_Comm_idup use a communicator that is
  * gone.
  *
- *   --rounds N  per case (default 60)
+ *   --rounds N  of random communicators (default 60)
  *
  * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, seam_idup.c
  *

@@ -45,7 +45,7 @@ our @ENTRIES = (
       quick => [], plain => 0, args => '--long 4000', timeout => 240,
       says => 'have called different' },
     { program => 'comm_pending', variant => 'tsan', kind => 'tsan', configs => ['1x4'], long => 1,
-      plain => 0, args => '--rounds 30', timeout => 300 },
+      plain => 0, args => '--case random --rounds 30', timeout => 300 },
     # Whose builds have no bias to count.
     { program => 'hint_level', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, args => '--case in_use', timeout => 240 },
