@@ -16,8 +16,8 @@
  * ompio's first rank opens a file and tells whether it could; the others open it then, and if one
  * of them cannot it goes home with its error, while the others wait for it in the next step.  (With
  * processes, too.)  So they meet before: who has another mode than the others would not even go the
- * same way.  And they meet afterwards, where a file that nobody had before is removed again if not
- * all have it.
+ * same way.  And they meet afterwards.  A file that the first rank has created stays, empty, if not all
+ * have it: another job may have opened it by then, and its name may lead there by a link.
  *
  * Whether names mean one file the inode tells; the device's number may differ between nodes.
  *
@@ -33,7 +33,6 @@
 #include "mpiext_endpoints_meetings.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/op/op.h"
@@ -100,18 +99,11 @@ static int file_open(ompi_communicator_t *comm, const char *filename, int amode,
                      ompio_file_t *file)
 {
     const mca_fs_base_module_t *original = mpix_endpoints_copied(file->f_fs);
-    const bool creates = OMPIO_ROOT == file->f_rank && 0 != (amode & MPI_MODE_CREATE)
-                         && 0 != access(filename, F_OK);
-    int rc = original->fs_file_open(comm, filename, amode, info, file);
-    const bool opened = OMPI_SUCCESS == rc;
+    const int rc = agree(file, original->fs_file_open(comm, filename, amode, info, file));
 
-    rc = agree(file, rc);
     if (OMPI_SUCCESS != rc) {
         /* Closing, which is what comes now, would otherwise delete what others may have. */
         file->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE;
-        if (creates && opened) {
-            (void) unlink(filename);
-        }
     }
     return rc;
 }
