@@ -70,6 +70,8 @@ our @ENTRIES = (
         qw(file_basic file_shared file_nonblocking)),
     # Threads that set files up at once, which a process does once.
     { program => 'file_first', configs => ['4x1/node'], plain => 0 },
+    # Instructions are counted.
+    { program => 'file_many', configs => ['1x1'], quick => [], plain => 0 },
     # Reads and writes that end late.
     { program => 'file_late', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0 },
     (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],

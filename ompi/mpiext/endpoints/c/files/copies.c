@@ -15,9 +15,10 @@
  *
  * A component of ompio's gives every file the same table.  A file that we have a say in gets a
  * copy; others keep theirs.  There are as many copies as components, and they stay: a file may be
- * closed after the last endpoint has gone.
+ * closed after the last endpoint has gone.  A file may have a copy of its own, by which what is kept
+ * of that file is found without a search.
  *
- * Tests: file_basic, file_nomem, file_random
+ * Tests: file_basic, file_many, file_nomem, file_random
  */
 
 #include "ompi_config.h"
@@ -33,6 +34,8 @@ typedef struct copy_t {
     struct copy_t *next;
     const void *original;
     void (*change)(void *copy);
+    const void *shared; /**< of one file alone: the copy that this is one of */
+    void *kept;         /**< likewise; or NULL */
     alignas(max_align_t) unsigned char table[];
 } copy_t;
 
@@ -58,6 +61,8 @@ void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void
     if (NULL == copy && NULL != (copy = malloc(sizeof(*copy) + size))) {
         copy->original = original;
         copy->change = change;
+        copy->shared = copy->table;
+        copy->kept = NULL;
         memcpy(copy->table, original, size);
         change(copy->table);
         copy->next = copies;
@@ -67,7 +72,38 @@ void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void
     return NULL == copy ? NULL : copy->table;
 }
 
+static const copy_t *copy_of(const void *table)
+{
+    return (const copy_t *) ((const char *) table - offsetof(copy_t, table));
+}
+
 const void *mpix_endpoints_copied(const void *copy)
 {
-    return ((const copy_t *) ((const char *) copy - offsetof(copy_t, table)))->original;
+    return copy_of(copy)->original;
+}
+
+void *mpix_endpoints_copy_own(const void *copy, size_t size, void *kept)
+{
+    const copy_t *shared = copy_of(copy);
+    copy_t *own = malloc(sizeof(*own) + size);
+
+    if (NULL == own) {
+        return NULL;
+    }
+    *own = (copy_t){.original = shared->original, .shared = copy, .kept = kept};
+    memcpy(own->table, copy, size);
+    return own->table;
+}
+
+void *mpix_endpoints_copy_kept(const void *copy)
+{
+    return copy_of(copy)->kept;
+}
+
+const void *mpix_endpoints_copy_free(void *own)
+{
+    const void *shared = copy_of(own)->shared;
+
+    free((copy_t *) copy_of(own));
+    return shared;
 }

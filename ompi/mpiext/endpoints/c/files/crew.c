@@ -12,19 +12,22 @@
  * @file
  *
  * The members of a file that are in this process.  What they share is made when the file is opened,
- * by the first of them, and goes with the last.
+ * by the first of them, and goes with the last.  A file's own copy of the table of functions that
+ * read and write it (copies.c) leads to it: no list of all files is searched.
  *
  * Who waits here waits for threads of its own process that read or write, and does not turn its
  * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
  * cores.
  *
- * Tests: file_blocks (also tsan), file_death, file_nomem
+ * Tests: file_blocks (also tsan), file_death, file_many, file_nomem
  */
 
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
+#include "mpiext_endpoints_io.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -43,14 +46,9 @@ struct mpix_endpoints_crew_t {
 
 /** A file's. */
 typedef struct entry_t {
-    struct entry_t *next;
-    const ompio_file_t *file;
     uint64_t number;
     mpix_endpoints_crew_view_t view;
 } entry_t;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static entry_t *entries; /**< under the lock */
 
 static mpix_endpoints_crew_t *new_crew(int count)
 {
@@ -200,51 +198,43 @@ static int share(const ompio_file_t *file, entry_t *entry, int rc)
     return rc;
 }
 
-static entry_t **find(const ompio_file_t *file)
+/** A handle's calls are one at a time, so there is no lock.  @return NULL: it has none */
+static entry_t *entry_of(const ompio_file_t *file)
 {
-    entry_t **link = &entries;
-
-    while (NULL != *link && (*link)->file != file) {
-        link = &(*link)->next;
-    }
-    return link;
+    return mpix_endpoints_io_has(file) ? mpix_endpoints_copy_kept(file->f_fbtl) : NULL;
 }
 
-int mpix_endpoints_crew_make(const ompio_file_t *file, int rc)
+int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
 {
-    mpix_endpoints_crew_view_t view;
-    entry_t *entry;
+    mca_fbtl_base_module_t *own = NULL;
+    entry_t *entry = NULL;
 
-    if (mpix_endpoints_crew_of(file, &view)) {
+    if (NULL != entry_of(file)) {
         return mpix_endpoints_files_error(file->f_comm, rc); /* all of its members have one */
     }
-    entry = OMPI_SUCCESS == rc ? calloc(1, sizeof(*entry)) : NULL;
-    rc = share(file, entry, rc);
+    if (OMPI_SUCCESS == rc && mpix_endpoints_io_has(file)) {
+        entry = calloc(1, sizeof(*entry));
+        own = mpix_endpoints_copy_own(file->f_fbtl, sizeof(*own), entry);
+    }
+    rc = share(file, NULL == own ? NULL : entry, rc);
     if (OMPI_SUCCESS != rc) {
+        if (NULL != own) {
+            (void) mpix_endpoints_copy_free(own);
+        }
         free(entry);
         return rc;
     }
-    entry->file = file;
     entry->view.number_p = &entry->number;
-    pthread_mutex_lock(&lock);
-    entry->next = entries;
-    entries = entry;
-    pthread_mutex_unlock(&lock);
+    file->f_fbtl = own;
     return OMPI_SUCCESS;
 }
 
-void mpix_endpoints_crew_end(const ompio_file_t *file)
+void mpix_endpoints_crew_end(ompio_file_t *file)
 {
-    entry_t **link, *entry;
+    entry_t *entry = entry_of(file);
 
-    pthread_mutex_lock(&lock);
-    link = find(file);
-    entry = *link;
     if (NULL != entry) {
-        *link = entry->next;
-    }
-    pthread_mutex_unlock(&lock);
-    if (NULL != entry) {
+        file->f_fbtl = (mca_fbtl_base_module_t *) mpix_endpoints_copy_free(file->f_fbtl);
         leave(entry->view.crew);
         free(entry->view.ranks);
         free(entry);
@@ -253,14 +243,11 @@ void mpix_endpoints_crew_end(const ompio_file_t *file)
 
 bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t *view)
 {
-    entry_t *entry;
+    const entry_t *entry = entry_of(file);
 
-    pthread_mutex_lock(&lock);
-    entry = *find(file);
     if (NULL != entry) {
         *view = entry->view;
     }
-    pthread_mutex_unlock(&lock);
     return NULL != entry;
 }
 

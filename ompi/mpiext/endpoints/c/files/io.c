@@ -412,6 +412,11 @@ static void change(void *copy)
     module->fbtl_ipwritev = NULL == module->fbtl_ipwritev ? NULL : begin_write;
 }
 
+bool mpix_endpoints_io_has(const ompio_file_t *file)
+{
+    return NULL != file->f_fbtl && read_now == file->f_fbtl->fbtl_preadv;
+}
+
 int mpix_endpoints_io_take(ompio_file_t *file)
 {
     mca_fbtl_base_module_t *copy = mpix_endpoints_copy(file->f_fbtl, sizeof(*file->f_fbtl), change);

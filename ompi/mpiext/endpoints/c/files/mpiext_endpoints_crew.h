@@ -73,10 +73,10 @@ typedef struct mpix_endpoints_crew_view_t {
  *
  * @param[in] rc  an error of this member, so all fail; or OMPI_SUCCESS
  * @return OMPI_SUCCESS, or an error, of all members alike */
-int mpix_endpoints_crew_make(const ompio_file_t *file, int rc);
+int mpix_endpoints_crew_make(ompio_file_t *file, int rc);
 
-/** The file goes, or another one has its address: it has no crew, if it had one.  Any thread. */
-void mpix_endpoints_crew_end(const ompio_file_t *file);
+/** The file goes: it has no crew, if it had one. */
+void mpix_endpoints_crew_end(ompio_file_t *file);
 
 /** The crew of a file.  @return false: none has been made */
 bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t *view);

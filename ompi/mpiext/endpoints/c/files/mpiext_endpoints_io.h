@@ -39,6 +39,9 @@ void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
  * after from now on.  @return OMPI_SUCCESS or an error */
 int mpix_endpoints_io_take(ompio_file_t *file);
 
+/** Has a file been taken so? */
+bool mpix_endpoints_io_has(const ompio_file_t *file);
+
 /** Look after the requests of this process, those apart that another thread looks after now.  Any
  * thread, with no lock.  @return how many have ended */
 int mpix_endpoints_io_progress(void);

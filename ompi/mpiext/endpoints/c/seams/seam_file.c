@@ -152,9 +152,6 @@ int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
 {
     const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fs_base_file_select)(file, preferred);
 
-    if (is_served()) {
-        mpix_endpoints_crew_end(file); /* of one that has been here, and has not been closed */
-    }
     if (!is_of_endpoints(file)) {
         return rc;
     }
