@@ -17,10 +17,10 @@
  *   --pml VALUE   of pml in it (default ^ucx: Open MPI 5.0.7 crashes where it opens ucx twice)
  *
  * With a value that leaves no PML over the job ends, and says what has been tried.  Without
- * endpoints nothing is to be seen.  It has a main() of its own, because the harness has one
- * MPI_Init for all.
+ * endpoints nothing is to be seen.  In each session a file is written and read by a request.  It has
+ * a main() of its own, because the harness has one MPI_Init for all.
  *
- * Guards: pml_epml_component.c, pml_epml_base.c, pml_epml_framework.c, pml_epml_site.c
+ * Guards: pml_epml_component.c, pml_epml_base.c, pml_epml_framework.c, pml_epml_site.c, io.c
  */
 
 #include <mpi.h>
@@ -49,6 +49,28 @@ static int fail(const char *what, int rc)
         }                            \
     } while (0)
 
+/* Requests end, which libmpi's progress sees to.  @return 0 if all went well */
+static int one_file(MPI_Comm comm)
+{
+    char name[] = "/tmp/ept_sessions_file.XXXXXX";
+    unsigned char in[4] = {1, 2, 3, 4}, out[4] = {0};
+    const int fd = mkstemp(name);
+    MPI_Request request;
+    MPI_File file;
+
+    if (0 > fd) {
+        return fail(name, 0);
+    }
+    close(fd);
+    TRY(MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    TRY(MPI_File_iwrite_at(file, 0, in, 4, MPI_BYTE, &request));
+    TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TRY(MPI_File_iread_at(file, 0, out, 4, MPI_BYTE, &request));
+    TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TRY(MPI_File_close(&file));
+    return 0 != memcmp(in, out, 4);
+}
+
 /* @return 0 if all went well */
 static int one_session(void)
 {
@@ -72,6 +94,9 @@ static int one_session(void)
 #endif
     TRY(MPI_Comm_size(comm, &size));
     TRY(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    if (0 != one_file(comm)) {
+        return fail("a file", 0);
+    }
     TRY(MPI_Comm_free(&comm));
     TRY(MPI_Allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_SUM, world)); /* the base PML */
     TRY(MPI_Comm_free(&world));

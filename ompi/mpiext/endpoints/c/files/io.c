@@ -24,7 +24,7 @@
  * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi
  * looks after all of it.
  *
- * Tests: file_nonblocking, file_late (also tsan), file_random (all with Open MPI 6, too)
+ * Tests: file_nonblocking, file_late (also tsan), file_random (all with Open MPI 6, too), sessions
  */
 
 #include "ompi_config.h"
@@ -47,6 +47,7 @@
 #    include <stdatomic.h>
 
 #    include "opal/class/opal_list.h"
+#    include "opal/runtime/opal_progress.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,6 +58,10 @@ static opal_list_t *ompios; /**< ompio's list, empty but for moments */
 static int (*ompios_free)(ompi_request_t **request);
 
 static _Atomic int under_way; /**< begun and not ended, looked after or not */
+
+/** libmpi's progress has our function, as far as is known: libmpi drops it when the last session
+ * ends.  A file that is opened may be the first one of the next session. */
+static _Atomic bool is_entered;
 
 /**
  * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two
@@ -412,6 +417,16 @@ static void change(void *copy)
     module->fbtl_ipwritev = NULL == module->fbtl_ipwritev ? NULL : begin_write;
 }
 
+void mpix_endpoints_io_enter_progress(void)
+{
+    /* Relaxed, both here and below: of the word's own order alone.  The file of this request has
+     * been opened, which has written false; true behind that is by a thread that enters it in the
+     * same session.  One that is there already stays alone. */
+    if (!atomic_exchange_explicit(&is_entered, true, memory_order_relaxed)) {
+        opal_progress_register(mpix_endpoints_io_progress);
+    }
+}
+
 bool mpix_endpoints_io_has(const ompio_file_t *file)
 {
     return NULL != file->f_fbtl && read_now == file->f_fbtl->fbtl_preadv;
@@ -422,6 +437,7 @@ int mpix_endpoints_io_take(ompio_file_t *file)
     mca_fbtl_base_module_t *copy = mpix_endpoints_copy(file->f_fbtl, sizeof(*file->f_fbtl), change);
 
     pthread_once(&once, prepare);
+    atomic_store_explicit(&is_entered, false, memory_order_relaxed);
     if (NULL == copy) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

@@ -42,6 +42,9 @@ int mpix_endpoints_io_take(ompio_file_t *file);
 /** Has a file been taken so? */
 bool mpix_endpoints_io_has(const ompio_file_t *file);
 
+/** Have them looked after by whoever waits in libmpi, which forgets it with its last session. */
+void mpix_endpoints_io_enter_progress(void);
+
 /** Look after the requests of this process, those apart that another thread looks after now.  Any
  * thread, with no lock.  @return how many have ended */
 int mpix_endpoints_io_progress(void);

@@ -36,7 +36,6 @@
 
 #    include "opal/mca/base/mca_base_component_repository.h"
 #    include "opal/mca/base/mca_base_framework.h"
-#    include "opal/runtime/opal_progress.h"
 #endif
 
 int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *filename, int amode,
@@ -241,12 +240,10 @@ MPIX_ENDPOINTS_SEAM_DEFINED(mca_common_ompio_request_alloc);
 
 void MPIX_ENDPOINTS_SEAM(mca_common_ompio_register_progress)(void)
 {
-    static atomic_flag registered = ATOMIC_FLAG_INIT;
-
-    if (!is_served()) {
+    if (is_served()) {
+        mpix_endpoints_io_enter_progress();
+    } else {
         MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_register_progress)();
-    } else if (!atomic_flag_test_and_set(&registered)) {
-        opal_progress_register(mpix_endpoints_io_progress);
     }
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_common_ompio_register_progress);
