@@ -189,6 +189,14 @@ static void *comes(void *arg)
     struct ept *t = arg;
     const int last = count_of(t) - 1;
 
+    /* It is on the first as all are, and is counted there once it says so. */
+    if (is_for_one()) {
+        CAUSE(t, TAKEN, MPIX_Thread_attach_index(0));
+        CAUSE(t, TAKEN, MPIX_Thread_attach_rank(0, MPIX_COMM_PROCESS));
+    } else {
+        EPT_OK(t, MPIX_Thread_attach_index(0));
+    }
+    EPT_EQ(t, 0, where(t));
     EPT_OK(t, MPIX_Thread_detach());
     if (!is_for_one()) {
         EPT_OK(t, MPIX_Thread_attach(static_endpoints[last]));

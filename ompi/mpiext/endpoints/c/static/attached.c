@@ -100,7 +100,8 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves)
 {
     mpix_endpoint_t *before = mpix_endpoints_own;
 
-    if (moves && endpoint == mpix_endpoints_attached()) {
+    if (moves
+        && endpoint == before) { /* not who is there without having said so: nobody counts it */
         return OMPI_SUCCESS;
     }
     if (!moves && &mpix_endpoints_none != before) {
