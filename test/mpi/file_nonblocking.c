@@ -165,6 +165,7 @@ static void case_collective(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_File_iwrite_at_all(file, 4 * BYTES, &data[4 * BYTES], 4 * BYTES, MPI_BYTE,
                                      &requests[1]));
     EPT_OK(t, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    EPT_CLASS(t, MPI_ERR_REQUEST, MPI_File_write_at_all_end(file, data, &status)); /* none begun */
     EPT_OK(t, MPI_File_write_at_all_begin(file, 8 * BYTES, &data[8 * BYTES], 8 * BYTES, MPI_BYTE));
     EPT_OK(t, MPI_File_write_at_all_end(file, &data[8 * BYTES], &status));
     MPI_Get_count(&status, MPI_BYTE, &count);
@@ -183,6 +184,10 @@ static void case_collective(MPI_Comm comm, struct ept *t)
     EPT_OK(t,
            MPI_File_read_at_all_begin(file, 20 * BYTES, &there[20 * BYTES], 4 * BYTES, MPI_BYTE));
     EPT_OK(t, MPI_File_read_at_all_end(file, &there[20 * BYTES], &status));
+    EPT_CLASS(t, MPI_ERR_REQUEST, MPI_File_read_at_all_end(file, there, &status));
+    EPT_CLASS(t, MPI_ERR_REQUEST, MPI_File_read_all_end(file, there, &status));
+    EPT_CLASS(t, MPI_ERR_REQUEST, MPI_File_write_at_all_end(file, there, &status));
+    EPT_CLASS(t, MPI_ERR_REQUEST, MPI_File_write_all_end(file, there, &status));
     for (int i = 0; i < PIECES; ++i) {
         EPT_FILL(t, &there[i * BYTES], BYTES, ept_mix((uint64_t) t->rank, (uint64_t) i, 7, 0));
     }

@@ -28,7 +28,7 @@ BEGIN_C_DECLS
 /** Put in our functions. */
 void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
 
-/** The blocking call in the place of one that begins has come to its end; ompio's that ends finds
+/** The blocking call in the place of one that begins has come to its end; the one that ends finds
  * what has been moved.
  *
  * @param[in] writes  which way
@@ -37,6 +37,9 @@ void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
  * @return OMPI_SUCCESS or an error */
 int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
                                const ompi_status_public_t *status);
+
+/** End one of any kind.  @return OMPI_SUCCESS, MPI_ERR_REQUEST: none has begun; or an error */
+int mpix_endpoints_split_end(ompio_file_t *file, ompi_status_public_t *status);
 
 END_C_DECLS
 

@@ -320,23 +320,10 @@ static int read_ordered_begin(ompio_file_t *file, void *buffer, mpix_endpoints_i
                                             &status);
 }
 
-/** The end of either kind. */
-static int ordered_end(ompio_file_t *file, ompi_status_public_t *status)
-{
-    int rc;
-
-    if (!file->f_split_coll_in_use) {
-        return MPI_ERR_REQUEST;
-    }
-    rc = ompi_request_wait(&file->f_split_coll_req, status);
-    file->f_split_coll_in_use = false;
-    return rc;
-}
-
 static int read_ordered_end(ompio_file_t *file, void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return ordered_end(file, status);
+    return mpix_endpoints_split_end(file, status);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -389,7 +376,7 @@ static int write_ordered_begin(ompio_file_t *file, const void *buffer,
 static int write_ordered_end(ompio_file_t *file, const void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return ordered_end(file, status);
+    return mpix_endpoints_split_end(file, status);
 }
 
 mca_sharedfp_base_module_t mpix_endpoints_shared_module = {

@@ -15,7 +15,8 @@
  *
  * To ompio they are independent ones: what fails at one member only that one hears of, and data
  * take the way of a single member.  MPI lets the call that begins be the blocking one (MPI 4.1,
- * 14.4.5), and so it is here; what ends waits for a request that is over, with the status.
+ * 14.4.5), and so it is here; what ends waits for a request that is over, with the status, and is an
+ * error where nothing has begun.
  *
  * Tests: file_nonblocking, file_shared, file_errors
  */
@@ -42,6 +43,30 @@ int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
         file->f_split_coll_in_use = true;
     }
     return rc;
+}
+
+int mpix_endpoints_split_end(ompio_file_t *file, ompi_status_public_t *status)
+{
+    int rc;
+
+    if (!file->f_split_coll_in_use) {
+        return MPI_ERR_REQUEST;
+    }
+    rc = ompi_request_wait(&file->f_split_coll_req, status);
+    file->f_split_coll_in_use = false;
+    return rc;
+}
+
+static int read_end(ompi_file_t *handle, void *buffer, ompi_status_public_t *status)
+{
+    (void) buffer;
+    return mpix_endpoints_split_end(mpix_endpoints_ompio_file(handle), status);
+}
+
+static int write_end(ompi_file_t *handle, const void *buffer, ompi_status_public_t *status)
+{
+    (void) buffer;
+    return mpix_endpoints_split_end(mpix_endpoints_ompio_file(handle), status);
 }
 
 /* All calls that begin, by whether they are given an offset. */
@@ -90,6 +115,10 @@ void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module)
     module->io_module_file_write_all_begin = write_all_begin;
     module->io_module_file_read_at_all_begin = read_at_all_begin;
     module->io_module_file_write_at_all_begin = write_at_all_begin;
+    module->io_module_file_read_all_end = read_end;
+    module->io_module_file_write_all_end = write_end;
+    module->io_module_file_read_at_all_end = read_end;
+    module->io_module_file_write_at_all_end = write_end;
 }
 
 #endif
