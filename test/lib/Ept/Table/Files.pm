@@ -20,6 +20,8 @@ our @ENTRIES = (
       longer => [qw(1x1 1x7 2x1/node 2x2/node 3x3/node)], plain => 0 },
     { program => 'file_shared', configs => [qw(1x4 2x2/node)],
       longer => [qw(1x1 1x7 2x2/tcp 3x3/node)], plain => 0 },
+    { program => 'file_shared', variant => 'interrupted', configs => ['2x1/node'], quick => [],
+      plain => 0, preload => 'interrupted' },
     { program => 'file_nonblocking', configs => [qw(1x4 2x2/node)], longer => [qw(1x1 2x2/tcp)],
       plain => 0 },
     { program => 'file_random', configs => [qw(1x4 2x2/node)], longer => [qw(1x1 1x7 2x2/tcp)],

@@ -38,6 +38,9 @@
 
 enum { ASK = 1, ANSWER };
 
+/** Counts begin shortly before they wrap, so that they do in any job with some more calls. */
+#    define FIRST (UINT32_MAX - 4)
+
 /** A message: move the pointer on by value, which is not negative; or, it was at value. */
 typedef struct far_message_t {
     uint64_t kind;
@@ -59,9 +62,9 @@ struct mpix_endpoints_shared_far_t {
     /* Rank 0. */
     mpix_endpoints_shared_word_t word;
     mpix_endpoints_work_t work;
-    uint32_t places;           /**< of the ring: members */
+    uint32_t places;           /**< of the ring: members or more, and a power of two */
     due_t *_Atomic due;        /**< the ring; NULL: no file is open */
-    _Atomic uint32_t put, got; /**< how many have been, and wrap */
+    _Atomic uint32_t put, got; /**< how many have been, from FIRST on, and wrap */
     _Atomic bool ends;         /**< the file goes */
 };
 
@@ -205,12 +208,19 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
 
 mpix_endpoints_shared_word_t *mpix_endpoints_shared_far_serve(mpix_endpoints_shared_far_t *far)
 {
-    due_t *due = calloc((size_t) ompi_comm_size(far->comm), sizeof(*due));
+    uint32_t places = 1;
+    due_t *due;
 
+    while (places < (uint32_t) ompi_comm_size(far->comm)) {
+        places *= 2; /* as counts wrap, their places must follow each other there, too */
+    }
+    due = calloc(places, sizeof(*due));
     if (NULL == due) {
         return NULL;
     }
-    far->places = (uint32_t) ompi_comm_size(far->comm);
+    far->places = places;
+    atomic_store_explicit(&far->put, FIRST, memory_order_relaxed); /* before due, below */
+    atomic_store_explicit(&far->got, FIRST, memory_order_relaxed); /* likewise */
     far->work.step = step;
     /* Release: all above; partner: asked. */
     atomic_store_explicit(&far->due, due, memory_order_release);

@@ -29,6 +29,7 @@
 
 #if MPIX_ENDPOINTS_FILES
 
+#    include <errno.h>
 #    include <fcntl.h>
 #    include <limits.h>
 #    include <stdio.h>
@@ -67,7 +68,7 @@ static void find_members(ompi_communicator_t *comm, bool *in_process, bool *on_n
 static void create(offer_t *offer)
 {
     const char *folder = opal_process_info.job_session_dir;
-    int fd;
+    int fd, error;
 
     snprintf(offer->name, sizeof(offer->name), "%s/endpoints-file-XXXXXX",
              NULL == folder ? "/tmp" : folder);
@@ -76,7 +77,10 @@ static void create(offer_t *offer)
         offer->error = OMPI_ERR_FILE_OPEN_FAILURE;
         return;
     }
-    if (0 != posix_fallocate(fd, 0, sizeof(mpix_endpoints_shared_word_t))) {
+    do {
+        error = posix_fallocate(fd, 0, sizeof(mpix_endpoints_shared_word_t));
+    } while (EINTR == error);
+    if (0 != error) {
         offer->error = OMPI_ERR_OUT_OF_RESOURCE;
         (void) unlink(offer->name);
     }
