@@ -14,7 +14,7 @@
  * Where pml/epml and this library meet: it registers its table, and what is said for it is asked
  * here.
  *
- * Tests: create, create_errors (unselected)
+ * Tests: create, create_errors (unselected), sessions
  */
 
 #include "ompi_config.h"
@@ -45,6 +45,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     mpix_endpoints_table_set(table);
 #if MPIX_ENDPOINTS_FILES
     if (NULL != table) {
+        mpix_endpoints_io_session();
         mpix_endpoints_shared_enrol(table);
     }
 #endif

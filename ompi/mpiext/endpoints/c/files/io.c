@@ -59,9 +59,10 @@ static int (*ompios_free)(ompi_request_t **request);
 
 static _Atomic int under_way; /**< begun and not ended, looked after or not */
 
-/** libmpi's progress has our function, as far as is known: libmpi drops it when the last session
- * ends.  A file that is opened may be the first one of the next session. */
-static _Atomic bool is_entered;
+/* Of the present session: by the thread that begins it, before there are endpoints. */
+static _Atomic bool is_entered;   /**< libmpi's progress has our function */
+static _Atomic bool has_pool;     /**< ompio has made its pool, in this session or in another */
+static _Atomic bool pool_is_gone; /**< ompio has freed it with an earlier session */
 
 /**
  * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two
@@ -77,6 +78,8 @@ static void prepare(void)
     if (NULL != make_pool) {
         (void) make_pool();
     }
+    /* Relaxed: read when the next session begins, by a thread that has seen this one end. */
+    atomic_store_explicit(&has_pool, true, memory_order_relaxed);
 }
 
 /** Is a request under way, which its owner may have given up by then? */
@@ -417,11 +420,22 @@ static void change(void *copy)
     module->fbtl_ipwritev = NULL == module->fbtl_ipwritev ? NULL : begin_write;
 }
 
+void mpix_endpoints_io_session(void)
+{
+    /* Relaxed: nobody else is in MPI. */
+    atomic_store_explicit(&is_entered, false, memory_order_relaxed);
+    atomic_store_explicit(&pool_is_gone, atomic_load_explicit(&has_pool, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
+bool mpix_endpoints_io_can_convert(void)
+{
+    return !atomic_load_explicit(&pool_is_gone, memory_order_relaxed); /* as in io_session */
+}
+
 void mpix_endpoints_io_enter_progress(void)
 {
-    /* Relaxed, both here and below: of the word's own order alone.  The file of this request has
-     * been opened, which has written false; true behind that is by a thread that enters it in the
-     * same session.  One that is there already stays alone. */
+    /* Relaxed: who finds it true may be before the one who enters it, but not for long. */
     if (!atomic_exchange_explicit(&is_entered, true, memory_order_relaxed)) {
         opal_progress_register(mpix_endpoints_io_progress);
     }
@@ -437,7 +451,6 @@ int mpix_endpoints_io_take(ompio_file_t *file)
     mca_fbtl_base_module_t *copy = mpix_endpoints_copy(file->f_fbtl, sizeof(*file->f_fbtl), change);
 
     pthread_once(&once, prepare);
-    atomic_store_explicit(&is_entered, false, memory_order_relaxed);
     if (NULL == copy) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

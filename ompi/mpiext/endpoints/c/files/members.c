@@ -29,6 +29,7 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_handle.h"
+#include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_shared.h"
@@ -156,7 +157,7 @@ static int wrong_view(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE disp, ompi_
     size_t etype_size, filetype_size;
     ptrdiff_t true_lb, true_extent;
 
-    if (!is_native(datarep) && !is_external(datarep)) {
+    if (!is_native(datarep) && !(is_external(datarep) && mpix_endpoints_io_can_convert())) {
         return MPI_ERR_UNSUPPORTED_DATAREP;
     }
     if (MPI_DISPLACEMENT_CURRENT == disp ? 0 == (file->f_amode & MPI_MODE_SEQUENTIAL) : 0 > disp) {

@@ -42,8 +42,16 @@ int mpix_endpoints_io_take(ompio_file_t *file);
 /** Has a file been taken so? */
 bool mpix_endpoints_io_has(const ompio_file_t *file);
 
-/** Have them looked after by whoever waits in libmpi, which forgets it with its last session. */
+/** Have them looked after by whoever waits in libmpi, in this session. */
 void mpix_endpoints_io_enter_progress(void);
+
+/** MPI begins, for the first time or after all of its sessions have ended: libmpi has forgotten
+ * what it looks after, and ompio its pool of buffers.  By one thread. */
+void mpix_endpoints_io_session(void);
+
+/** Can data be converted?  ompio makes its pool for that once in a process, and then uses it also
+ * when it is gone. */
+bool mpix_endpoints_io_can_convert(void);
 
 /** Look after the requests of this process, those apart that another thread looks after now.  Any
  * thread, with no lock.  @return how many have ended */
