@@ -167,7 +167,7 @@ sub command
 
     return (environment($build, $job), program($build, $job),
             "-runs=$job->{runs}", "-seed=$job->{seed}", '-len_control=0', '-max_len=512',
-            '-timeout=20', '-print_final_stats=1',
+            '-timeout=300', '-print_final_stats=1',
             '-artifact_prefix=' . found_prefix($build, $job), corpus($build, $job),
             "$job->{top}/test/fuzz/corpus/$job->{program}",
             grep { /^-\w+=/ } split ' ', $ENV{EPT_ARGS} // ''); # others are for the MPI tests
