@@ -508,7 +508,7 @@ static void run_met_again(const pair_t *pair)
     const mca_btl_epofi_fabric_t *fabric;
     const mca_btl_epofi_callee_t *known;
     mca_btl_epofi_listener_t listener;
-    mca_btl_epofi_context_t context;
+    mca_btl_epofi_context_t context = {.member = NULL}; /* as in a module */
 
     (void) pair;
     memcpy(first.name.bytes, &place, sizeof(place));
