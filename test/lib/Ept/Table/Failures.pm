@@ -33,7 +33,7 @@ my $PATIENT = 'pml_epml_launcher_wait 3600000';
 my $PEER = 'cannot be reached.*Peer: +rank [01] on host ';
 my $DELIVERED = '\A(?!.*cannot be reached).*All was delivered';
 # One that is found dead: by what it has left, or by what the launcher says when it is asked then.
-my $FOUND = '(?:Peer|Dead): +rank 1 on host';
+my $FOUND = '(?s)\A.*?(?:Peer|Dead): +rank 1 on host';
 my $BOTH_SIDES = '(?=.*Peer: +rank 0 on host )(?=.*Peer: +rank 1 on host ).*cannot be reached';
 
 our @ENTRIES = (
