@@ -50,7 +50,7 @@ static struct {
     uint64_t watch_ns;    /**< when mca_pml_epml_books_watch asks again, ... */
     uint64_t watch_wait;  /**< ... and how long it waits after that */
     atomic_uint asking;   /**< answers that may still come */
-    atomic_uint answers;  /**< that have come */
+    _Atomic uint64_t answered_ns; /**< when the last one came; 0: none has */
     atomic_bool mute;     /**< the launcher has refused to answer */
 } books = {.lock = OPAL_MUTEX_STATIC_INIT};
 
@@ -125,7 +125,7 @@ static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, vo
     }
     /* Relaxed: what it says is under the lock. */
     atomic_store_explicit(&books.mute, PMIX_SUCCESS != status, memory_order_relaxed);
-    atomic_fetch_add_explicit(&books.answers, 1, memory_order_relaxed);
+    atomic_store_explicit(&books.answered_ns, mca_pml_epml_now_ns(), memory_order_relaxed);
     /* Release: the component is not used any more; partner: the acquire in
      * mca_pml_epml_books_close. */
     atomic_fetch_sub_explicit(&books.asking, 1, memory_order_release);
@@ -194,28 +194,32 @@ bool mca_pml_epml_books_watch(void)
     return atomic_load_explicit(&books.mute, memory_order_relaxed);
 }
 
-bool mca_pml_epml_books_lives(opal_vpid_t vpid)
+/** Ask, and wait for the answer, unless there is one that is not old.  @return is there one? */
+static bool ask_and_wait(opal_vpid_t vpid)
 {
-    const unsigned int before = atomic_load_explicit(&books.answers, memory_order_relaxed);
-    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
-    bool lives;
+    const uint64_t before = atomic_load_explicit(&books.answered_ns, memory_order_relaxed);
 
-    if (mca_pml_epml_lost_is_dead(vpid)) {
-        return false;
+    if (0 != before && mca_pml_epml_now_ns() - before < 1000 * mca_pml_epml_books_interval()) {
+        return true;
     }
     mca_pml_epml_books_ask();
     /* Naps are counted, not time: a machine that stands still does so for the launcher, too. */
     for (unsigned int us = 0;
-         us < 1000 * mca_pml_epml_component.launcher_wait
-         && before == atomic_load_explicit(&books.answers, memory_order_relaxed)
-         && !atomic_load_explicit(&books.mute, memory_order_relaxed)
-         && !mca_pml_epml_lost_is_dead(vpid);
+         us < 1000 * mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(vpid)
+         && before == atomic_load_explicit(&books.answered_ns, memory_order_relaxed)
+         && !atomic_load_explicit(&books.mute, memory_order_relaxed);
          us += NAP_US) {
         (void) usleep(NAP_US);
     }
+    return before != atomic_load_explicit(&books.answered_ns, memory_order_relaxed);
+}
+
+bool mca_pml_epml_books_lives(opal_vpid_t vpid)
+{
+    bool lives = ask_and_wait(vpid);
+
     opal_mutex_lock(&books.lock);
-    lives = before != atomic_load_explicit(&books.answers, memory_order_relaxed)
-            && NULL != books.lives && 0 != books.lives[process];
+    lives = lives && NULL != books.lives && 0 != books.lives[vpid % ompi_process_info.num_procs];
     opal_mutex_unlock(&books.lock);
     return lives && !mca_pml_epml_lost_is_dead(vpid);
 }
