@@ -201,7 +201,9 @@ our @ENTRIES = (
            +{ program => 'fault', variant => $how, configs => ['3x1/tcp'], plain => 0,
               quick => $how =~ /^(?:sent|send_again)$/ ? ['3x1/tcp'] : [],
               args => "--how $how", says => $says, preload => 'fault_fabric', timeout => 180,
-              mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4' } }
+              mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4'
+                  # Where connections are greeted, it is told from one that computes.
+                  . ($how =~ /_again/ ? ' btl_epofi_greeting 0' : '') } }
         (map { [$_, 'takes no message.*Peer: +rank 1 on host .*Seconds: +1 '] }
             qw(send_again read_again cq_again)),
         [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'

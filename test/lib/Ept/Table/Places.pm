@@ -117,8 +117,8 @@ our @ENTRIES = (
     # One that does not lead everywhere, asked for: what is said.
     { program => 'cluster', variant => 'torn', cluster => 'torn', kind => 'fatal', plain => 0,
       configs => ['2x1/node'], quick => [], args => '--torn 1', timeout => 30,
-      mca => 'btl_tcp_if_include eth0 btl_epofi_interface eth1 btl_epofi_stall_warning 1',
-      says => 'takes no message.*Host: +ept-a.*Peer: +rank 1 on host ept-b, .*10\.78\.0\.2.*'
+      mca => 'btl_tcp_if_include eth0 btl_epofi_interface eth1 btl_epofi_unanswered 1',
+      says => 'does not answer.*Host: +ept-a.*Peer: +rank 1 on host ept-b, .*10\.78\.0\.2.*'
           . 'Interface: +eth1, fi_sockaddr_in://10\.78\.0\.1:.*btl_epofi_interface' },
 
     # Processes that cannot share memory, or not all: they do not want to, it cannot be made, or it

@@ -66,23 +66,6 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
 
 /* ---- patience -------------------------------------------------------------------------------- */
 
-/** A peer has taken nothing for so long; warn once if that is long enough. */
-static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
-{
-    const unsigned int limit = mca_btl_epofi_component.stall_warning;
-    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
-
-    if (0 == limit || endpoint->warned || endpoint->failed
-        || silent_ns <= (uint64_t) limit * 1000000000u) {
-        return;
-    }
-    endpoint->warned = true;
-    EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
-                    mca_btl_epofi_describe(endpoint->module, endpoint, NULL, peer, sizeof(peer)),
-                    endpoint->module->fabric->info->fabric_attr->prov_name,
-                    mca_btl_epofi_describe_own(endpoint->module, own), limit);
-}
-
 /** A host does not answer. */
 static void say_unanswered(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                            const void *address)
@@ -99,18 +82,39 @@ static void say_unanswered(mca_btl_epofi_module_t *module, struct mca_btl_base_e
     }
 }
 
-/** The provider takes nothing for a peer, for so long: is that because its host does not answer? */
-static void watch_attempts(struct mca_btl_base_endpoint_t *endpoint, uint64_t stalled_ns)
+/** The host of a peer has said nothing to attempts to connect; of a connection that stands the
+ * kernel knows (mca_btl_epofi_endpoint_watch_hosts). */
+static bool is_unreached(const struct mca_btl_base_endpoint_t *endpoint)
 {
     const mca_btl_epofi_attempts_t *attempts = &endpoint->entry->attempts;
-    const uint64_t limit = (uint64_t) mca_btl_epofi_component.unanswered * 1000000000u;
 
-    if (NULL != endpoint->module->fi.gate && 0 != limit && stalled_ns > limit
-        && !atomic_load_explicit(&attempts->reached, memory_order_relaxed)
-        && (!mca_btl_epofi_pair_is_used(endpoint->pair)
-            || 0 != atomic_load_explicit(&attempts->error, memory_order_relaxed))) {
-        say_unanswered(endpoint->module, endpoint, NULL);
+    return !atomic_load_explicit(&attempts->reached, memory_order_relaxed)
+           && (!mca_btl_epofi_pair_is_used(endpoint->pair)
+               || 0 != atomic_load_explicit(&attempts->error, memory_order_relaxed));
+}
+
+/** A peer has taken nothing for so long; warn if that is long enough, and not because it computes,
+ * as far as that can be told: where there are greetings. */
+static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
+{
+    const bool greets = NULL != endpoint->module->fi.gate;
+    const unsigned int limit = greets ? mca_btl_epofi_component.unanswered
+                                      : mca_btl_epofi_component.stall_warning;
+    char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
+
+    if (0 == limit || endpoint->warned || endpoint->failed
+        || silent_ns <= (uint64_t) limit * 1000000000u || (greets && !is_unreached(endpoint))) {
+        return;
     }
+    endpoint->warned = true;
+    if (greets) {
+        say_unanswered(endpoint->module, endpoint, NULL);
+        return;
+    }
+    EPOFI_SHOW_HELP("peer silent", true, opal_process_info.nodename,
+                    mca_btl_epofi_describe(endpoint->module, endpoint, NULL, peer, sizeof(peer)),
+                    endpoint->module->fabric->info->fabric_attr->prov_name,
+                    mca_btl_epofi_describe_own(endpoint->module, own), limit);
 }
 
 void mca_btl_epofi_endpoint_watch_hosts(mca_btl_epofi_module_t *module)
@@ -145,10 +149,9 @@ static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
 
 int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 {
-    if (0 == mca_btl_epofi_component.stall_warning || endpoint->warned) {
-        return OPAL_ERR_OUT_OF_RESOURCE;
+    if (!endpoint->warned) {
+        warn(endpoint, stalled_for(endpoint));
     }
-    warn(endpoint, stalled_for(endpoint));
     return OPAL_ERR_OUT_OF_RESOURCE;
 }
 
@@ -229,7 +232,7 @@ static bool may_pass(int error)
     }
 }
 
-int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
+int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
 {
     if (may_pass((int) -result)) {
         mca_btl_epofi_attempts_note(&endpoint->entry->attempts, (int) -result);
@@ -242,15 +245,7 @@ int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssiz
         mca_btl_epofi_endpoint_fail(endpoint, (int) -result, "-");
     }
     mca_btl_epofi_endpoint_judge(endpoint);
-    watch_attempts(endpoint, stalled_for(endpoint));
-    return endpoint->failed ? OPAL_ERR_UNREACH : OPAL_ERR_OUT_OF_RESOURCE;
-}
-
-int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result)
-{
-    const int rc = mca_btl_epofi_endpoint_unsent(endpoint, result);
-
-    return OPAL_ERR_OUT_OF_RESOURCE == rc ? mca_btl_epofi_endpoint_stalled(endpoint) : rc;
+    return endpoint->failed ? OPAL_ERR_UNREACH : mca_btl_epofi_endpoint_stalled(endpoint);
 }
 
 void mca_btl_epofi_endpoint_judge_all(mca_btl_epofi_module_t *module)

@@ -40,9 +40,6 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
  * @return OPAL_ERR_OUT_OF_RESOURCE or OPAL_ERR_UNREACH */
 int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
 
-/** Likewise, where nobody has to be told if it goes on for long. */
-int mca_btl_epofi_endpoint_unsent(struct mca_btl_base_endpoint_t *endpoint, ssize_t result);
-
 /** Nothing is there any more where a peer was: may its process live all the same, by what the
  * launcher says?  Asks the owner, and may take a moment. */
 bool mca_btl_epofi_endpoint_may_live(struct mca_btl_base_endpoint_t *endpoint);

@@ -112,7 +112,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         ++endpoint->inflight;
     } else if (!endpoint->failed) {
         /* It may be that we shall never get through: then nobody else would find out. */
-        (void) mca_btl_epofi_endpoint_unsent(endpoint, result);
+        (void) mca_btl_epofi_endpoint_refused(endpoint, result);
     }
 }
 
