@@ -133,7 +133,7 @@ static char *place(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_pla
     mca_coll_epcoll_vector_t slice;
 
     if (EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(program->handle) == call->root) {
-        return (char *) call->recv + away;
+        return mca_coll_epcoll_away(call->recv, away);
     }
     if (!rails->is_rail) {
         return NULL;

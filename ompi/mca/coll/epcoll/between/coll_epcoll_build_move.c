@@ -206,7 +206,8 @@ static void append_own(mca_coll_epcoll_program_t *program)
                                            .type = call->send_type};
     const size_t first = (size_t) mca_coll_epcoll_rank(program->handle) * call->recv_count;
     const mca_coll_epcoll_buffer_t into = {
-        .address = (char *) call->recv + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
+        .address = mca_coll_epcoll_away(call->recv,
+                                        (ptrdiff_t) first * mca_coll_epcoll_extent(type)),
         .count = call->recv_count,
         .type = type};
 

@@ -119,7 +119,8 @@ static void *as_part(mca_coll_epcoll_program_t *program, uint32_t which,
 {
     const mca_coll_epcoll_vector_t room = room_of(program, which, slice);
 
-    return NULL == room.address ? NULL : (char *) room.address - (intptr_t) slice->address;
+    return NULL == room.address ? NULL
+                                : mca_coll_epcoll_away(room.address, -(intptr_t) slice->address);
 }
 
 static void round_of(mca_coll_epcoll_program_t *program)
@@ -135,8 +136,8 @@ static void round_of(mca_coll_epcoll_program_t *program)
     mca_coll_epcoll_plan_t plan;
 
     part.recv_count = left < state->each ? left : state->each;
-    part.recv = (char *) part.recv + away;
-    part.send = part.in_place ? NULL : (const char *) part.send + away;
+    part.recv = mca_coll_epcoll_away(part.recv, away);
+    part.send = part.in_place ? NULL : mca_coll_epcoll_away(part.send, away);
     plan = mca_coll_epcoll_slices(&state->rails, part.recv_type->super.size, part.recv_count);
     plan.family = &mca_coll_epcoll_fold;
     if (state->rails.is_rail) { /* address: how far from the part's beginning */

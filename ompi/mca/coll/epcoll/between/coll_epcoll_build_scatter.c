@@ -112,7 +112,7 @@ static mca_coll_epcoll_range_t piece_of(const mca_coll_epcoll_running_t *running
 /** An address as if it were that of element 0 of a vector: of its element first. */
 static char *as_vector(void *address, size_t first, const ompi_datatype_t *type)
 {
-    return (char *) address - (ptrdiff_t) first * mca_coll_epcoll_extent(type);
+    return mca_coll_epcoll_away(address, -(ptrdiff_t) first * mca_coll_epcoll_extent(type));
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -276,9 +276,10 @@ static void settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t p
     ompi_datatype_t *type = program->call->recv_type;
     const mca_coll_epcoll_vector_t own = own_part(program, part);
     const mca_coll_epcoll_buffer_t from = {own.address, own.count, type};
-    const mca_coll_epcoll_buffer_t into = {
-        (char *) program->call->recv + (ptrdiff_t) part.first * mca_coll_epcoll_extent(type),
-        own.count, type};
+    const mca_coll_epcoll_buffer_t into = {mca_coll_epcoll_away(program->call->recv,
+                                                                (ptrdiff_t) part.first
+                                                                    * mca_coll_epcoll_extent(type)),
+                                           own.count, type};
     mca_coll_epcoll_buffer_t room = from;
 
     if (0 < own.count && from.address != into.address) {

@@ -200,8 +200,8 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t 
 {
     const ptrdiff_t extent = mca_coll_epcoll_extent(vector->type);
 
-    return (mca_coll_epcoll_vector_t){.address = (char *) vector->address
-                                                 + (ptrdiff_t) first * extent,
+    return (mca_coll_epcoll_vector_t){.address = mca_coll_epcoll_away(vector->address,
+                                                                      (ptrdiff_t) first * extent),
                                       .count = count,
                                       .type = vector->type};
 }

@@ -130,7 +130,7 @@ static int reduce_part(long_t *longer, const void *send, void *recv, size_t coun
 static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
-    const char *send = call->in_place ? call->recv : call->send;
+    const void *send = call->in_place ? call->recv : call->send;
     long_t longer;
     size_t most;
     int rc = MPI_SUCCESS;
@@ -141,8 +141,8 @@ static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t
         const ptrdiff_t away = (ptrdiff_t) done * extent;
         const size_t left = call->recv_count - done;
 
-        rc = reduce_part(&longer, send + away, (char *) call->recv + away,
-                         left < most ? left : most);
+        rc = reduce_part(&longer, mca_coll_epcoll_away(send, away),
+                         mca_coll_epcoll_away(call->recv, away), left < most ? left : most);
     }
     return rc;
 }

@@ -78,7 +78,7 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_own_slice(const mca_coll_epcoll_rails_t
     const size_t first = mca_coll_epcoll_plan_begin(plan, rails->party.rail);
 
     return (mca_coll_epcoll_vector_t){
-        .address = (char *) address + (ptrdiff_t) first * mca_coll_epcoll_extent(type),
+        .address = mca_coll_epcoll_away(address, (ptrdiff_t) first * mca_coll_epcoll_extent(type)),
         .count = mca_coll_epcoll_plan_begin(plan, rails->party.rail + 1) - first,
         .type = type};
 }

@@ -148,8 +148,9 @@ static int put_together(const chain_t *op, uint64_t number, size_t first, size_t
 {
     const mca_coll_epcoll_call_t *call = op->call;
     const size_t size = call->recv_type->super.size;
-    const char *vector = (const char *) (call->in_place ? call->recv : call->send) + first * size;
-    char *result = (char *) call->recv + first * size;
+    const char *vector = mca_coll_epcoll_away(call->in_place ? call->recv : call->send,
+                                              (ptrdiff_t) (first * size));
+    char *result = mca_coll_epcoll_away(call->recv, (ptrdiff_t) (first * size));
     char *section = mca_coll_epcoll_shelf_at(op->shelf, op->own, number);
     const char *come = 0 == op->own ? NULL
                                     : mca_coll_epcoll_shelf_at(op->shelf, op->own - 1, number);

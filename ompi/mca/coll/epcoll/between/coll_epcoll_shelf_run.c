@@ -287,7 +287,7 @@ static int put_together(const shelf_t *op)
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
     const ptrdiff_t first = (ptrdiff_t) (op->taken * op->chunk);
     const void *vector[SHELF_SCAN_MEMBERS];
-    void *recv = (char *) call->recv + first;
+    void *recv = mca_coll_epcoll_away(call->recv, first);
     const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
                                                    .type = call->recv_type,
                                                    .count = own + (EPCOLL_SCAN == call->kind),
@@ -296,7 +296,7 @@ static int put_together(const shelf_t *op)
     for (uint32_t i = 0; i < own; ++i) {
         vector[i] = mca_coll_epcoll_shelf_at(op->shelf, i, op->before + 1 + op->taken);
     }
-    vector[own] = (const char *) sent(op, own).address + first;
+    vector[own] = mca_coll_epcoll_away(sent(op, own).address, first);
     if (mca_coll_epcoll_shows_order(call)) {
         mca_coll_epcoll_order_t order = {.layout = op->shelf->member.beside->order,
                                          .rank = own,

@@ -156,8 +156,9 @@ static int reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step
     const ptrdiff_t away = (ptrdiff_t) program->done * mca_coll_epcoll_extent(type);
 
     if (0 < count) {
-        ompi_op_reduce(program->call->op, (char *) step->from.address + away,
-                       (char *) step->into.address + away, (mca_coll_epcoll_count_t) count, type);
+        ompi_op_reduce(program->call->op, mca_coll_epcoll_away(step->from.address, away),
+                       mca_coll_epcoll_away(step->into.address, away),
+                       (mca_coll_epcoll_count_t) count, type);
     }
     program->done += count;
     return program->done < step->into.count ? EPCOLL_SOME : MPI_SUCCESS;

@@ -63,7 +63,8 @@ static EPCOLL_FORM_BLOCKING(bcast_any, bcast, PARAMETERS, ARGUMENTS)
     if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
                     && mca_coll_epcoll_is_flat(type, (size_t) count))) {
         mca_coll_epcoll_count(handle, EPCOLL_BCAST, EPCOLL_WAY_SMALL);
-        return mca_coll_epcoll_small_bcast(handle, (char *) buffer + type->super.true_lb, bytes,
+        return mca_coll_epcoll_small_bcast(handle,
+                                           mca_coll_epcoll_away(buffer, type->super.true_lb), bytes,
                                            root);
     }
     return bcast_any(buffer, count, type, root, comm, module);
@@ -194,11 +195,9 @@ static EPCOLL_FORM_BLOCKING(scatter_any, scatter, PARAMETERS,
                             && mca_coll_epcoll_is_flat(send_type,
                                                        (size_t) send_count * members))))) {
         mca_coll_epcoll_count(handle, EPCOLL_SCATTER, EPCOLL_WAY_SMALL);
-        return mca_coll_epcoll_small_scatter(handle,
-                                             is_root
-                                                 ? (const char *) send + send_type->super.true_lb
-                                                 : NULL,
-                                             (char *) recv + recv_type->super.true_lb, bytes, root);
+        return mca_coll_epcoll_small_scatter(
+            handle, is_root ? mca_coll_epcoll_away(send, send_type->super.true_lb) : NULL,
+            mca_coll_epcoll_away(recv, recv_type->super.true_lb), bytes, root);
     }
     return scatter_any(send, send_count, send_type, recv, recv_count, recv_type, root, comm,
                        module);

@@ -234,7 +234,7 @@ static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size
         walk->left = walk->bytes = mca_coll_epcoll_bytes(buffer) - offset;
         return OMPI_SUCCESS;
     }
-    walk->element = (char *) buffer->address + (ptrdiff_t) element * walk->stride;
+    walk->element = mca_coll_epcoll_away(buffer->address, (ptrdiff_t) element * walk->stride);
     if (0 == (type->flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) {
         return walk_into(walk, skip);
     }

@@ -30,6 +30,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "mpi.h"
@@ -47,6 +48,13 @@ typedef struct mca_coll_epcoll_buffer_t {
 static inline size_t mca_coll_epcoll_bytes(const mca_coll_epcoll_buffer_t *buffer)
 {
     return buffer->count * buffer->type->super.size;
+}
+
+/** The address that is so many bytes behind another one, which may be MPI_BOTTOM, from where
+ * absolute displacements count.  That is NULL, on which C has no arithmetic, so it is of numbers. */
+static inline void *mca_coll_epcoll_away(const void *address, ptrdiff_t bytes)
+{
+    return (void *) ((uintptr_t) address + (uintptr_t) bytes);
 }
 
 /** Bytes from an element to the next one. */
@@ -83,7 +91,7 @@ static inline bool mca_coll_epcoll_is_flat(const ompi_datatype_t *type, size_t c
 static inline char *mca_coll_epcoll_flat(const mca_coll_epcoll_buffer_t *buffer)
 {
     return mca_coll_epcoll_is_flat(buffer->type, buffer->count)
-               ? (char *) buffer->address + buffer->type->super.true_lb
+               ? mca_coll_epcoll_away(buffer->address, buffer->type->super.true_lb)
                : NULL;
 }
 

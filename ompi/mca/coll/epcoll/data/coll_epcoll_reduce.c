@@ -130,7 +130,7 @@ static void work_end(work_t *work)
 /** Elements of a vector, as an address of their first one. */
 static inline char *elements_at(const work_t *work, const void *vector, size_t first)
 {
-    return (char *) vector + (ptrdiff_t) first * work->extent;
+    return mca_coll_epcoll_away(vector, (ptrdiff_t) first * work->extent);
 }
 
 /** A member's input. */

@@ -138,8 +138,8 @@ static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece
 static void *with_own_type(const mca_coll_epcoll_running_t *running,
                            const mca_coll_epcoll_call_t *call, const void *vector)
 {
-    return (char *) (uintptr_t) vector
-           + (call->recv_type->super.true_lb - running->call->recv_type->super.true_lb);
+    return mca_coll_epcoll_away(vector, call->recv_type->super.true_lb
+                                            - running->call->recv_type->super.true_lb);
 }
 
 /** Where a member's result goes, as if the whole vector were there; or EPCOLL_UNWANTED. */
@@ -160,9 +160,10 @@ static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index,
             return EPCOLL_UNWANTED;
         }
         /* In place, what others still have to read begins where the block is to go: finish. */
-        return call->in_place ? call->recv
-                              : (char *) call->recv
-                                    - (ptrdiff_t) block_of(running, piece).first * extent;
+        return call->in_place
+                   ? call->recv
+                   : mca_coll_epcoll_away(call->recv,
+                                          -(ptrdiff_t) block_of(running, piece).first * extent);
     default:
         return call->recv;
     }

@@ -91,7 +91,7 @@ uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32
 static mca_coll_epcoll_buffer_t buffer(const void *base, ptrdiff_t bytes, size_t count,
                                        ompi_datatype_t *type)
 {
-    return (mca_coll_epcoll_buffer_t){.address = (char *) (uintptr_t) base + bytes,
+    return (mca_coll_epcoll_buffer_t){.address = mca_coll_epcoll_away(base, bytes),
                                       .count = count,
                                       .type = type};
 }
