@@ -29,7 +29,7 @@
  * EPT-LIBS: -ldl
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
- * coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
+ * coll_epcoll_direct.c, coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
  * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
  */
 
@@ -421,6 +421,46 @@ static void ahead(round_t *r)
     (void) ended(r, MPI_Barrier(r->comm));
 }
 
+/** Neighbours on a ring: what goes to the left comes from the right. */
+static void check_ring(const round_t *r, const int *got)
+{
+    const int left = (r->rank + r->size - 1) % r->size, right = (r->rank + 1) % r->size;
+
+    EPT_EQ(r->t, 10 * left + 1, got[0]);
+    EPT_EQ(r->t, 10 * right, got[1]);
+}
+
+static void neighbors(round_t *r)
+{
+    const int in[2] = {10 * r->rank, 10 * r->rank + 1}, counts[2] = {1, 1};
+    const MPI_Aint places[2] = {0, sizeof(int)};
+    const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    MPI_Request request = MPI_REQUEST_NULL, again = MPI_REQUEST_NULL;
+    int out[2] = {-1, -1}, rc;
+
+    if (ended(r, MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, r->comm))) {
+        check_ring(r, out);
+    }
+    out[0] = out[1] = -1;
+    rc = MPI_Ineighbor_alltoallw(in, counts, places, types, out, counts, places, types, r->comm,
+                                 &request);
+    if (waited(r, rc, &request)) {
+        check_ring(r, out);
+    }
+    (void) MPI_Neighbor_alltoall_init(in, 1, MPI_INT, out, 1, MPI_INT, r->comm, MPI_INFO_NULL,
+                                      &again); /* who has got none has an error already */
+    for (int round = 0; round < 2; ++round) {
+        out[0] = out[1] = -1;
+        rc = start(&again);
+        if (waited(r, rc, &again)) {
+            check_ring(r, out);
+        }
+    }
+    if (MPI_REQUEST_NULL != again) {
+        EPT_OK(r->t, MPI_Request_free(&again));
+    }
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /** Either all members go on, or all have an error, now or in the next call of all. */
@@ -659,6 +699,16 @@ static void case_persistent(MPI_Comm comm, struct ept *t)
     all_rounds(comm, t, persistent, true);
 }
 
+static void case_neighbors(MPI_Comm comm, struct ept *t)
+{
+    const int periodic = 1;
+    MPI_Comm ring;
+
+    EPT_OK(t, MPI_Cart_create(comm, 1, &t->size, &periodic, 0, &ring));
+    all_rounds(ring, t, neighbors, true);
+    EPT_OK(t, MPI_Comm_free(&ring));
+}
+
 static void case_spanning(MPI_Comm comm, struct ept *t)
 {
     all_rounds(comm, t, spanning, true);
@@ -710,5 +760,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_blocking);
     EPT_CASE(t, case_nonblocking);
     EPT_CASE(t, case_persistent);
+    EPT_CASE(t, case_neighbors);
     return 0;
 }

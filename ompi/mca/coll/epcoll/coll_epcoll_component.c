@@ -13,7 +13,7 @@
  *
  * Registration of coll/epcoll, and what the engine does with it: it is a guest behind the door.
  *
- * Tests: coll_move, coll_reduce, coll_life, comm_flat, comm_nomem, install/files
+ * Tests: coll_move, coll_reduce, coll_blocks, coll_life, comm_flat, comm_nomem, install/files
  */
 
 #include "ompi_config.h"
@@ -109,8 +109,33 @@ static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_
     return rc;
 }
 
+/** The module, of a handle that is complete otherwise. */
+static int module_make(mca_coll_epcoll_handle_t *handle)
+{
+    handle->module = mca_coll_epcoll_module_new(handle);
+    return NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+/** One of a communicator in which no process has two members. */
+static int bare_make(ompi_communicator_t *comm, void **object_p)
+{
+    mca_coll_epcoll_bare_t *bare = calloc(1, sizeof(*bare));
+
+    if (NULL == bare) {
+        return MPI_ERR_NO_MEM;
+    }
+    bare->super.comm = comm;
+    bare->super.member.broken = &bare->broken;
+    if (MPI_SUCCESS != module_make(&bare->super)) {
+        handle_release(&bare->super);
+        return MPI_ERR_NO_MEM;
+    }
+    *object_p = bare;
+    return MPI_SUCCESS;
+}
+
 /** A handle is being made: the block of its process, the layout, and the module, which may fail at
- * all members or at none.  Where no process has two members we serve nothing. */
+ * all members or at none. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
@@ -118,8 +143,11 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     bool is_local;
     int rc;
 
-    if (OMPI_COMM_IS_INTER(comm) || !mca_coll_epcoll_some_share(comm)) {
+    if (OMPI_COMM_IS_INTER(comm)) {
         return MPI_SUCCESS;
+    }
+    if (!mca_coll_epcoll_some_share(comm)) {
+        return bare_make(comm, object_p);
     }
     rc = mca_coll_epcoll_component.door->members(comm, MPIX_ENDPOINTS_PROCESS, &here);
     if (MPI_SUCCESS != rc) {
@@ -134,13 +162,10 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->is_local = is_local;
     handle->is_wide = !is_local;
     rc = is_local ? block_get(handle, &here) : wide_make(mca_coll_epcoll_wide(handle), &here);
-    if (MPI_SUCCESS == rc && NULL != handle->member.block) {
-        handle->module = mca_coll_epcoll_module_new(handle);
-        rc = NULL == handle->module ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    }
-    if (MPI_SUCCESS != rc || NULL == handle->member.block) {
+    rc = MPI_SUCCESS == rc && !mca_coll_epcoll_is_bare(handle) ? module_make(handle) : rc;
+    if (MPI_SUCCESS != rc || mca_coll_epcoll_is_bare(handle)) {
         handle_release(handle);
-        return rc;
+        return MPI_SUCCESS != rc ? rc : bare_make(comm, object_p);
     }
     mca_coll_epcoll_sides_begin(&handle->member);
     mca_coll_epcoll_count_add(handle);
@@ -153,6 +178,10 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     mca_coll_epcoll_handle_t *handle = object;
 
     (void) comm;
+    if (mca_coll_epcoll_is_bare(handle)) {
+        handle_release(handle);
+        return;
+    }
     /* It calls nothing any more: who waits for its part of something sees that (epcoll_is_gone). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);

@@ -17,7 +17,7 @@
  * the communicator's table when it is enabled, and puts back what was there when it is disabled,
  * which comes before those below are disabled: they hold nothing of each other.
  *
- * Tests: coll_move, coll_reduce, coll_life
+ * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life
  */
 
 #include "ompi_config.h"
@@ -40,9 +40,9 @@ static void module_construct(mca_coll_epcoll_module_t *module)
     if (NULL != module->below->name##_module) {    \
         OBJ_RELEASE(module->below->name##_module); \
     }
-#define RELEASE(name, kind) \
-    RELEASE_FORM(name)      \
-    RELEASE_FORM(i##name)   \
+#define RELEASE(name, ...) \
+    RELEASE_FORM(name)     \
+    RELEASE_FORM(i##name)  \
     RELEASE_FORM(name##_init)
 
 static void module_destruct(mca_coll_epcoll_module_t *module)
@@ -50,6 +50,7 @@ static void module_destruct(mca_coll_epcoll_module_t *module)
 #if OMPI_MAJOR_VERSION < 6 /* else the framework holds them */
     if (NULL != module->below) {
         EPCOLL_FOR_ALL_KINDS(RELEASE)
+        EPCOLL_FOR_ALL_NEIGHBORS(RELEASE)
     }
 #endif
     free(module->below);
@@ -61,39 +62,37 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 /** Do we serve a kind on a communicator, at least some of its calls? */
 static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
-    return mca_coll_epcoll_component.serves[kind]
+    return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
            && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
 }
 
 /** Likewise its nonblocking and persistent forms. */
 static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
-    return mca_coll_epcoll_component.serves[kind]
+    return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
            && (handle->is_local || NULL != mca_coll_epcoll_builders[kind]);
 }
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL_FORM(name)                                                           \
-        MCA_COLL_SAVE_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
-                          "epcoll");                                                     \
-        MCA_COLL_INSTALL_API(comm, name, mca_coll_epcoll_##name, base, "epcoll");
-#    define INSTALL(name, kind)                     \
-        if (serves(epcoll->handle, kind)) {         \
-            INSTALL_FORM(name)                      \
-        }                                           \
-        if (serves_pending(epcoll->handle, kind)) { \
-            INSTALL_FORM(i##name)                   \
-            INSTALL_FORM(name##_init)               \
+#    define INSTALL_FORM(name)                                                               \
+        if (NULL != base->coll_##name) {                                                     \
+            MCA_COLL_SAVE_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
+                              "epcoll");                                                     \
+            MCA_COLL_INSTALL_API(comm, name, base->coll_##name, base, "epcoll");             \
         }
+#    define INSTALL(name, ...) \
+        INSTALL_FORM(name)     \
+        INSTALL_FORM(i##name)  \
+        INSTALL_FORM(name##_init)
 #    define RESTORE_FORM(name)                                                                  \
         if (base == comm->c_coll->coll_##name##_module) {                                       \
             MCA_COLL_INSTALL_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
                                  "epcoll");                                                     \
         }
-#    define RESTORE(name, kind) \
-        RESTORE_FORM(name)      \
-        RESTORE_FORM(i##name)   \
+#    define RESTORE(name, ...) \
+        RESTORE_FORM(name)     \
+        RESTORE_FORM(i##name)  \
         RESTORE_FORM(name##_init)
 
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
@@ -101,6 +100,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
     EPCOLL_FOR_ALL_KINDS(INSTALL)
+    EPCOLL_FOR_ALL_NEIGHBORS(INSTALL)
     return OMPI_SUCCESS;
 }
 
@@ -109,6 +109,7 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
     EPCOLL_FOR_ALL_KINDS(RESTORE)
+    EPCOLL_FOR_ALL_NEIGHBORS(RESTORE)
     return OMPI_SUCCESS;
 }
 
@@ -117,19 +118,15 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 /* What is there comes from the components below; the framework puts ours over it when this returns,
  * and gives up its hold of theirs. */
 #    define SAVE_FORM(name)                                                    \
-        if (NULL != comm->c_coll->coll_##name) {                               \
+        if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {  \
             epcoll->below->name = comm->c_coll->coll_##name;                   \
             epcoll->below->name##_module = comm->c_coll->coll_##name##_module; \
             OBJ_RETAIN(epcoll->below->name##_module);                          \
         }
-#    define SAVE(name, kind)                        \
-        if (serves(epcoll->handle, kind)) {         \
-            SAVE_FORM(name)                         \
-        }                                           \
-        if (serves_pending(epcoll->handle, kind)) { \
-            SAVE_FORM(i##name)                      \
-            SAVE_FORM(name##_init)                  \
-        }
+#    define SAVE(name, kind) \
+        SAVE_FORM(name)      \
+        SAVE_FORM(i##name)   \
+        SAVE_FORM(name##_init)
 
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
@@ -159,6 +156,30 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
         module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
     }
 
+#define SET_NEIGHBORS(name)                               \
+    module->super.coll_##name = mca_coll_epcoll_##name;   \
+    module->super.coll_i##name = mca_coll_epcoll_i##name; \
+    module->super.coll_##name##_init = mca_coll_epcoll_##name##_init;
+
+#define SET_DIRECT(name, kind)                                                   \
+    if (mca_coll_epcoll_component.serves[kind]) {                                \
+        module->super.coll_##name = mca_coll_epcoll_direct_##name;               \
+        module->super.coll_i##name = mca_coll_epcoll_idirect_##name;             \
+        module->super.coll_##name##_init = mca_coll_epcoll_direct_##name##_init; \
+    }
+
+static void set_functions(mca_coll_epcoll_module_t *module, const mca_coll_epcoll_handle_t *handle)
+{
+    EPCOLL_FOR_ALL_KINDS(SET)
+    if (mca_coll_epcoll_component.serves_neighbors) {
+        EPCOLL_FOR_ALL_NEIGHBORS(SET_NEIGHBORS)
+    }
+    if (mca_coll_epcoll_is_bare(handle)) {
+        SET_DIRECT(alltoallv, EPCOLL_ALLTOALLV)
+        SET_DIRECT(alltoallw, EPCOLL_ALLTOALLW)
+    }
+}
+
 /** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
  * ranks follow each other all calls have programs. */
 static bool needs_below(const mca_coll_epcoll_handle_t *handle)
@@ -185,6 +206,6 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
     }
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;
-    EPCOLL_FOR_ALL_KINDS(SET)
+    set_functions(module, handle);
     return &module->super;
 }

@@ -80,6 +80,10 @@ static const ep_parameter_t parameters[] = {
     SERVE(exscan, EXSCAN),
     SERVE(gather, GATHER),
     SERVE(gatherv, GATHERV),
+    {.name = "neighbor", STORAGE(serves_neighbors), .preset = true, FIXED,
+     .level = OPAL_INFO_LVL_6,
+     .help = "Serve neighbourhood collectives (MPI_Neighbor_allgather, ...) in all their forms?  If "
+             "not, the components below do"},
     SERVE(reduce, REDUCE),
     SERVE(reduce_scatter, REDUCE_SCATTER),
     SERVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK),

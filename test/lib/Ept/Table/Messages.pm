@@ -90,6 +90,8 @@ our @ENTRIES = (
           . '(?=.*of later kinds\s+rank [23]: MPI_(?:Barrier|Allreduce, 4 bytes)'
           . '\s+rank [23]: MPI_(?:Barrier|Allreduce, 4 bytes)\s)' },
     { program => 'coll_neighbor', configs => \@FEW_RANKS, longer => [qw(1x1 1x16 2x1/tcp 2x4 4x4)] },
+    { program => 'coll_blocks', configs => [qw(1x4 3x1/tcp 2x2/node)], longer => [qw(1x1 4x1)],
+      quick => ['3x1/tcp'], plain => 0 },
     # Members that come late, one of them always; random calls of all kinds and forms, in each other.
     { program => 'coll_late', configs => [qw(1x4 2x2/node 3x3/tcp)],
       longer => [qw(1x2 1x7 1x16 2x2/tcp 2x2/shm 3x3/node 2x9/node 4x1/node)], quick => ['1x4'] },
@@ -121,7 +123,7 @@ our @ENTRIES = (
         [qw(coll_move below 1x4)], [qw(coll_reduce lines 1x4)],
         [qw(coll_move fan 1x7)], [qw(coll_move shares 1x4)], [qw(coll_move whole 1x4)],
         ['coll_reduce', 'below', '1x4', '--stock 1'], [qw(coll_reduce shares 1x4)], [qw(coll_reduce whole 1x4)],
-        [qw(coll_neighbor below 1x4)], [qw(coll_neighbor fan 1x7)],
+        ['coll_neighbor', 'below', '1x4', '--stock 1'], [qw(coll_neighbor fan 1x7)],
         [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
     { program => 'coll_layout', configs => [qw(1x3 2x2/tcp 3x3/node)],
       longer => [qw(2x2 2x9/node 3x3/tcp 4x4)], quick => ['3x3/node'] },

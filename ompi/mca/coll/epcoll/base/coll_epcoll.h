@@ -57,6 +57,7 @@ typedef struct mca_coll_epcoll_component_t {
     /* parameters */
     int priority;
     bool serves[EPCOLL_KINDS];
+    bool serves_neighbors;
     size_t inline_limit;
     size_t share_size;
     unsigned int fan;
@@ -101,6 +102,7 @@ typedef struct mca_coll_epcoll_more_t {
     struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
     mpix_endpoints_memory_t *trays; /**< of the process: coll_epcoll_short.c; NULL: none yet */
     uint32_t tray_calls;            /**< that have used them: the same at all members */
+    uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */
 } mca_coll_epcoll_more_t;
 
 /**
@@ -109,7 +111,8 @@ typedef struct mca_coll_epcoll_more_t {
  * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
-    epcoll_member_t member; /**< of blocking calls; first: see mca_coll_epcoll_turn */
+    /** Of blocking calls; first: see mca_coll_epcoll_turn.  Without a block: see bare. */
+    epcoll_member_t member;
     ompi_communicator_t *comm;
     union {
         /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all
@@ -128,6 +131,12 @@ struct mca_coll_epcoll_handle_t {
     bool has_waited; /**< in the call that we are in the engine has been turned */
     uint8_t yields;  /**< of waits, where threads share cores */
 };
+
+/** A handle of a communicator in which no process has two members: it has no block. */
+typedef struct mca_coll_epcoll_bare_t {
+    mca_coll_epcoll_handle_t super;
+    _Atomic int broken; /**< what super.member's is */
+} mca_coll_epcoll_bare_t;
 
 /** Memory of the node that all members use from a call on: see coll_epcoll_near.c. */
 typedef struct mca_coll_epcoll_common_t {
@@ -176,14 +185,15 @@ _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
 
 /** The functions of the components below us, for what we do not serve. */
 typedef struct mca_coll_epcoll_below_t {
-#define EPCOLL_BELOW_FORM(name)              \
-    mca_coll_base_module_##name##_fn_t name; \
+#define EPCOLL_BELOW_FORM(name)                                      \
+    __typeof__(((mca_coll_base_module_t *) NULL)->coll_##name) name; \
     mca_coll_base_module_t *name##_module;
-#define EPCOLL_BELOW(name, kind) \
-    EPCOLL_BELOW_FORM(name)      \
-    EPCOLL_BELOW_FORM(i##name)   \
+#define EPCOLL_BELOW(name, ...) \
+    EPCOLL_BELOW_FORM(name)     \
+    EPCOLL_BELOW_FORM(i##name)  \
     EPCOLL_BELOW_FORM(name##_init)
     EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
+    EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_BELOW)
 #undef EPCOLL_BELOW
 #undef EPCOLL_BELOW_FORM
 } mca_coll_epcoll_below_t;
@@ -216,6 +226,12 @@ static inline uint32_t mca_coll_epcoll_size(const mca_coll_epcoll_handle_t *hand
 static inline mca_coll_epcoll_wide_t *mca_coll_epcoll_wide(const mca_coll_epcoll_handle_t *handle)
 {
     return (mca_coll_epcoll_wide_t *) (uintptr_t) handle;
+}
+
+/** Has each process one member at most? */
+static inline bool mca_coll_epcoll_is_bare(const mca_coll_epcoll_handle_t *handle)
+{
+    return NULL == handle->member.block;
 }
 
 /** NULL: all members are in this process; or it is a view of the node's memory. */

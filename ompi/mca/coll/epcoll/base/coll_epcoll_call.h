@@ -77,6 +77,11 @@ typedef enum mca_coll_epcoll_kind_t {
     each(scatterv, EPCOLL_SCATTERV)
 /* clang-format on */
 
+/** Likewise for each collective of neighbours. */
+#define EPCOLL_FOR_ALL_NEIGHBORS(each)                                         \
+    each(neighbor_allgather) each(neighbor_allgatherv) each(neighbor_alltoall) \
+        each(neighbor_alltoallv) each(neighbor_alltoallw)
+
 /**
  * What a member calls.  Fields that a kind does not have are 0.  One buffer (bcast): the root's is
  * send, the others' is recv.

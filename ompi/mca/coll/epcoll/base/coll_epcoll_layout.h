@@ -81,8 +81,8 @@ static inline uint32_t mca_coll_epcoll_layout_rank(const mca_coll_epcoll_layout_
     return layout->member[layout->first[process] + index];
 }
 
-/** May a process have two members?  Without memory, so that communicators of none come and go as if
- * we were not there.  @return false: none has; the same at all members */
+/** May a process have two members?  Without memory: communicators of none are made often.
+ * @return false: none has; the same at all members */
 bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm);
 
 END_C_DECLS

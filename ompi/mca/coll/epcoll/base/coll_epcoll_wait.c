@@ -84,12 +84,13 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
  * handle already. */
 static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
-    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
-    const uint32_t members = layout->first[layout->processes];
+    const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle); /* NULL: bare */
+    const uint32_t members = mca_coll_epcoll_size(handle),
+                   own = (uint32_t) mca_coll_epcoll_rank(handle);
     const int32_t word = why;
 
     for (uint32_t rank = 0; rank < members; ++rank) {
-        if (layout->process_of[rank] != layout->own) {
+        if (NULL == layout ? rank != own : layout->process_of[rank] != layout->own) {
             /* Who has no memory for it cannot tell. */
             (void) mca_coll_epcoll_component.door->post(handle->comm,
                                                         mca_coll_epcoll_component.guest, (int) rank,
@@ -138,6 +139,12 @@ void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
 
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
+    if (mca_coll_epcoll_is_bare(handle)) {
+        if (epcoll_break(&handle->member, why) && MPI_ERR_PROC_FAILED != why) {
+            tell_others(handle, why);
+        }
+        return;
+    }
     break_shared(handle, why);
     /* Relaxed: nothing is read by it. */
     if (NULL != mca_coll_epcoll_layout(handle) && MPI_ERR_PROC_FAILED != why
@@ -155,8 +162,13 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
     if (sizeof(word) == size) {
         memcpy(&word, data, sizeof(word));
     }
-    if (NULL == mca_coll_epcoll_layout(handle) || MPI_SUCCESS >= word || MPI_ERR_LASTCODE < word) {
+    if ((NULL == mca_coll_epcoll_layout(handle) && !mca_coll_epcoll_is_bare(handle))
+        || MPI_SUCCESS >= word || MPI_ERR_LASTCODE < word) {
         return false;
+    }
+    if (mca_coll_epcoll_is_bare(handle)) {
+        (void) epcoll_break(&handle->member, word);
+        return true;
     }
     /* Relaxed: as above.  The others have been told by who tells us. */
     atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);

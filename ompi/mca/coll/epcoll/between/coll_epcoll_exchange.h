@@ -32,14 +32,16 @@ BEGIN_C_DECLS
 
 /**
  * Tags: of blocking calls by number, of nonblocking ones likewise, and of persistent ones by when
- * they were made; the same at all members.  So what belongs to one is not taken for another's:
+ * they were made; the same at all members.  Likewise of the layer direct, whose blocking and
+ * nonblocking ones have one.  So what belongs to one is not taken for another's:
  * calls that are under way beside each other, and 2^22 calls apart, there are none of.
  */
 enum {
-    EPCOLL_TAGS_BLOCKING = 0x7fffff,    /**< up to this one */
+    EPCOLL_TAGS_BLOCKING = 0x3fffff,    /**< up to this one */
+    EPCOLL_TAGS_DIRECT = 0x400000,      /**< from this one on; those of persistent ones behind it */
     EPCOLL_TAGS_NONBLOCKING = 0x800000, /**< from this one on */
     EPCOLL_TAGS_PERSISTENT = 0xc00000,
-    EPCOLL_TAGS_EACH = 0x3fffff, /**< numbers of both */
+    EPCOLL_TAGS_EACH = 0x3fffff, /**< numbers of each */
 };
 
 /** The members who exchange messages: one of each process. */

@@ -23,14 +23,24 @@
 
 BEGIN_C_DECLS
 
-#define EPCOLL_FUNCTION(name) \
-    __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_epcoll_##name;
+#define EPCOLL_FUNCTION(function, name) \
+    __typeof__(*((mca_coll_base_module_t *) NULL)->coll_##name) mca_coll_epcoll_##function;
 
-#define EPCOLL_DECLARE(name, kind) \
-    EPCOLL_FUNCTION(name)          \
-    EPCOLL_FUNCTION(i##name)       \
-    EPCOLL_FUNCTION(name##_init)
+#define EPCOLL_DECLARE(name, ...)     \
+    EPCOLL_FUNCTION(name, name)       \
+    EPCOLL_FUNCTION(i##name, i##name) \
+    EPCOLL_FUNCTION(name##_init, name##_init)
 EPCOLL_FOR_ALL_KINDS(EPCOLL_DECLARE)
+EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_DECLARE)
+#undef EPCOLL_DECLARE
+
+/* Where no process has two members. */
+#define EPCOLL_DECLARE(name)                 \
+    EPCOLL_FUNCTION(direct_##name, name)     \
+    EPCOLL_FUNCTION(idirect_##name, i##name) \
+    EPCOLL_FUNCTION(direct_##name##_init, name##_init)
+EPCOLL_DECLARE(alltoallv)
+EPCOLL_DECLARE(alltoallw)
 #undef EPCOLL_DECLARE
 
 END_C_DECLS
