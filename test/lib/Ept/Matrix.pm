@@ -59,8 +59,8 @@ use Ept::Table::Static;
 #   interface f08, mpi or mpifh: a program in Fortran, compiled for that one
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
-#   never, within, class  of kind "death": a pattern that must not be printed; how soon survivors must
-#           get their error (ms from the start of the traffic; the death is at 500), and which
+#   never, survivors, class  of kind "death": a pattern that must not be printed; 1: what survivors say
+#           is checked; the error that they must get
 #   later   of kind "death": 0: the survivors try nothing more afterwards
 my @TABLE = (
     @Ept::Table::Messages::ENTRIES,
@@ -131,7 +131,7 @@ sub _jobs_of_config
             tbb => $entry->{tbb},
             interface => $entry->{interface},
             never => $entry->{never} // '(?!)',
-            within => $entry->{within},
+            survivors => $entry->{survivors},
             later => $entry->{later},
             class => $entry->{class} // 'MPI_ERR_PROC_FAILED',
             env => $entry->{env},

@@ -75,7 +75,7 @@ our @ENTRIES = (
               configs => [/^(?:stuck|later|meet|merge|door)$/ ? '3x2/node' : '3x2/tcp'],
               longer => [qw(3x2/tcp 3x2/node), 'barrier' eq $_ ? '3x2/shm' : ()],
               long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast|unmatched|ring)$/),
-              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, within => 30000,
+              quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, survivors => 1,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
@@ -83,7 +83,7 @@ our @ENTRIES = (
     # The endpoints of each process share a context of the network's.
     (map { +{ program => 'death', variant => "told_${_}_contexts", kind => 'death', plain => 0,
               configs => ['3x3/tcp'], long => 'stream' ne $_, quick => [],
-              launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
+              launcher => $NOTIFY, survivors => 1, args => "--how $_ --end leave", status => 0,
               mca => "$PATIENT btl_epofi_max_contexts 1",
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv stream flood stuck barrier ring)),
@@ -112,19 +112,19 @@ our @ENTRIES = (
               timeout => 60, args => "--first $_" } } 1 .. 6),
     { program => 'death', variant => 'told_late', kind => 'death', plain => 0,
       configs => ['3x1/tcp'], longer => [qw(3x1/shm 3x1/node)], quick => [],
-      launcher => $NOTIFY, within => 30000,
+      launcher => $NOTIFY, survivors => 1,
       args => '--how late --end leave', status => 0, mca => $PATIENT,
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # What is being fetched when a collective fails is over before it returns.
     { program => 'death', variant => 'told_shift', kind => 'death', plain => 0,
-      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, within => 30000,
+      configs => ['3x1/tcp'], quick => [], launcher => $NOTIFY, survivors => 1,
       args => '--how shift --end leave', status => 0, preload => 'fault_fabric',
       mca => "$PATIENT coll_tuned_use_dynamic_rules 1 coll_tuned_alltoall_algorithm 2",
       says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' },
     # shm that does not copy by itself: what is being fetched is still under way when the launcher
     # tells of the death.
     { program => 'death', variant => 'told_part', kind => 'death', plain => 0,
-      configs => [qw(3x2/tcp 2x1/shm)], longer => ['3x2/node'], quick => [], launcher => $NOTIFY, within => 30000,
+      configs => [qw(3x2/tcp 2x1/shm)], longer => ['3x2/node'], quick => [], launcher => $NOTIFY, survivors => 1,
       args => '--how part --end leave', status => 0, env => 'FI_SHM_DISABLE_CMA=1',
       mca => $PATIENT,
       says => 'Dead: rank [12] on host', never => 'cannot be reached' },
@@ -139,14 +139,14 @@ our @ENTRIES = (
     # they wait in does not depend on that: one way each is enough for probes and wildcards.
     (map { +{ program => 'death', variant => "untold_$_", kind => 'death', plain => 0,
               configs => $UNTOLD{$_} // ['2x2/tcp'], longer => ['2x2'], quick => [],
-              launcher => $RECOVER, within => 20000,
+              launcher => $RECOVER, survivors => 1,
               args => "--how $_ --end leave", status => 0,
               says => $FOUND, never => 'written after' } }
         qw(recv probe iprobe stream any barrier later)),
     # MPI_Finalize does not wait for the dead, nor for ever for those who may.
     (map { my ($how, $launcher, $says) = @$_;
            +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,
-              configs => ['3x1/tcp'], quick => [], launcher => $launcher, within => 20000,
+              configs => ['3x1/tcp'], quick => [], launcher => $launcher, survivors => 1,
               args => '--how recv --end apart', status => 0,
               mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended', never => 'written' } }
         [told => $NOTIFY], [untold => $RECOVER]),
@@ -154,7 +154,7 @@ our @ENTRIES = (
     # ask twice.
     (map { my ($variant, $env) = @$_;
            +{ program => 'death', variant => $variant, kind => 'death', plain => 0,
-              configs => ['3x1/tcp'], quick => [], launcher => $RECOVER, within => 20000,
+              configs => ['3x1/tcp'], quick => [], launcher => $RECOVER, survivors => 1,
               timeout => 30, args => '--how none --end finalize', status => 0,
               class => 'MPI_SUCCESS', later => 0, env => $env,
               mca => 'pml_epml_finalize_wait 500 pml_epml_ask 300', preload => 'endless_fence',
@@ -162,14 +162,14 @@ our @ENTRIES = (
         ['none_finalize'], ['none_finalize_again', 'EPT_UNANSWERED=1']),
     # What a survivor offers to one that has left and freed its endpoint is given back.
     { program => 'death', variant => 'offer', kind => 'death', plain => 0,
-      configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, within => 7000,
+      configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, survivors => 1,
       args => '--how offer --end finalize', status => 0, later => 0,
       mca => 'pml_epml_ask 300 pml_epml_finalize_wait 60000', says => 'process 1: ended',
       never => 'written after' },
     # Its children live on, which does not keep it alive for others.
     (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
               configs => ['2x1/tcp', 'fork' eq $_ ? '2x1/node' : ()], quick => [],
-              launcher => $RECOVER, within => 10000,
+              launcher => $RECOVER, survivors => 1,
               args => "--how recv --child $_ --end leave", status => 0,
               says => $FOUND, never => 'written after' } } qw(fork spawn)),
     # The job may end before the launcher has printed who is dead; then the error alone says it.
@@ -186,13 +186,13 @@ our @ENTRIES = (
       says => 'exited on\s+signal 9', never => 'written after|Socket closed' },
     (map { +{ program => 'death', variant => "cluster_told_$_", kind => 'death', cluster => 'one',
               plain => 0, long => 'stream' ne $_, configs => ['6x2/node'], quick => [],
-              launcher => $NOTIFY, within => 30000, args => "--how $_ --end leave", status => 0,
+              launcher => $NOTIFY, survivors => 1, args => "--how $_ --end leave", status => 0,
               mca => $PATIENT, says => 'Dead: rank 5 on host ept-c',
               never => 'cannot be reached|written after|Socket closed' } }
         qw(stream recv barrier create)),
     { program => 'death', variant => 'cluster_told_finalize', kind => 'death', cluster => 'one',
       long => 1, plain => 0, configs => ['6x1/node'], quick => [], launcher => $NOTIFY,
-      within => 30000, args => '--how recv --end finalize', status => 0,
+      survivors => 1, args => '--how recv --end finalize', status => 0,
       mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended',
       never => 'written|Socket closed' },
 
