@@ -263,7 +263,8 @@ void operation_begin(struct ept *t, struct operation *operation, MPI_Comm comm,
                      const struct members *members, uint64_t *shared)
 {
     const uint64_t kind = ept_random_below(shared, 18), length = ept_random_below(shared, 3);
-    const int most = members->size > members->remote_size ? members->size : members->remote_size;
+    const int most = members->size > members->remote_size ? members->size : members->remote_size,
+              least = members->size + members->remote_size - most;
 
     memset(operation, 0, sizeof(*operation));
     operation->members = *members;
@@ -280,7 +281,7 @@ void operation_begin(struct ept *t, struct operation *operation, MPI_Comm comm,
     }
     if (kind < 4) {
         operation_begin_messages(t, operation, comm, kind);
-    } else if (kind > 14 && 0 < members->remote_size && members->size <= operation->n) {
+    } else if (kind > 14 && 0 < members->remote_size && least <= operation->n) {
         begin_inter(t, operation, comm);
     } else if (kind < 11 || 0 < members->remote_size) {
         begin_any(t, operation, comm, (kind - 4) % 7);
