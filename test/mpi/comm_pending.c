@@ -15,24 +15,22 @@
  * the right data.
  *
  * A round makes a communicator of a kind drawn at random, begins a few operations on it, frees it
- * at once, and the datatypes and operators with it.  Up to WINDOW rounds stay open; then one of
- * them, each rank chooses which, is completed by one of MPI's waiting or testing functions, also
- * chosen by the rank.  The shared stream (comm_pending.h) draws what all members of a communicator
- * must know alike, the rank's own stream the rest, so ranks of a process are always at different
- * places, and any of them may progress the schedules of another.
+ * at once, and the datatypes and operators with it.  Up to WINDOW rounds stay open; the oldest is
+ * then completed by a waiting or testing function that each rank draws for itself.  Ranks of a
+ * process are at different places, and any of them may progress the schedules of another.
  *
  * Not plain: stock Open MPI crashes, as coll/libnbc and MPI_Comm_idup use a communicator that is
  * gone.
  *
- * Where requests of coll/libnbc held no reference, 12 rounds crashed with 11 of 12 seeds, and 25 with
- * all, on two cores with other work.
+ * Where requests of coll/libnbc held no reference, 12 rounds crashed with 11 of 12 seeds, and 25
+ * with all, on two cores with other work.
  *
  *   --rounds N  of random communicators (default 60)
  *
  * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, seam_idup.c
- *
- * EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c file_tools.c
  */
+
+/* EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c file_tools.c */
 
 #include "comm_pending.h"
 #include "file_tools.h"
