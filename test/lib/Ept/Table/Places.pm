@@ -74,7 +74,8 @@ our @ENTRIES = (
         [link => 45, 0], [link => 300, 0], [link => 300, 1], [address => 20, 0],
         [address => 20, 1], [mute => 45, 0], [mute => 200, 1], [slow => 20, 0]),
     { program => 'cluster', variant => 'away_long', cluster => 'narrow', configs => ['3x8/node'],
-      long => 1, args => '--away 150', plain => 0, timeout => 400 },
+      long => 1, args => '--away 150', plain => 0, timeout => 400,
+      mca => 'btl_epofi_unanswered 0' },
     (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
               quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0,
               long => scalar(/^(?:p2p_basic|coll_move|coll_reduce)$/) } }
