@@ -110,8 +110,9 @@ static inline size_t walk_down(walk_t *walk, size_t skip)
 
                 walk->blocks = here->elem.count - 1 - block;
                 walk->stride = here->elem.extent;
-                walk->at = walk->element + walk->shift + here->elem.disp
-                           + (ptrdiff_t) block * here->elem.extent;
+                walk->at = mca_coll_epcoll_away(walk->element,
+                                                walk->shift + here->elem.disp
+                                                    + (ptrdiff_t) block * here->elem.extent);
                 walk->left = walk->bytes = bytes;
                 return skip % bytes;
             }
@@ -142,7 +143,7 @@ static void walk_up(walk_t *walk)
     ++walk->place;
     while (SIZE_MAX == walk_down(walk, 0) && !walk->failed) {
         if (0 == walk->depth) {
-            walk->element += walk->type->ub - walk->type->lb;
+            walk->element = mca_coll_epcoll_away(walk->element, walk->type->ub - walk->type->lb);
             walk->place = 0;
             continue;
         }
@@ -238,7 +239,7 @@ static int walk_begin(walk_t *walk, const mca_coll_epcoll_buffer_t *buffer, size
     if (0 == (type->flags & OPAL_DATATYPE_FLAG_CONTIGUOUS)) {
         return walk_into(walk, skip);
     }
-    walk->at = walk->element + type->true_lb + skip;
+    walk->at = mca_coll_epcoll_away(walk->element, type->true_lb + (ptrdiff_t) skip);
     walk->bytes = type->size;
     walk->left = type->size - skip;
     walk->blocks = buffer->count - 1 - element;

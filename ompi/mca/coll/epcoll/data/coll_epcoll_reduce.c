@@ -117,7 +117,7 @@ static int work_rooms(work_t *work, small_t *small, size_t rooms)
     /* Elements are where their users' are: at multiples of what is in them, seen from lb 0. */
     bytes += (ALIGNMENT - ((uintptr_t) bytes - (uintptr_t) work->low) % ALIGNMENT) % ALIGNMENT;
     for (size_t i = 0; i < rooms; ++i) {
-        work->room[i] = bytes + i * step - work->low;
+        work->room[i] = mca_coll_epcoll_away(bytes, (ptrdiff_t) (i * step) - work->low);
     }
     return OMPI_SUCCESS;
 }
@@ -147,7 +147,8 @@ static inline void copy(const work_t *work, char *to, char *from, size_t element
         return;
     }
     if (work->flat) {
-        memmove(to + type->true_lb, from + type->true_lb, elements * type->size);
+        memmove(mca_coll_epcoll_away(to, type->true_lb), mca_coll_epcoll_away(from, type->true_lb),
+                elements * type->size);
     } else {
         (void) ompi_datatype_copy_content_same_ddt(work->of->type, elements, to, from);
     }

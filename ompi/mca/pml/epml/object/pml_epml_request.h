@@ -260,7 +260,8 @@ static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,
     const size_t size = count * datatype->super.size;
 
     *size_p = size;
-    *base_p = (unsigned char *) buffer + datatype->super.true_lb;
+    /* As numbers: buffer may be MPI_BOTTOM, which is NULL, or an address before all memory. */
+    *base_p = (unsigned char *) ((uintptr_t) buffer + (uintptr_t) datatype->super.true_lb);
     return 0 == size
            || opal_datatype_is_contiguous_memory_layout(&datatype->super, count > 1 ? 2 : 1);
 }
