@@ -7,8 +7,8 @@
 #
 # $HEADER$
 #
-# The whole stack under ThreadSanitizer: a second build of our library and components, loaded into the
-# stock Open MPI, which is not instrumented.  So what is seen is what is ours.
+# The whole stack under ThreadSanitizer and UBSan: a second build of our library and components, loaded
+# into the stock Open MPI, which is not instrumented.  So what is seen is what is ours.
 
 package Ept::Tsan;
 
@@ -52,7 +52,7 @@ sub build
     my ($top, $build, $cores) = @_;
     my ($tree, $prefix, $log) = ("$build/tsan-build", prefix($build), "$build/logs/tsan-build");
     my $configure = "cd '$tree' && '$top/configure' -q --prefix='$prefix'"
-        . " CFLAGS='-fsanitize=thread -g -O1' CPPFLAGS=-DEPML_CHECK_LOCKS=1";
+        . " CFLAGS='-fsanitize=thread,undefined -g -O1' CPPFLAGS=-DEPML_CHECK_LOCKS=1";
     my $make = "make -s -C '$tree' -j $cores && make -s -C '$tree' install";
 
     return "$top/configure is missing: run autogen.pl" if !-x "$top/configure";
@@ -110,11 +110,12 @@ sub prepare
     close $out;
 }
 
-# The reports of a run, without the suppressed ones.
+# The reports of a run, without the suppressed ones.  UBSan's are in what the job has printed: where it
+# is built together with ThreadSanitizer it takes no notice of log_path.
 sub reports
 {
-    my ($build, $job) = @_;
-    my @reports;
+    my ($build, $job, $printed) = @_;
+    my @reports = $printed =~ /^([^\n]* runtime error: [^\n]*)/mg;
 
     for my $log (sort glob _log($build, $job) . '.*') {
         open my $in, '<', $log or next;
