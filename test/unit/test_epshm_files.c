@@ -60,7 +60,7 @@ static void case_no_file_size(const pair_t *pair)
     side_t side = {.received = 0};
 
     (void) pair;
-    (void) freopen("/dev/null", "w", stderr); /* it says so */
+    TAP_CHECK(NULL != freopen("/dev/null", "w", stderr), "no /dev/null"); /* it says so */
     limit_file_size(500000);
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE, side_open(&side));
 }
