@@ -309,6 +309,14 @@ sub needs_tree
     return read_file("$top/test/Makefile.am") =~ /^unit_${program}_LDADD\s*=/m;
 }
 
+# Those that test a component as it is built.
+sub needs_component
+{
+    my ($top, $program) = @_;
+
+    return read_file("$top/test/Makefile.am") =~ /^unit_${program}_LDADD\s*=\s*\$\(EP\w+_LIBS\)/m;
+}
+
 # Can the compiler do this at all? Sanitizers are packages of their own on some systems, and so are
 # other machines.
 sub flavour_works

@@ -69,6 +69,16 @@ sub _write
     close $out;
 }
 
+# Does a test need what is built and installed?  Models do not, nor do unit tests that compile the
+# sources which they test.
+sub _needs_build
+{
+    my ($top, $test) = @_;
+    my ($kind, $program) = split m{/}, $test;
+
+    return 'unit' eq $kind ? Ept::Build::needs_component($top, $program) : 'model' ne $kind;
+}
+
 # Build and install the copy.  Returns an error message, or undef.
 sub _build
 {
@@ -108,7 +118,8 @@ sub run
         return tap([[0, "its place is in $mutation->{file} once, not " . @places . ' times']]) ? 1 : 0;
     }
     _write($file, $source =~ s/\Q$mutation->{from}\E/$mutation->{to}/r);
-    my $problem = grep({ !m{^unit/} } @tests) || !-f "$home/build/config.status" ? _build($home) : undef;
+    my $builds = !-f "$home/build/config.status" || grep { _needs_build($job->{top}, $_) } @tests;
+    my $problem = $builds ? _build($home) : undef;
     my $result = defined $problem ? { status => 2 << 8, err => $problem, out => '' }
         : _run_tests($home, $job->{timeout}, @tests);
     _write($file, $source);
