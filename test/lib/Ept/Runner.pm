@@ -187,7 +187,9 @@ sub run
         $parser->run;
         $aggregate->add('unsteady jobs', $parser);
     }
-    TAP::Formatter::Console->new({ verbosity => $options->{verbose} ? 1 : 0 })->summary($aggregate);
+    my $formatter = TAP::Formatter::Console->new({ verbosity => $options->{verbose} ? 1 : 0 });
+    $formatter->prepare($aggregate->descriptions);      # how long the names are
+    $formatter->summary($aggregate);
     return { jobs => scalar @runs, failed => scalar(grep { $_->has_problems } $aggregate->parsers),
              seconds => $aggregate->elapsed->real };
 }
