@@ -19,6 +19,7 @@ use warnings;
 use File::Basename qw(dirname);
 use File::Find ();
 use File::Path qw(make_path);
+use Time::HiRes qw(stat utime);
 
 use Ept::Build;
 use Ept::Session qw(run_command);
@@ -99,8 +100,22 @@ sub _run_tests
 
     local $ENV{PATH} = "$home/install/bin:$ENV{PATH}";
     local $ENV{EP_BUILD} = "$home/programs";
+    local $ENV{TSAN_OPTIONS} = 'halt_on_error=1';       # one race is enough
     delete local $ENV{EPT_LINGER};
     return run_command(["$home/top/test/run-tests", '--tree', "$home/build", @tests], $limit);
+}
+
+# Forget what unit tests have compiled of a mutation that nothing else has, so that its file may become
+# as old as it was: the components need not be built anew.
+sub _forget_units
+{
+    my ($home, @tests) = @_;
+
+    for my $test (@tests) {
+        my (undef, $program, $flavour) = split m{/}, $test;
+
+        unlink "$home/programs/test/unit/$program-$flavour.o", "$home/build/test/unit/$program.o";
+    }
 }
 
 sub run
@@ -113,6 +128,7 @@ sub run
     make_path("$home/top");
     _copy_project($job->{top}, "$home/top");
     my $source = Ept::Build::read_file($file);
+    my @times = (stat $file)[8, 9];
     my @places = $source =~ /\Q$mutation->{from}\E/g;
     if (1 != @places) {
         return tap([[0, "its place is in $mutation->{file} once, not " . @places . ' times']]) ? 1 : 0;
@@ -123,6 +139,10 @@ sub run
     my $result = defined $problem ? { status => 2 << 8, err => $problem, out => '' }
         : _run_tests($home, $job->{timeout}, @tests);
     _write($file, $source);
+    if (!$builds) {
+        _forget_units($home, @tests);
+        utime @times, $file;
+    }
     my $failed = tap([
         [!defined $problem, 'compiles'],
         [1 == $result->{status} >> 8, "is noticed by one of @tests"],
