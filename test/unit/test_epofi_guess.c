@@ -48,9 +48,9 @@ static world_t begin(const char *name)
 
     tap_case("%s", name);
     TAP_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, world.fd));
-    mca_btl_epofi_socket_enter(world.set, 0, 0);
+    mca_btl_epofi_socket_enter(world.set);
     for (int i = 0; i < 2; ++i) {
-        mca_btl_epofi_socket_enter(world.fd[i], 0, 0);
+        mca_btl_epofi_socket_enter(world.fd[i]);
         watch(&world, i, EPOLLIN);
     }
     return world;
@@ -160,7 +160,7 @@ static void case_closed(void)
     TAP_EQ(0, mca_btl_epofi_sockets_close(number));
     TAP_EQ(0, look(&world, 0, 16));
     TAP_EQ(number, dup2(world.fd[1], number));
-    mca_btl_epofi_socket_enter(number, 0, 0);
+    mca_btl_epofi_socket_enter(number);
     TAP_EQ(0, look(&world, 0, 16));
     receive(&world, 0, 8); /* which nobody of ours watches */
     TAP_EQ(0, look(&world, 0, 16));
@@ -173,7 +173,7 @@ static void case_other_set(void)
     world_t other = world;
 
     other.set = epoll_create1(EPOLL_CLOEXEC);
-    mca_btl_epofi_socket_enter(other.set, 0, 0);
+    mca_btl_epofi_socket_enter(other.set);
     receive(&world, 0, 8);
     TAP_EQ(14, look(&world, 0, 16));
     watch(&other, 0, EPOLLIN);
