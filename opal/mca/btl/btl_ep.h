@@ -332,6 +332,10 @@ typedef struct mca_btl_ep_module_t {
      * it is memory that only this job's processes can write to. */
     uint64_t ep_source;
 
+    /** Set by a transport while ep_lost is called: the peer's process is dead, and not only what is
+     * between the two over. */
+    bool ep_dead;
+
     /** Set by the owner while a message is being delivered: no sender that is sound can have sent
      * it, so one may be missing that somebody waits for.  A transport that does not prove whose
      * messages are gives the sender up (ep_lost, ep_lost_sender) and clears it; others need not

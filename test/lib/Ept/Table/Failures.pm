@@ -143,6 +143,12 @@ our @ENTRIES = (
               args => "--how $_ --end leave", status => 0,
               says => $FOUND, never => 'written after' } }
         qw(recv probe iprobe stream any barrier later)),
+    # Nor does it answer when it is asked: what is left of the dead has to do.
+    (map { +{ program => 'death', variant => "mute_$_", kind => 'death', plain => 0,
+              configs => ['2x2/tcp'], quick => [], launcher => $RECOVER, within => 20000,
+              args => "--how $_ --end leave", status => 0, preload => 'endless_fence',
+              env => 'EPT_UNANSWERED=1000000', mca => 'pml_epml_launcher_wait 300',
+              says => $FOUND, never => 'written after' } } qw(recv stream)),
     # MPI_Finalize does not wait for the dead, nor for ever for those who may.
     (map { my ($how, $launcher, $says) = @$_;
            +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,

@@ -191,7 +191,9 @@ bool mca_pml_epml_books_watch(void)
     if (ask) {
         mca_pml_epml_books_ask();
     }
-    return atomic_load_explicit(&books.mute, memory_order_relaxed);
+    return atomic_load_explicit(&books.mute, memory_order_relaxed)
+           || (0 == atomic_load_explicit(&books.answered_ns, memory_order_relaxed)
+               && 1 < atomic_load_explicit(&books.asking, memory_order_relaxed));
 }
 
 /** Ask, and wait for the answer, unless there is one that is not old.  @return is there one? */

@@ -75,7 +75,7 @@ void mca_pml_epml_lost_process(opal_vpid_t vpid)
 {
     const uint64_t bit = UINT64_C(1) << (vpid % BITS);
 
-    if (vpid >= ompi_process_info.num_procs
+    if (vpid >= ompi_process_info.num_procs || NULL == the_dead()
         || 0
                != (atomic_fetch_or_explicit(&the_dead()[vpid / BITS], bit, memory_order_relaxed)
                    & bit)) {

@@ -38,8 +38,8 @@ void mca_pml_epml_lost_start(void);
 /** The PML goes. */
 void mca_pml_epml_lost_stop(void);
 
-/** Note that a process of the job is dead, by the launcher's word.  Any thread, PMIx's mostly: no
- * more than a note. */
+/** Note that a process of the job is dead, by the launcher's word or by what is left of it.  Any
+ * thread, PMIx's mostly: no more than a note. */
 void mca_pml_epml_lost_process(opal_vpid_t vpid);
 
 /** Is the process of an endpoint dead, by the launcher's word? */

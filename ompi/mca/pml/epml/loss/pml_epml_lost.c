@@ -152,7 +152,9 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_e
         if (endpoint != connection->endpoint) {
             continue;
         }
-        if (0 != connection->peer_id) {
+        if (module->ep_dead) {
+            mca_pml_epml_lost_process(connection->name.vpid % ompi_process_info.num_procs);
+        } else if (0 != connection->peer_id) {
             wait_for_launcher(ep, connection->name.vpid);
         }
         mca_pml_epml_lost_note(ep, connection);

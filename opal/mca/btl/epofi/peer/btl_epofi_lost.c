@@ -64,6 +64,16 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
     module->upcalls->farewell(endpoint);
 }
 
+void mca_btl_epofi_endpoint_died(struct mca_btl_base_endpoint_t *endpoint, int error,
+                                 const char *detail)
+{
+    mca_btl_ep_module_t *module = &endpoint->module->super;
+
+    module->ep_dead = true;
+    mca_btl_epofi_endpoint_fail(endpoint, error, detail);
+    module->ep_dead = false;
+}
+
 /* ---- patience -------------------------------------------------------------------------------- */
 
 /** A host does not answer. */
@@ -201,7 +211,7 @@ void mca_btl_epofi_endpoint_judge(struct mca_btl_base_endpoint_t *endpoint)
         return;
     }
     if (refused && !mca_btl_epofi_endpoint_may_live(endpoint) && used) {
-        mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,
+        mca_btl_epofi_endpoint_died(endpoint, FI_ECONNREFUSED,
                                     "its connection has ended, and nobody listens there any more");
     } else if (refused && !used && is_refusing(attempts)) {
         mca_btl_epofi_endpoint_fail(endpoint, FI_ECONNREFUSED,

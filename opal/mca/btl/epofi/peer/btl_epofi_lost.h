@@ -34,6 +34,10 @@ int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint);
 void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int error,
                                  const char *detail);
 
+/** Likewise, if its process has ended. */
+void mca_btl_epofi_endpoint_died(struct mca_btl_base_endpoint_t *endpoint, int error,
+                                 const char *detail);
+
 /** What a refused libfabric call means for its caller; handles all but success.  A route that is
  * not there, and whatever else may pass, is no more than a reason to try again.
  * @param[in] result  of the call, negative

@@ -293,8 +293,10 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
     if (!endpoint->failed && 0 == strncasecmp(provider, "shm", 3)) {
         error = look_at_process(endpoint);
     }
-    if (endpoint->failed || (0 != error && !mca_btl_epofi_endpoint_may_live(endpoint))) {
-        mca_btl_epofi_endpoint_fail(endpoint, error, "nobody is there any more");
+    if (endpoint->failed) {
+        mca_btl_epofi_endpoint_fail(endpoint, error, "-");
+    } else if (0 != error && !mca_btl_epofi_endpoint_may_live(endpoint)) {
+        mca_btl_epofi_endpoint_died(endpoint, error, "its process is not there any more");
     } else if (0 == error && mca_btl_epofi_endpoint_may_ask(endpoint, connect)) {
         send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
     }
