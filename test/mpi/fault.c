@@ -186,6 +186,31 @@ static void rejected(void)
     }
 }
 
+/** Rank 0 begins its first message to rank 1, and computes for longer than a connection was once
+ * left alone; rank 1 is in MPI, and waits for rank 2. */
+static void silent(void)
+{
+    MPI_Request request;
+
+    buffer[0] = 'a';
+    if (0 == rank) {
+        CHECK(MPI_SUCCESS == MPI_Isend(buffer, 1, MPI_CHAR, 1, 2, comm, &request), "Isend");
+        (void) sleep(35);
+        CHECK(MPI_SUCCESS == MPI_Wait(&request, MPI_STATUS_IGNORE), "Wait");
+    } else if (2 == rank) {
+        (void) sleep(37);
+        CHECK(MPI_SUCCESS == MPI_Send(buffer, 1, MPI_CHAR, 1, 2, comm), "Send");
+    } else {
+        for (int from = 2; 0 <= from; from -= 2) {
+            buffer[0] = 'b';
+            CHECK(MPI_SUCCESS == MPI_Recv(buffer, 1, MPI_CHAR, from, 2, comm, MPI_STATUS_IGNORE)
+                      && 'a' == buffer[0],
+                  "message of rank %d", from);
+        }
+    }
+    talk(1, 20);
+}
+
 /** Data cannot be fetched, but the peer is there. */
 static void fetched(void)
 {
@@ -354,6 +379,7 @@ static const struct fault_case faults[] = {
     {"send_error", send_error, false, false},
     {"route", route, false, false},
     {"rejected", rejected, true, true},
+    {"silent", silent, true, false},
     {"fetched", fetched, false, false},
     {"received", received, false, false},
     {"insert", insert, true, false},

@@ -229,6 +229,8 @@ our @ENTRIES = (
         [cq_recovers => 'btl_epofi_recv_buffers 4'],
         [held_again => 'pml_epml_unexpected_limit 32k'],
         [asked => 'pml_epml_ask 200']),
+    { program => 'fault', variant => 'silent', configs => ['3x1/tcp'], plain => 0, long => 1,
+      args => '--how silent', preload => 'fault_fabric', timeout => 180 },
     # Connections that are cut, in each state, and what else ends them: delivered, or lost to both,
     # with a text on both sides.
     (map { my ($how, $says, $long) = @$_;

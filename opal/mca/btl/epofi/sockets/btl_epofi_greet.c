@@ -34,7 +34,7 @@
  * which knows whose a socket is.  A gate is used by whoever drives its module, one call at a time.
  * docs/security.md says what it is for.
  *
- * Tests: unit/test_epofi_greet, strangers_net
+ * Tests: unit/test_epofi_greet, strangers_net, fault (silent)
  */
 
 #include "opal_config.h"
