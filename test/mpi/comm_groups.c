@@ -397,6 +397,32 @@ static void case_another_owner(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Group_free(&world));
 }
 
+/* A group that another endpoint of the process has made: what comes of it is the caller's. */
+static void case_group_of_another(MPI_Comm comm, struct ept *t)
+{
+    static MPI_Group shared;
+    MPI_Group group;
+    MPI_Comm made;
+    int rank = -1;
+
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Comm_group(comm, &shared));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPI_Comm_create(comm, shared, &made));
+    EPT_OK(t, MPI_Comm_rank(made, &rank));
+    EPT_EQ(t, t->rank, rank);
+    EPT_OK(t, MPI_Comm_group(made, &group));
+    EPT_OK(t, MPI_Group_rank(group, &rank));
+    EPT_EQ(t, t->rank, rank);
+    EPT_OK(t, MPI_Group_free(&group));
+    EPT_OK(t, MPI_Comm_free(&made));
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Group_free(&shared));
+    }
+}
+
 /* A group that is no part of the communicator: an error for all, and nobody waits. */
 static void case_no_part(MPI_Comm comm, struct ept *t)
 {
@@ -478,6 +504,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
 #if defined(HAVE_EP)
     if (t->endpoints) {
         EPT_CASE(t, case_another_owner);
+        EPT_CASE(t, case_group_of_another);
         EPT_CASE(t, case_no_part);
         EPT_CASE(t, case_full_table);
     }
