@@ -24,6 +24,13 @@
 #include "../direct/direct.h"
 #include "coll_epcoll_forms.h"
 
+/** Are there those whom the call is about?  libmpi does not look whether a communicator has a
+ * topology. */
+static bool has_peers(const ompi_communicator_t *comm, const mca_coll_epcoll_direct_call_t *call)
+{
+    return !call->are_neighbors || OMPI_COMM_IS_TOPO(comm);
+}
+
 /**
  * Defines the functions of a kind: blocking, nonblocking, persistent.
  *
@@ -31,35 +38,40 @@
  * @param parameters  of its functions, up to the communicator, in parentheses
  * @param value       the call, of these
  */
-#define DIRECT_FORMS(name, parameters, value)                                                  \
-    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
-                               mca_coll_base_module_t *module)                                 \
-    {                                                                                          \
-        const mca_coll_epcoll_direct_call_t call = value;                                      \
-                                                                                               \
-        (void) comm;                                                                           \
-        return mca_coll_epcoll_direct_run(mca_coll_epcoll_handle(module), &call);              \
-    }                                                                                          \
-                                                                                               \
-    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,      \
-                                ompi_request_t **request_p, mca_coll_base_module_t *module)    \
-    {                                                                                          \
-        const mca_coll_epcoll_direct_call_t call = value;                                      \
-                                                                                               \
-        (void) comm;                                                                           \
-        return mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle(module), &call, request_p); \
-    }                                                                                          \
-                                                                                               \
-    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters,                                  \
-                                      struct ompi_communicator_t *comm,                        \
-                                      struct ompi_info_t *info, ompi_request_t **request_p,    \
-                                      mca_coll_base_module_t *module)                          \
-    {                                                                                          \
-        const mca_coll_epcoll_direct_call_t call = value;                                      \
-                                                                                               \
-        (void) comm;                                                                           \
-        (void) info;                                                                           \
-        return mca_coll_epcoll_direct_init(mca_coll_epcoll_handle(module), &call, request_p);  \
+#define DIRECT_FORMS(name, parameters, value)                                                   \
+    int mca_coll_epcoll_##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,        \
+                               mca_coll_base_module_t *module)                                  \
+    {                                                                                           \
+        const mca_coll_epcoll_direct_call_t call = value;                                       \
+                                                                                                \
+        if (OPAL_UNLIKELY(!has_peers(comm, &call))) {                                           \
+            return MPI_ERR_TOPOLOGY;                                                            \
+        }                                                                                       \
+        return mca_coll_epcoll_direct_run(mca_coll_epcoll_handle(module), &call);               \
+    }                                                                                           \
+                                                                                                \
+    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)     \
+    {                                                                                           \
+        const mca_coll_epcoll_direct_call_t call = value;                                       \
+                                                                                                \
+        if (OPAL_UNLIKELY(!has_peers(comm, &call))) {                                           \
+            return MPI_ERR_TOPOLOGY;                                                            \
+        }                                                                                       \
+        return mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle(module), &call, request_p);  \
+    }                                                                                           \
+                                                                                                \
+    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm, \
+                                      struct ompi_info_t *info, ompi_request_t **request_p,     \
+                                      mca_coll_base_module_t *module)                           \
+    {                                                                                           \
+        const mca_coll_epcoll_direct_call_t call = value;                                       \
+                                                                                                \
+        if (OPAL_UNLIKELY(!has_peers(comm, &call))) {                                           \
+            return MPI_ERR_TOPOLOGY;                                                            \
+        }                                                                                       \
+        (void) info;                                                                            \
+        return mca_coll_epcoll_direct_init(mca_coll_epcoll_handle(module), &call, request_p);   \
     }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
