@@ -22,7 +22,7 @@ use Ept::Build;
 # The first whose pattern matches a job's name has it.
 my @PARTS = (
     [mutations => qr{^mutations/}],
-    [packages => qr{^install/(?!tree)}],
+    [packages => qr{^(?:install/(?!tree)|self/)}],
     [tree => qr{^install/tree}],
     [machines => qr{^unit/.*/aarch64$}],
     [libraries => qr{^library/}],

@@ -66,8 +66,8 @@ our @ENTRIES = (
 
     # Each protocol within a process and between processes, few and many ranks.
     { program => 'p2p_sizes', configs => \@FEW_RANKS, longer => [qw(1x2 2x1 4x2/tcp)] },
-    { program => 'p2p_types', configs => \@FEW_RANKS, longer => [qw(1x1 1x2 2x1 4x4/tcp)] },
-    { program => 'coll_reduce', configs => [@FEW_RANKS, '1x16'], longer => [qw(1x1 2x1/tcp 2x4 4x4)] },
+    { program => 'p2p_types', configs => [qw(1x4 2x2/tcp)], longer => [qw(1x1 1x2 2x1 2x2 4x4/tcp)] },
+    { program => 'coll_reduce', configs => \@FEW_RANKS, longer => [qw(1x1 1x16 2x1/tcp 2x4 4x4)] },
     # Plain runs: Open MPI's own components choose other ways for other forms.
     { program => 'coll_order', configs => [qw(1x4 3x2/node 2x2/tcp)], plain => 0,
       longer => [qw(1x9 2x2/node 2x3/node 3x3/node 4x2/node 2x8/node 3x3/tcp)], quick => ['3x2/node'] },
@@ -139,7 +139,7 @@ our @ENTRIES = (
       quick => [], mca => 'coll_epcoll_shelf_size 600320' },
     { program => 'coll_layout', variant => 'messages', plain => 0, configs => ['3x3/node'],
       quick => [], mca => 'coll_epcoll_shelf_size 0' },
-    { program => 'coll_late', variant => 'shelves', plain => 0, configs => ['3x3/node'], longer => ['2x2/node'],
+    { program => 'coll_late', variant => 'shelves', plain => 0, configs => ['2x2/node'], longer => ['3x3/node'],
       quick => [], mca => $SHELVES },
     # In steps.
     (map { +{ program => 'coll_layout', variant => $_->[0], plain => 0, quick => [$_->[2]],
@@ -303,7 +303,7 @@ our @ENTRIES = (
       mca => 'pml_epml_unexpected_limit 2000', plain => 0 },
     (map { +{ program => $_, variant => 'held', configs => ['2x2/tcp'],
               longer => [qw(1x4 2x2)], quick => [], plain => 0, mca => 'pml_epml_unexpected_limit 0' } }
-        qw(p2p_basic p2p_match p2p_requests p2p_types coll_move comm_tree)),
+        qw(p2p_basic p2p_match p2p_requests coll_move comm_tree)),
     # Between processes, large messages copied twice, as where the kernel forbids to read another
     # process's memory.
     { program => 'p2p_sizes', variant => 'frags', configs => ['2x2/node'], longer => ['2x1/node'],
@@ -343,8 +343,7 @@ our @ENTRIES = (
       plain => 0 },
 
     # One message of more than 2 GiB, within a process and between two.
-    { program => 'p2p_sizes', variant => 'huge', configs => ['2x1/node'],
-      longer => [qw(1x2 2x1/tcp)], quick => [], args => '--huge 2100', timeout => 150, plain => 0 },
+    { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/node 2x1/tcp)], long => 1, args => '--huge 2100', timeout => 150, plain => 0 },
     # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
     (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
               long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
