@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Runs the jobs, as many at a time as there are cores, and judges their TAP with the modules that prove
+# Runs the jobs, one more at a time than there are cores, as launchers mostly sleep, and judges their TAP with the modules that prove
 # is made of.  A job that was ended by its time-out, or that the launcher could not start, runs once
 # more, alone, after all others: it is unsteady, and named as such.  Every other failure is final.
 
@@ -164,7 +164,7 @@ sub run
     local $| = 1;
     _end_all_on_signals();
     $aggregate->start;
-    my @runs = _run_all($build, $options->{jobs} // Ept::Build::cores(), $options->{verbose}, @$jobs);
+    my @runs = _run_all($build, $options->{jobs} // 1 + Ept::Build::cores(), $options->{verbose}, @$jobs);
     for my $run (@runs) {
         my $first = $run;
 
