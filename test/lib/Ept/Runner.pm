@@ -7,9 +7,10 @@
 #
 # $HEADER$
 #
-# Runs the jobs, one more at a time than there are cores, as launchers mostly sleep, and judges their TAP with the modules that prove
-# is made of.  A job that was ended by its time-out, or that the launcher could not start, runs once
-# more, alone, after all others: it is unsteady, and named as such.  Every other failure is final.
+# Runs the jobs, one more at a time than there are cores, as launchers mostly sleep, and judges their
+# TAP with the modules that prove is made of.  A job that was ended by its time-out, or that the
+# launcher could not start, runs once more, alone, after all others: it is unsteady, and named as
+# such.  Every other failure is final.
 
 package Ept::Runner;
 

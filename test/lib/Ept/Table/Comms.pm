@@ -127,7 +127,7 @@ our @ENTRIES = (
       longer => [qw(1x1 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
     { program => 'comm_flat', configs => ['1x4'], longer => ['2x2/node'], quick => ['1x4'], env => $NO_CACHES,
       timeout => 120 },
-    { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], quick => [],
+    { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], long => 1,
       env => $NO_CACHES, args => '--rounds 100', plain => 0, timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
       env => $NO_CACHES, configs => ['1x8'], args => '--rounds 10000' },

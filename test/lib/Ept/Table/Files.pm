@@ -64,7 +64,7 @@ our @ENTRIES = (
     { program => 'file_errors', variant => 'cluster', cluster => 'one', configs => ['3x2/node'],
       quick => [], plain => 0, says => 'No space left on device|\A\z' },
     (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['3x2/node'],
-              quick => [], plain => 0 } }
+              quick => [], plain => 0, long => 'file_random' eq $_ } }
         qw(file_shared file_random)),
     # Where libmpi calls its own functions directly.
     (map { +{ program => $_, variant => 'direct', configs => ['1x4'], quick => [], plain => 0,

@@ -45,7 +45,7 @@ our @ENTRIES = (
     # Nodes' processes do not follow each other; and nodes have three, two and two of them.
     (map { my ($form, $name) = @$_;
            +{ program => 'coll_layout', variant => $name, cluster => 'one', quick => [], plain => 0,
-              configs => ['7x2/node'], longer => ['6x2/node'], long => 0 != $form, args => "--form $form" } }
+              configs => ['7x2/node'], longer => ['6x2/node'], long => 1, args => "--form $form" } }
         [0, 'cluster'], [1, 'cluster_nonblocking'], [2, 'cluster_persistent']),
     # (Questions of processes that are waited for long would be counted, too.)
     { program => 'coll_nodes', variant => 'hosts', hosts => 1, quick => [], plain => 0,
@@ -150,7 +150,7 @@ our @ENTRIES = (
       quick => [], args => '--seed 20 --epochs 2', mca => 'btl_epshm_segment_size 524288',
       says => 'no memory left' },
     { program => 'p2p_types', variant => 'tight', configs => ['2x8/node'], plain => 0,
-      quick => [], mca => 'btl_epshm_segment_size 524288 btl_epshm_single_copy 0',
+      long => 1, mca => 'btl_epshm_segment_size 524288 btl_epshm_single_copy 0',
       says => 'no memory left' },
 
     # Partitioned messages there; and pairs of which one cannot answer.
