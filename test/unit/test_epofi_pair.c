@@ -343,7 +343,9 @@ static void given_up(const pair_t *pair, bool answered)
     pair_barrier(pair, &side);
     if (0 == pair->rank) {
         TAP_EQ(0, losses);
-        TAP_CHECK(side.module->ep_worn, "the module would be used again");
+        while (!side.module->ep_worn) { /* or the module would be used again */
+            (void) side_progress(&side); /* its word may arrive before the send has ended here */
+        }
     }
     end(&side);
 }
