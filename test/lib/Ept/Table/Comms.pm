@@ -170,7 +170,7 @@ our @ENTRIES = (
       env => $NO_CACHES },
 
     # The base PML is what parameter files leave over.
-    { program => 'sessions', configs => ['1x0'], quick => [], plain => 0, timeout => 60 },
+    { program => 'sessions', configs => ['1x0'], quick => [], plain => 0, timeout => 20 },
     { program => 'sessions', variant => 'none', kind => 'fatal', configs => ['1x0'], quick => [],
       plain => 0, args => '--pml ^ob1,ucx,cm', says => 'PMLs tried: \(none are left\)' },
 );
