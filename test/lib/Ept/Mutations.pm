@@ -54,9 +54,10 @@ sub _copy_project
             make_path("$copy$path");
         } elsif (-f && Ept::Build::read_file($_) ne Ept::Build::read_file("$copy$path")) {
             _write("$copy$path", Ept::Build::read_file($_));
-            chmod((stat)[2] & 07777, "$copy$path");
+            my (undef, undef, $mode, undef, undef, undef, undef, undef, @times) = stat;
+            chmod $mode & 07777, "$copy$path";
             # Generated files must not look older than what they are made from.
-            utime((stat)[8, 9], "$copy$path") if $path !~ /\.[ch]$/;
+            utime $times[0], $times[1], "$copy$path" if $path !~ /\.[ch]$/;
         }
     } }, $top);
 }
