@@ -17,8 +17,7 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 
 #include "death.h"
-
-#include <dlfcn.h>
+#include "next_progress.h"
 
 /* ---- waiting, counted ------------------------------------------------------------------------ */
 
@@ -27,16 +26,10 @@ enum { FEW = 64 /**< looks of calls that do not wait */ };
 /** Looks of this thread at its process.  A thread that waits soon has hundreds of them. */
 static _Thread_local long looks;
 
-int opal_progress(void);
 int opal_progress(void)
 {
-    static int (*next)(void);
-
-    if (NULL == next) {
-        *(void **) &next = dlsym(RTLD_NEXT, "opal_progress");
-    }
     ++looks;
-    return next();
+    return next_progress();
 }
 
 const char *class_name(int rc)

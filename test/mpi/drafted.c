@@ -28,8 +28,8 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 
 #include "ept.h"
+#include "next_progress.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -93,20 +93,12 @@ static unsigned char load(const unsigned char *byte)
 
 static _Thread_local bool is_stepped;
 
-int opal_progress(void);
 int opal_progress(void)
 {
-    static _Atomic(void *) original;
-    void *function = atomic_load(&original);
-
-    if (NULL == function) {
-        function = dlsym(RTLD_NEXT, "opal_progress");
-        atomic_store(&original, function);
-    }
     while (is_stepped && 0 != load(&memory[0]) && !atomic_load(&sent)) {
         usleep(100);
     }
-    return ((int (*)(void)) function)();
+    return next_progress();
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
