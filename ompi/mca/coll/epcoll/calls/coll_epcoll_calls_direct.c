@@ -24,8 +24,8 @@
 #include "../direct/direct.h"
 #include "coll_epcoll_forms.h"
 
-/** Are there those whom the call is about?  libmpi does not look whether a communicator has a
- * topology. */
+/** Does the communicator have the peers that the call needs?  libmpi does not check whether it has
+ * a topology. */
 static bool has_peers(const ompi_communicator_t *comm, const mca_coll_epcoll_direct_call_t *call)
 {
     return !call->are_neighbors || OMPI_COMM_IS_TOPO(comm);

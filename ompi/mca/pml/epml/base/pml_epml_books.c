@@ -17,7 +17,7 @@
  * Each answer has a line for each process, so questions are few: when nobody listens at a peer's
  * address any more, in MPI_Finalize, and now and then where a process waits.
  *
- * Called by all that ask who is dead.
+ * Called by pml_epml_finalize.c, pml_epml_lost_launcher.c and loss/.
  *
  * Tests: death (--end apart; --how none, untold_), finalize, fault (route)
  */
@@ -45,7 +45,7 @@
 static struct {
     opal_mutex_t lock;    /**< of what follows, but for the counts */
     bool open;            /**< there is somebody to take an answer */
-    bool all;             /**< whoever answers knows of the whole job */
+    bool all;             /**< the daemon that answers knows of the whole job */
     unsigned char *lives; /**< of each process, by the last answer; NULL: none has come */
     uint64_t watch_ns;    /**< when mca_pml_epml_books_watch asks again, ... */
     uint64_t watch_wait;  /**< ... and how long it waits after that */
@@ -54,7 +54,7 @@ static struct {
     atomic_bool mute;     /**< the launcher has refused to answer */
 } books = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** Does whoever answers know of the whole job?  The launcher itself does; its daemons tell of the
+/** Does the daemon that answers know of the whole job?  The launcher does; its daemons tell of the
  * deaths on their own nodes, and take others to live (prterun 3.0.8). */
 static bool answers_for_all(void)
 {
