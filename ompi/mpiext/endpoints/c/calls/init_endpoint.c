@@ -21,7 +21,7 @@
  * Not seams: programs call these functions themselves, and find ours first because the library is
  * linked before libmpi.  A process whose MPI_Init is libmpi's takes no part, which the others see.
  *
- * Tests: static_world, static_errors, static_told, query_thread
+ * Tests: static_world, static_errors, static_told, query_thread, install/tools
  */
 
 #include "ompi_config.h"
@@ -165,6 +165,9 @@ static int take_part(begin_t *begin, bool asks)
  * MPI_T_init_thread.  Written before there are threads. */
 static int provided_level = -1;
 
+/** Is MPIX_Init_endpoint under way?  Written before there are threads. */
+static bool is_beginning;
+
 /** Has MPI begun, or ended? */
 static bool is_late(void)
 {
@@ -204,8 +207,10 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
     }
     mpix_endpoints_announce(how);
     /* Threads of different endpoints are in libmpi at once. */
+    is_beginning = true;
     code = libmpi(arguments,
                   MPIX_ENDPOINTS_BEGINS_STATIC == how && 1 == count ? level : MPI_THREAD_MULTIPLE);
+    is_beginning = false;
     if (MPI_SUCCESS != code) {
         return code;
     }
@@ -228,6 +233,9 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
 
     if (is_late()) {
         return libmpi(arguments, 0); /* which knows what to say */
+    }
+    if (is_beginning) {
+        return libmpi(arguments, 0); /* the call is MPIX_Init_endpoint's, by way of a tool */
     }
     mpix_endpoints_announce(MPIX_ENDPOINTS_BEGINS_PLAIN);
     code = libmpi(arguments, 0);
@@ -288,19 +296,35 @@ static int init_level_by_libmpi(void *arguments, int level)
     return init_thread_by_libmpi(a, level);
 }
 
-MPIX_ENDPOINTS_EXPORT int PMPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
-                                              MPIX_Endpoint endpoints[])
+/** A tool that has MPI_Init_thread begins with it. */
+static int init_level_by_tool(void *arguments, int level)
+{
+    const arguments_t *a = arguments;
+
+    return MPI_Init_thread(a->argc, a->argv, level, a->provided);
+}
+
+static int init_endpoint(int *argc, char ***argv, int count, int level, MPIX_Endpoint endpoints[],
+                         mpix_endpoints_init_fn_t init)
 {
     int provided;
     arguments_t arguments = {.argc = argc, .argv = argv, .provided = &provided};
 
-    return mpix_endpoints_call_init_endpoint(count, thread_level, endpoints, init_level_by_libmpi,
-                                             &arguments);
+    return mpix_endpoints_call_init_endpoint(count, level, endpoints, init, &arguments);
 }
 
-MPIX_ENDPOINTS_EXPORT int MPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
-                                             MPIX_Endpoint endpoints[])
-    __attribute__((weak, alias("PMPIX_Init_endpoint")));
+MPIX_ENDPOINTS_EXPORT int PMPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
+                                              MPIX_Endpoint endpoints[])
+{
+    return init_endpoint(argc, argv, count, thread_level, endpoints, init_level_by_libmpi);
+}
+
+MPIX_ENDPOINTS_EXPORT __attribute__((weak)) int MPIX_Init_endpoint(int *argc, char ***argv,
+                                                                   int count, int thread_level,
+                                                                   MPIX_Endpoint endpoints[])
+{
+    return init_endpoint(argc, argv, count, thread_level, endpoints, init_level_by_tool);
+}
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init)(int *argc, char ***argv)
 {
@@ -309,7 +333,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init)(int *argc, char ***argv)
     return mpix_endpoints_call_init("MPI_Init", init_by_libmpi, &arguments);
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Init);
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Init, (int *argc, char ***argv), (argc, argv))
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init_thread)(int *argc, char ***argv,
                                                                int required, int *provided)
@@ -320,7 +344,8 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init_thread)(int *argc, char *
     return mpix_endpoints_call_init("MPI_Init_thread", init_thread_by_libmpi, &arguments);
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Init_thread);
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Init_thread, (int *argc, char ***argv, int required, int *provided),
+                                (argc, argv, required, provided))
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Query_thread)(int *provided)
 {
@@ -334,4 +359,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Query_thread)(int *provided)
     return NULL != original ? original(provided) : MPI_ERR_INTERN;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Query_thread);
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Query_thread, (int *provided), (provided))

@@ -29,18 +29,22 @@ BEGIN_C_DECLS
 
 /**
  * MPIX_ENDPOINTS_FUNCTION is the name under which ours is
- * defined, and MPIX_ENDPOINTS_NEXT what it stands before, libmpi's own or a tool's, or NULL if
+ * defined, and MPIX_ENDPOINTS_NEXT libmpi's own, or NULL if
  * there is none (libmpi's own is in force then, and nobody calls ours).
+ * MPIX_ENDPOINTS_FUNCTION_DEFINED stands behind each; it has its parameters and arguments, in
+ * parentheses.
  *
- * As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps the
- * other: there a tool that calls PMPI_... itself gets libmpi's own.
+ * A program calls MPI_..., which is a tool's where there is one; a tool calls PMPI_..., which is
+ * ours.  As part of libmpi, whose MPI_ names are weak, ours has the MPI_ name and libmpi's keeps
+ * the other: there a tool that calls PMPI_... itself gets libmpi's own.
  */
 #if EP_IN_TREE
 #    define MPIX_ENDPOINTS_FUNCTION(name) MPI_##name
 #    define MPIX_ENDPOINTS_NEXT(name) (&PMPI_##name)
 /* In an archive libmpi's weak definition is enough for the linker: it takes ours along because
  * register.c wants this. */
-#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name) const char mpix_endpoints_has_##name = 1
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments) \
+        const char mpix_endpoints_has_##name = 1;
 extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free,
     mpix_endpoints_has_Comm_spawn, mpix_endpoints_has_Comm_spawn_multiple,
     mpix_endpoints_has_Comm_split_type, mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread,
@@ -53,10 +57,9 @@ extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_fr
             (__typeof__(&PMPI_##name)) mpix_endpoints_next_function("PMPI_" #name, &found); \
         }))
 
-/** To stand behind each: gives it its other name. */
-#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name)                       \
-        MPIX_ENDPOINTS_EXPORT extern __typeof__(PMPI_##name) MPI_##name \
-            __attribute__((weak, alias("PMPI_" #name)))
+#    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments) \
+        MPIX_ENDPOINTS_EXPORT __attribute__((weak))                      \
+        MPIX_ENDPOINTS_OR_TOOL(name, PMPI_##name, parameters, arguments)
 #endif
 
 END_C_DECLS

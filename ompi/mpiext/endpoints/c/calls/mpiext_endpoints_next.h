@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What a function of MPI's that is ours stands before.
+ * What a function of MPI's that is ours stands before: a tool's, or libmpi's own.
  */
 
 #ifndef MPIEXT_ENDPOINTS_NEXT_H
@@ -21,6 +21,8 @@
 
 #include <stdatomic.h>
 
+#include "opal/prefetch.h"
+
 /**
  * The function of this name in whatever the program loaded behind this library.  Any thread.
  *
@@ -29,5 +31,47 @@
  * @return NULL if there is none
  */
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
+
+/** As an answer that is kept: no tool has the function. */
+#define MPIX_ENDPOINTS_NO_TOOL ((void *) -1)
+
+/** See mpix_endpoints_tool_function; looks for it, and keeps the answer. */
+void *mpix_endpoints_find_tool_function(const char *name, _Atomic(void *) *found);
+
+/**
+ * The function of this name in a tool that the program loaded behind this library and in front of
+ * libmpi: it was linked so.  A tool in front of this library is called without our doing.
+ *
+ * @param[in] name       MPI_...
+ * @param[in,out] found  where the caller keeps the answer, zero at first
+ *
+ * @return NULL if there is none
+ */
+static inline void *mpix_endpoints_tool_function(const char *name, _Atomic(void *) *found)
+{
+    /* Relaxed: the pointer is all that is passed on. */
+    return OPAL_LIKELY(MPIX_ENDPOINTS_NO_TOOL == atomic_load_explicit(found, memory_order_relaxed))
+               ? NULL
+               : mpix_endpoints_find_tool_function(name, found);
+}
+
+/**
+ * Defines MPI_... for a function of MPI's that is ours as PMPI_...: a tool's, if there is one
+ * behind this library, which will call PMPI_...; otherwise ours.
+ *
+ * @param name        of MPI's, without MPI_
+ * @param ours        PMPI_..., or what does the same
+ * @param parameters  in parentheses
+ * @param arguments   likewise
+ */
+#define MPIX_ENDPOINTS_OR_TOOL(name, ours, parameters, arguments)                            \
+    int MPI_##name parameters                                                                \
+    {                                                                                        \
+        static _Atomic(void *) found;                                                        \
+        __typeof__(&PMPI_##name) const tool                                                  \
+            = (__typeof__(&PMPI_##name)) mpix_endpoints_tool_function("MPI_" #name, &found); \
+                                                                                             \
+        return OPAL_LIKELY(NULL == tool) ? ours arguments : tool arguments;                  \
+    }
 
 #endif /* MPIEXT_ENDPOINTS_NEXT_H */

@@ -14,7 +14,7 @@
  * What a function of MPI's that is ours stands before, in the library that asks: this is part of
  * both, libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
  *
- * Tests: create_pmpi
+ * Tests: create_pmpi, install/tools
  */
 
 #include "ompi_config.h"
@@ -22,6 +22,7 @@
 #include "mpiext_endpoints_next.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
 {
@@ -32,5 +33,26 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found)
         function = dlsym(RTLD_NEXT, name);
         atomic_store_explicit(found, function, memory_order_relaxed);
     }
+    return function;
+}
+
+void *mpix_endpoints_find_tool_function(const char *name, _Atomic(void *) *found)
+{
+    void *function = atomic_load_explicit(found, memory_order_relaxed), *own;
+    char own_name[64];
+    Dl_info where, own_where;
+
+    if (NULL != function) {
+        return function;
+    }
+    (void) snprintf(own_name, sizeof(own_name), "P%s", name);
+    function = dlsym(RTLD_NEXT, name);
+    own = dlsym(RTLD_NEXT, own_name);
+    if (NULL == function || NULL == own || 0 == dladdr(function, &where)
+        || 0 == dladdr(own, &own_where) || where.dli_fbase == own_where.dli_fbase) {
+        function = NULL; /* libmpi's own, which has both names */
+    }
+    atomic_store_explicit(found, NULL == function ? MPIX_ENDPOINTS_NO_TOOL : function,
+                          memory_order_relaxed);
     return function;
 }

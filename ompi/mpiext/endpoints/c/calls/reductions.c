@@ -82,33 +82,43 @@ static inline bool is_ours(ompi_communicator_t *comm, const void *send, const vo
  * @param parameters  in parentheses, behind the buffers, up to the communicator
  * @param arguments   likewise
  */
-#define REDUCTION(name, lower, upper, may, parameters, arguments)                                  \
-    static int by_libmpi_##lower(const void *send, void *receive, LIST parameters, MPI_Comm comm)  \
-    {                                                                                              \
-        int (*const original)(const void *, void *, LIST parameters, MPI_Comm)                     \
-            = MPIX_ENDPOINTS_NEXT(name);                                                           \
-                                                                                                   \
-        return NULL != original ? original(send, receive, LIST arguments, comm) : MPI_ERR_INTERN;  \
-    }                                                                                              \
-                                                                                                   \
-    MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(name)(const void *send, void *receive,       \
-                                                            LIST parameters, MPI_Comm comm)        \
-    {                                                                                              \
-        int rc;                                                                                    \
-                                                                                                   \
-        if (!is_ours(comm, send, receive, count, type, op) || !(may)) {                            \
-            return by_libmpi_##lower(send, receive, LIST arguments, comm);                         \
-        }                                                                                          \
-        SPC_RECORD(OMPI_SPC_##upper, 1);                                                           \
-        rc = comm->c_coll->coll_##lower(send, receive, LIST arguments, comm,                       \
-                                        comm->c_coll->coll_##lower##_module);                      \
-        OMPI_ERRHANDLER_RETURN(rc, comm, rc, "MPI_" #name);                                        \
-    }                                                                                              \
-                                                                                                   \
-    MPIX_ENDPOINTS_FUNCTION_DEFINED(name);
+#    define REDUCTION(name, lower, upper, may, parameters, arguments)                             \
+        static int by_libmpi_##lower(const void *send, void *receive, LIST parameters,            \
+                                     MPI_Comm comm)                                               \
+        {                                                                                         \
+            int (*const original)(const void *, void *, LIST parameters, MPI_Comm)                \
+                = MPIX_ENDPOINTS_NEXT(name);                                                      \
+                                                                                                  \
+            return NULL != original ? original(send, receive, LIST arguments, comm)               \
+                                    : MPI_ERR_INTERN;                                             \
+        }                                                                                         \
+                                                                                                  \
+        static inline int lower(const void *send, void *receive, LIST parameters, MPI_Comm comm)  \
+        {                                                                                         \
+            int rc;                                                                               \
+                                                                                                  \
+            if (!is_ours(comm, send, receive, count, type, op) || !(may)) {                       \
+                return by_libmpi_##lower(send, receive, LIST arguments, comm);                    \
+            }                                                                                     \
+            SPC_RECORD(OMPI_SPC_##upper, 1);                                                      \
+            rc = comm->c_coll->coll_##lower(send, receive, LIST arguments, comm,                  \
+                                            comm->c_coll->coll_##lower##_module);                 \
+            OMPI_ERRHANDLER_RETURN(rc, comm, rc, "MPI_" #name);                                   \
+        }                                                                                         \
+                                                                                                  \
+        MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(name)(const void *send, void *receive,  \
+                                                                LIST parameters, MPI_Comm comm)   \
+        {                                                                                         \
+            return lower(send, receive, LIST arguments, comm);                                    \
+        }                                                                                         \
+                                                                                                  \
+        MPIX_ENDPOINTS_EXPORT __attribute__((weak))                                               \
+        MPIX_ENDPOINTS_OR_TOOL(name, lower,                                                       \
+                               (const void *send, void *receive, LIST parameters, MPI_Comm comm), \
+                               (send, receive, LIST arguments, comm))
 
-#define PARAMETERS (int count, MPI_Datatype type, MPI_Op op)
-#define ARGUMENTS (count, type, op)
+#    define PARAMETERS (int count, MPI_Datatype type, MPI_Op op)
+#    define ARGUMENTS (count, type, op)
 
 /** Is it the rank of a member, and are buffers as that member's? */
 static inline bool is_root_right(const ompi_communicator_t *comm, int root, const void *send)

@@ -67,4 +67,6 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Request_get_status)(MPI_Reques
     return NULL != original ? original(request, flag, status) : MPI_ERR_INTERN;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Request_get_status);
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Request_get_status,
+                                (MPI_Request request, int *flag, MPI_Status *status),
+                                (request, flag, status))
