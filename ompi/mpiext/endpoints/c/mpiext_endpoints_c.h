@@ -128,14 +128,15 @@ MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_merge(MPI_Comm comm1, MPI_Comm comm2, MPI_
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_merge(MPI_Comm comm1, MPI_Comm comm2, MPI_Comm *newcomm);
 
 /**
- * Can this run create endpoints?
+ * Can threads have endpoints in this run?
  *
  * Says yes if the endpoint PML is selected (mpirun --mca pml epml), this library stands where it
- * has to between the program and Open MPI, and Open MPI's fault tolerance is off.  Local; any
- * thread; may be called at any time, also before MPI_Init and after MPI_Finalize (the answer then
- * is no).
+ * has to between the program and Open MPI, Open MPI's fault tolerance is off, and MPI was
+ * initialized with MPI_THREAD_MULTIPLE.  Local; any thread; may be called at any time, also before
+ * MPI_Init and after MPI_Finalize (the answer then is no).
  *
- * @param[out] flag  1: MPIX_Comm_create_endpoints will work; 0: it will fail
+ * @param[out] flag  1: threads can use what MPIX_Comm_create_endpoints makes; 0: it will fail, or
+ *                   only one thread at a time may be in MPI
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_ARG  flag is NULL

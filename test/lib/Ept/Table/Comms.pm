@@ -147,6 +147,8 @@ our @ENTRIES = (
     { program => 'create_first', configs => ['1x0'], quick => [], plain => 0 },
     { program => 'create_first', variant => 'limit', configs => ['1x0'], quick => [], plain => 0,
       args => '--limit 8', mca => 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints' },
+    { program => 'level_low', configs => ['1x0'], quick => [], plain => 0,
+      mca => 'pml_epml_yield always', says => 'Level: MPI_THREAD_SINGLE.*MPI_THREAD_MULTIPLE' },
     { program => 'create_omp', configs => ['2x1/tcp'], longer => [qw(1x1 2x1 4x1)],
       quick => ['2x1/tcp'] },
     { program => 'create_pmpi', configs => ['2x2/node'], longer => [qw(1x2 2x2/tcp)], plain => 0 },

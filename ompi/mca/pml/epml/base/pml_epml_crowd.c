@@ -144,7 +144,7 @@ int mca_pml_epml_crowd_cores(void)
     return find_cores(&node);
 }
 
-void mca_pml_epml_crowd_waits(int change)
+int mca_pml_epml_crowd_waits(int change)
 {
-    atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed);
+    return atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed) + change;
 }

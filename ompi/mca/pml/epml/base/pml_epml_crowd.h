@@ -37,8 +37,9 @@ void mca_pml_epml_crowd_describe(char *text, size_t size);
  * is known for the others here does not change. */
 int mca_pml_epml_crowd_cores(void);
 
-/** A thread has been waiting for a while (1), or does so no longer (-1). */
-void mca_pml_epml_crowd_waits(int change);
+/** A thread has been waiting for a while (1), or does so no longer (-1).
+ * @return how many threads of the process now are */
+int mca_pml_epml_crowd_waits(int change);
 
 /** Have the cores of this process changed?  Called now and then by threads that wait. */
 void mca_pml_epml_crowd_look(void);

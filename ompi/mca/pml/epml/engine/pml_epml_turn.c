@@ -14,7 +14,7 @@
  * One turn of an endpoint's progress, and what a thread does between the turns while it waits:
  * spin, look after the rest of the process, yield its core.
  *
- * Tests: calls, drafted, oversubscribe, progress
+ * Tests: calls, drafted, level_low, oversubscribe, progress
  */
 
 #include "ompi_config.h"
@@ -27,6 +27,7 @@
 #include "../base/base.h"
 #include "pml_epml_turn.h"
 
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
 /** Tests or probes of a thread between looks at the rest of Open MPI. */
@@ -144,6 +145,22 @@ void mca_pml_epml_process_progress(void)
     opal_progress();
 }
 
+/** Threads wait at the same time, of which MPI was told that they do not: said once. */
+static __attribute__((noinline)) void explain_level(void)
+{
+    static const char *const names[] = {
+        [MPI_THREAD_SINGLE] = "MPI_THREAD_SINGLE",
+        [MPI_THREAD_FUNNELED] = "MPI_THREAD_FUNNELED",
+        [MPI_THREAD_SERIALIZED] = "MPI_THREAD_SERIALIZED",
+    };
+    static _Atomic bool said = false;
+
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)
+        && MPI_THREAD_MULTIPLE > ompi_mpi_thread_provided) {
+        EPML_SHOW_HELP("thread level", true, names[ompi_mpi_thread_provided]);
+    }
+}
+
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
 {
     const unsigned int due = epml_idle_step(&waiter->idle);
@@ -156,7 +173,9 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     }
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
-        mca_pml_epml_crowd_waits(1);
+        if (1 < mca_pml_epml_crowd_waits(1) && !ompi_mpi_thread_multiple) {
+            explain_level();
+        }
     }
     if (0 != (due & EPML_IDLE_HELP)) {
         mca_pml_epml_crowd_look();
@@ -173,7 +192,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
 {
     if (0 != waiter->counted) {
-        mca_pml_epml_crowd_waits(-1);
+        (void) mca_pml_epml_crowd_waits(-1);
     }
 }
 

@@ -13,7 +13,7 @@
  *
  * MPIX_Query_endpoints_support: will MPIX_Comm_create_endpoints work in this run?
  *
- * Tests: create_errors (unselected)
+ * Tests: create_errors (unselected), level_low
  */
 
 #include "ompi_config.h"
@@ -25,6 +25,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "ompi/runtime/params.h"
 
 /** Open MPI's fault tolerance, with which pml/epml refuses endpoints. */
@@ -42,7 +43,8 @@ int mpix_endpoints_call_query(int *flag)
     if (NULL == flag) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
     }
-    *flag = NULL != mpix_endpoints_table() && !fault_tolerant() && mpix_endpoints_seams_in_force();
+    *flag = NULL != mpix_endpoints_table() && ompi_mpi_thread_multiple && !fault_tolerant()
+            && mpix_endpoints_seams_in_force();
     return MPI_SUCCESS;
 }
 
