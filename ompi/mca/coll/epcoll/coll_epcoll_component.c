@@ -192,7 +192,8 @@ static void handle_free(ompi_communicator_t *comm, void *object)
 static const mpix_endpoints_guest_t guest = {.name = "coll/epcoll",
                                              .make = handle_make,
                                              .free = handle_free,
-                                             .arrived = mca_coll_epcoll_arrived};
+                                             .arrived = mca_coll_epcoll_arrived,
+                                             .describe = mca_coll_epcoll_describe};
 
 /* ---- the component --------------------------------------------------------------------------- */
 

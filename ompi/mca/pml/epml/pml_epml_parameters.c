@@ -98,6 +98,15 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_6,
      .help = "Milliseconds that MPI_Finalize waits for the other processes where this one has lost "
              "an endpoint of another process"},
+    {.name = "dump_after", STORAGE(dump_after), .preset = 0, .unit = "s", SETTABLE,
+     .level = OPAL_INFO_LVL_4,
+     .help = "Seconds that a thread waits in MPI on an endpoint before the process writes to stderr, "
+             "once, what all of its endpoints wait for (0: never)"},
+    {.name = "dump_signal", STORAGE(dump_signal), .preset = 0, .high = 64, FIXED,
+     .level = OPAL_INFO_LVL_4,
+     .help = "Number of a signal at which a thread that waits in MPI on an endpoint writes to "
+             "stderr what all endpoints of the process wait for (0: none).  The process must not "
+             "use that signal otherwise"},
     {.name = "coll", STORAGE(coll_components),
      .preset_text = "epcoll,tuned,basic,libnbc,inter,self", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Comma separated list of the collective components that may serve endpoint "

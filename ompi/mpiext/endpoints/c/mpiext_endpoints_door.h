@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 4
+#define MPIX_ENDPOINTS_DOOR_ABI 5
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -89,6 +89,17 @@ typedef struct mpix_endpoints_guest_t {
      *         process of this node that it came from is lost, as with any other nonsense
      */
     bool (*arrived)(void *object, int rank, const void *data, size_t size);
+
+    /**
+     * What does the handle's thread wait for in a function of the guest's?  For a dump of queues:
+     * under the lock of the endpoint, in any thread, while the handle's own may be at work.  It
+     * allocates nothing, takes no lock and calls nothing of MPI's, and of the door's only place
+     * and object.
+     *
+     * @param[in]  object  of the handle, not NULL
+     * @param[out] text    of size bytes: one line, or empty
+     */
+    void (*describe)(void *object, char *text, size_t size);
 } mpix_endpoints_guest_t;
 
 /* ---- who is where ---------------------------------------------------------------------------- */

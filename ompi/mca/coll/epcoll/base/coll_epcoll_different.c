@@ -15,7 +15,7 @@
  * is read out of the words in the members' slots; those of our operation stay while we are in it,
  * but that in a chain a member further on may be writing the next one, which is the same word.
  *
- * Tests: coll_told, coll_different
+ * Tests: coll_told, coll_different, coll_dump
  */
 
 #include "ompi_config.h"
@@ -71,7 +71,7 @@ static bool has_root(mca_coll_epcoll_kind_t kind)
 }
 
 /** A call's word (mca_coll_epcoll_word, epcoll_barrier) for people. */
-static void describe(uint64_t word, char *text, size_t size)
+static void describe_call(uint64_t word, char *text, size_t size)
 {
     const uint64_t kind = (word >> 57) - 1;
     const unsigned int root = word >> 32 & 0xffffff, bytes = word & UINT32_MAX;
@@ -141,9 +141,95 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
     if (NULL == other) {
         return;
     }
-    describe(own_call(member), own, sizeof(own));
-    describe(other->call, others, sizeof(others));
+    describe_call(own_call(member), own, sizeof(own));
+    describe_call(other->call, others, sizeof(others));
     (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
                                 handle->comm->c_name, mca_coll_epcoll_rank(handle), own,
                                 rank_of(handle, member, index), others);
+}
+
+/* ---- for dumps ------------------------------------------------------------------------------- */
+
+/** Ranks that a line names. */
+#define NAMED 8
+
+/** The members who have not come to our operation.  @return how many; up to NAMED are named */
+static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
+                             const epcoll_member_t *view, char *text, size_t size)
+{
+    uint32_t missing = 0;
+    size_t length = 0;
+
+    for (uint32_t i = 0; i < view->count; ++i) {
+        if (NULL != epcoll_said(view, i)
+            || view->number
+                   <= atomic_load_explicit(&epcoll_place(view, i)->through, memory_order_acquire)) {
+            continue;
+        }
+        if (NAMED > missing++ && length < size) {
+            length += (size_t) snprintf(text + length, size - length, "%s%d",
+                                        1 == missing ? "" : ", ", rank_of(handle, member, i));
+        }
+    }
+    if (NAMED < missing && length < size) {
+        (void) snprintf(text + length, size - length, " and %u more", missing - NAMED);
+    }
+    return missing;
+}
+
+/**
+ * What the thread whose view that is waits for.  Another thread asks: it reads the view's constants
+ * and what the thread has said to all.  Who has waited for a while has said what it has called
+ * (epcoll_say_call).
+ *
+ * @return false: nothing is known of a call
+ */
+static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
+                          const char *where, char *text, size_t size)
+{
+    epcoll_member_t view = {.block = member->block,
+                            .beside = member->beside,
+                            .count = member->count,
+                            .index = member->index,
+                            .fan = member->fan,
+                            .levels = member->levels};
+    const epcoll_slot_t *said;
+    char call[128], ranks[128] = "";
+    uint32_t missing;
+
+    view.number = 1
+                  + atomic_load_explicit(&epcoll_place(&view, view.index)->through,
+                                         memory_order_acquire);
+    said = epcoll_said(&view, view.index);
+    if (0 == view.number || NULL == said) {
+        return false;
+    }
+    describe_call(said->call, call, sizeof(call));
+    missing = name_missing(handle, member, &view, ranks, sizeof(ranks));
+    if (0 == missing) {
+        (void) snprintf(text, size, "in %s, operation %llu of members of %s: all have come", call,
+                        (unsigned long long) view.number, where);
+        return true;
+    }
+    (void) snprintf(text, size, "in %s, operation %llu of members of %s, waits for rank %s, %s",
+                    call, (unsigned long long) view.number, where, ranks,
+                    handle->is_wide ? "not so far yet" : "which has not come");
+    return true;
+}
+
+void mca_coll_epcoll_describe(void *object, char *text, size_t size)
+{
+    const mca_coll_epcoll_handle_t *handle = object;
+    const mca_coll_epcoll_near_t *near = NULL;
+
+    *text = '\0';
+    if (mca_coll_epcoll_is_bare(handle)) {
+        return;
+    }
+    if (handle->is_wide) {
+        near = mca_coll_epcoll_wide(handle)->near;
+    }
+    if ((NULL == near || !describe_view(handle, &near->super.member, "this node", text, size))) {
+        (void) describe_view(handle, &handle->member, "this process", text, size);
+    }
 }

@@ -31,6 +31,9 @@ int mca_coll_epcoll_different(const epcoll_member_t *member);
 void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
                                     const epcoll_member_t *member);
 
+/** What the handle's thread waits for, as mpix_endpoints_guest_t has it: of blocking calls. */
+void mca_coll_epcoll_describe(void *object, char *text, size_t size);
+
 END_C_DECLS
 
 #endif /* MCA_COLL_EPCOLL_DIFFERENT_H */

@@ -12,7 +12,8 @@
  * @file
  *
  * What is on its way and what waits on an endpoint, for people and debuggers: the three queues that
- * debuggers know from MPI's processes, of one communicator or of all that the endpoint has.
+ * debuggers know from MPI's processes, of one communicator or of all that the endpoint has; and the
+ * collectives that its thread is in.
  *
  * Nothing is kept for this on a message's way.  Receives and messages without partner are in the
  * matching table; sends and receives under way have a number; what waits for room is in a backlog.
@@ -20,7 +21,7 @@
  * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's
  * is touched and no lock waited for without end.
  *
- * Tests: p2p_dump
+ * Tests: p2p_dump, coll_dump
  */
 
 #include "ompi_config.h"
@@ -248,11 +249,24 @@ static void dump_unexpected(const view_t *view)
 
 static void dump_comm_line(const mca_pml_epml_comm_t *comm)
 {
+    const mpix_endpoints_guest_t *guest;
+
     line("  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
          "hold it",
          name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
          (unsigned long long) comm->context,
          (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
+    for (int i = 0; NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
+        void *object = mca_pml_epml_enrolled_object(comm, i);
+        char text[400] = "";
+
+        if (NULL != guest->describe && NULL != object) {
+            guest->describe(object, text, sizeof(text));
+        }
+        if ('\0' != text[0]) {
+            line("    %s", text);
+        }
+    }
 }
 
 /** All communicators of an endpoint, a line each if wanted.

@@ -14,12 +14,13 @@
  * One turn of an endpoint's progress, and what a thread does between the turns while it waits:
  * spin, look after the rest of the process, yield its core.
  *
- * Tests: calls, drafted, level_low, oversubscribe, progress
+ * Tests: calls, coll_dump, drafted, level_low, oversubscribe, progress
  */
 
 #include "ompi_config.h"
 
 #include <sched.h>
+#include <signal.h>
 
 #include "../loss/loss.h"
 #include "../wire/wire.h"
@@ -161,6 +162,61 @@ static __attribute__((noinline)) void explain_level(void)
     }
 }
 
+/* ---- dumps that are asked for ---------------------------------------------------------------- */
+
+static struct {
+    void (*dump)(void);
+    _Atomic bool wanted; /**< by a signal */
+    _Atomic bool waited; /**< pml_epml_dump_after has passed, once */
+    struct sigaction replaced;
+    bool catches; /**< pml_epml_dump_signal */
+} watch;
+
+static void on_signal(int number)
+{
+    (void) number;
+    /* Relaxed: nothing but the word itself is read by it. */
+    atomic_store_explicit(&watch.wanted, true, memory_order_relaxed);
+}
+
+void mca_pml_epml_turn_watch(void (*dump)(void))
+{
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    watch.dump = dump;
+    watch.catches = 0 < mca_pml_epml_component.dump_signal
+                    && 0
+                           == sigaction((int) mca_pml_epml_component.dump_signal, &action,
+                                        &watch.replaced);
+}
+
+void mca_pml_epml_turn_unwatch(void)
+{
+    if (watch.catches) {
+        (void) sigaction((int) mca_pml_epml_component.dump_signal, &watch.replaced, NULL);
+        watch.catches = false;
+    }
+}
+
+static uint32_t seconds(void)
+{
+    return (uint32_t) (epml_lock_clock() / 1000000000);
+}
+
+/** Now and then in a wait: is a dump due? */
+static void dump_if_due(const mca_pml_epml_waiter_t *waiter)
+{
+    if (OPAL_UNLIKELY(atomic_load_explicit(&watch.wanted, memory_order_relaxed))
+        && atomic_exchange_explicit(&watch.wanted, false, memory_order_relaxed)) {
+        watch.dump();
+    }
+    if (OPAL_UNLIKELY(0 < mca_pml_epml_component.dump_after)
+        && seconds() - waiter->since >= mca_pml_epml_component.dump_after
+        && !atomic_exchange_explicit(&watch.waited, true, memory_order_relaxed)) {
+        watch.dump();
+    }
+}
+
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
 {
     const unsigned int due = epml_idle_step(&waiter->idle);
@@ -173,12 +229,14 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     }
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
+        waiter->since = seconds();
         if (1 < mca_pml_epml_crowd_waits(1) && !ompi_mpi_thread_multiple) {
             explain_level();
         }
     }
     if (0 != (due & EPML_IDLE_HELP)) {
         mca_pml_epml_crowd_look();
+        dump_if_due(waiter);
         mca_pml_epml_help(ep);
     }
     if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)

@@ -82,6 +82,7 @@ typedef struct mca_pml_epml_waiter_t {
     uint32_t counted; /**< 0 or 1: among the threads that have been waiting for a while */
     uint32_t idle;    /**< turns without an event */
     uint32_t busy;    /**< turns with events, which were not what it waits for */
+    uint32_t since;   /**< when it was counted, in seconds of CLOCK_MONOTONIC */
 } mca_pml_epml_waiter_t;
 
 /** Turns with events after which a thread that waits looks after the rest of the process all the
@@ -112,6 +113,13 @@ static inline void mca_pml_epml_turned(mca_pml_epml_waiter_t *waiter, const mca_
         mca_pml_epml_help(ep);
     }
 }
+
+/** Let threads that wait call dump when pml_epml_dump_after or pml_epml_dump_signal want it.  When
+ * the PML is selected. */
+void mca_pml_epml_turn_watch(void (*dump)(void));
+
+/** Likewise no more. */
+void mca_pml_epml_turn_unwatch(void);
 
 /** To be called at the end of every wait in which mca_pml_epml_idle may have been called. */
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
