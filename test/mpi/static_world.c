@@ -12,9 +12,9 @@
  * @file
  *
  * MPI from the beginning with endpoints: the four communicators, who is in them, and that groups of
- * all of them name the same members; messages, duplicates, attributes and info; where all processes
- * use MPIX_Init_endpoint, with other numbers each, where some use MPI_Init or MPI_Init_thread, and
- * where all do (static.h has the options).
+ * all of them name the same members; messages, duplicates, attributes and info, and that MPI_Finalize
+ * begins by deleting the former; where all processes use MPIX_Init_endpoint, with other numbers
+ * each, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the options).
  *
  *   --dirt 1   what comes from the heap is not zero
  *
@@ -25,6 +25,12 @@
 #include "static.h"
 
 #if defined(HAVE_EP)
+
+/* What MPI_Finalize has called, by communicator: 0 MPIX_COMM_SELF, 1 _PROCESS, 2 _ENDPOINTS. */
+static struct {
+    pthread_t finalizes;
+    int endpoints, deleted[3], wrong;
+} end;
 
 /* What libmpi gets next has been somebody's, other bytes in each piece. */
 static void leave_dirt(void)
@@ -52,6 +58,7 @@ int test_process_init(int *argc, char ***argv)
     if (0 != ept_option_long("dirt", 0)) {
         leave_dirt();
     }
+    end.finalizes = pthread_self();
     static_code = static_begin(argc, argv);
     /* Its place is for others: this thread only waits for them, and ends MPI. */
     (void) MPIX_Thread_detach();
@@ -317,6 +324,63 @@ static void kept_on_each(struct ept *t, int index, void *context)
     }
 }
 
+static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    const int kind = (int) (intptr_t) value, sent = 10 * kind + end.deleted[kind];
+    int rank = -1, received = -1, is_over = 1;
+
+    (void) keyval;
+    (void) extra;
+    MPI_Finalized(&is_over);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Sendrecv(&sent, 1, MPI_INT, rank, 3, &received, 1, MPI_INT, rank, 3, comm,
+                 MPI_STATUS_IGNORE);
+    end.wrong += is_over || sent != received || !pthread_equal(end.finalizes, pthread_self())
+                 || (0 < kind && end.endpoints != end.deleted[kind - 1]);
+    ++end.deleted[kind];
+    return MPI_SUCCESS;
+}
+
+/* Behind the end of MPI nobody listens to a test: it ends with a status of its own. */
+static void ask_at_exit(void)
+{
+    for (int kind = 0; kind < 3; ++kind) {
+        end.wrong += end.endpoints != end.deleted[kind];
+    }
+    if (0 != end.wrong) {
+        ept_note("%d endpoints; attributes deleted by MPI_Finalize: %d, %d, %d; %d mistakes",
+                 end.endpoints, end.deleted[0], end.deleted[1], end.deleted[2], end.wrong);
+        _Exit(3);
+    }
+}
+
+static void end_on_each(struct ept *t, int index, void *context)
+{
+    const MPI_Comm comms[] = {MPIX_COMM_SELF, MPIX_COMM_PROCESS, MPIX_COMM_ENDPOINTS};
+    const int keyval = *(int *) context;
+
+    (void) index;
+    for (int kind = 0; kind < 3; ++kind) {
+        EPT_OK(t, MPI_Comm_set_attr(comms[kind], keyval, (void *) (intptr_t) kind));
+    }
+}
+
+/* Attributes that MPI_Finalize deletes before anything else: first those of each endpoint's own. */
+static void case_end(MPI_Comm comm, struct ept *t)
+{
+    int keyval;
+
+    (void) comm;
+    if (!is_static_job(t)) {
+        return;
+    }
+    end.endpoints = static_count(t->proc);
+    EPT_OK(t, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL));
+    static_on_each(t, end_on_each, &keyval);
+    EPT_OK(t, MPI_Comm_free_keyval(&keyval));
+    EPT_EQ(t, 0, atexit(ask_at_exit));
+}
+
 /* Nobody can free them. */
 static void case_kept(MPI_Comm comm, struct ept *t)
 {
@@ -338,6 +402,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_facts);
     EPT_CASE(t, case_apart);
     EPT_CASE(t, case_kept);
+    EPT_CASE(t, case_end);
 #else
     ept_skip(t, "static", "needs endpoints");
 #endif

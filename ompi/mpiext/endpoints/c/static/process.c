@@ -18,6 +18,9 @@
  * more, and groups of all of these name the same members.  libmpi frees them, as it does with what
  * users leave over, when MPI ends.
  *
+ * Their attributes go before that: MPI_Finalize begins by deleting those of MPI_COMM_SELF, while
+ * everything works (MPI 4.1, 11.2.4), and one of these is ours.
+ *
  * Tests: static_world, static_attach
  */
 
@@ -28,6 +31,7 @@
 
 #include <stdlib.h>
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/constants.h"
 #include "ompi/runtime/mpiruntime.h"
 
@@ -106,6 +110,66 @@ static int make_comms(mpix_endpoint_t endpoints[], ompi_communicator_t *const ha
     return rc;
 }
 
+/* ---- the beginning of MPI_Finalize ----------------------------------------------------------- */
+
+/** Behind that of endpoints_keyval.c: one of libmpi's predefined ones, as that is. */
+enum { END_KEYVAL = 0x40004571 };
+
+/** As MPI_Comm_free does with a communicator's attributes: in the calling thread. */
+static void delete_attributes(ompi_communicator_t *comm)
+{
+    if (NULL != comm->c_keyhash) {
+        (void) ompi_attr_delete_all(COMM_ATTR, comm, comm->c_keyhash);
+        OBJ_RELEASE(comm->c_keyhash);
+        comm->c_keyhash = NULL;
+    }
+}
+
+/** MPI_COMM_SELF's attributes are deleted: MPI_Finalize has begun. */
+static int finalize_begins(MPI_Comm comm, int key, void *value, void *extra)
+{
+    const int count = NULL != own.endpoints ? own.count : 0;
+
+    (void) comm, (void) key, (void) value, (void) extra;
+    for (int i = 0; i < count; ++i) {
+        delete_attributes(own.endpoints[i].self);
+    }
+    for (int i = 0; i < count; ++i) {
+        delete_attributes(own.endpoints[i].process);
+    }
+    for (int i = 0; i < count; ++i) {
+        delete_attributes(own.endpoints[i].endpoints);
+    }
+    return MPI_SUCCESS;
+}
+
+static int copy_none(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void) comm, (void) key, (void) extra, (void) value, (void) copy;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/** Have finalize_begins called.  @return OMPI_SUCCESS, or OMPI_ERR_OUT_OF_RESOURCE */
+static int watch_finalize(void)
+{
+    const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = copy_none};
+    const ompi_attribute_fn_ptr_union_t remove = {.attr_communicator_delete_fn = finalize_begins};
+    ompi_communicator_t *self = &ompi_mpi_comm_self.comm;
+    int key = END_KEYVAL, rc;
+
+    if (OMPI_SUCCESS
+        != ompi_attr_create_keyval(COMM_ATTR, copy, remove, &key, NULL, OMPI_KEYVAL_PREDEFINED,
+                                   NULL)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = ompi_attr_set_c(COMM_ATTR, self, &self->c_keyhash, key, NULL, true);
+    (void) ompi_attr_free_keyval(COMM_ATTR, &key, true);
+    return MPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/* ---- the beginning and the end --------------------------------------------------------------- */
+
 int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count, int level)
 {
     mpix_endpoint_t *endpoints = aligned_alloc(_Alignof(mpix_endpoint_t),
@@ -120,6 +184,9 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
         atomic_init(&endpoints[i].attached, 0);
     }
     rc = make_comms(endpoints, handles, count);
+    if (OMPI_SUCCESS == rc && OMPI_SUCCESS != (rc = watch_finalize())) {
+        free_comms(endpoints, count);
+    }
     if (OMPI_SUCCESS != rc) {
         free(endpoints);
         return rc;
@@ -144,7 +211,7 @@ void mpix_endpoints_process_undo(void)
         (void) ompi_comm_free(&own.endpoints[i].endpoints);
     }
     free(own.endpoints);
-    own.endpoints = NULL;
+    own.endpoints = NULL; /* finalize_begins has nothing to do then */
 }
 
 /** The endpoints stay: a thread that ends later may still be attached to one. */
