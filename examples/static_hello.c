@@ -94,15 +94,12 @@ int main(int argc, char **argv)
     count = MAX_ENDPOINTS < count ? MAX_ENDPOINTS : count;
     MPIX_Init_endpoint(&argc, &argv, count, MPI_THREAD_FUNNELED, endpoint);
 
-    /* The first endpoint is for another thread: at this level it is for one at a time. */
-    MPIX_Thread_detach();
     for (int i = 0; i < count; ++i) {
         pthread_create(&thread[i], NULL, greet, (void *) (long) i);
     }
     for (int i = 0; i < count; ++i) {
         pthread_join(thread[i], NULL);
     }
-    MPIX_Thread_attach(endpoint[0]);
     MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return wrong;

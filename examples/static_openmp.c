@@ -63,8 +63,7 @@ static int team(int count)
     {
         const int thread = omp_get_thread_num();
 
-        MPIX_Thread_detach();
-#pragma omp barrier /* all have left the first one, which is for one at a time */
+        MPIX_Thread_detach(); /* from the first one, where threads are by default */
         MPIX_Thread_attach(endpoint[thread]);
         wrong += gather(MPIX_COMM_PROCESS, thread);
         MPIX_Thread_detach();
@@ -107,7 +106,6 @@ static int loop(int count)
 #pragma omp parallel num_threads((count + 1) / 2) reduction(+ : refused, right)
     {
         MPIX_Thread_detach();
-#pragma omp barrier
 #pragma omp for schedule(static)
         for (int i = 0; i < count; ++i) {
             const int code = MPIX_Thread_attach(endpoint[i]);

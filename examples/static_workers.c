@@ -67,16 +67,12 @@ static int worker(int count)
 
     MPIX_Init_endpoint(NULL, NULL, count, MPI_THREAD_FUNNELED, endpoint);
     MPI_Comm_get_parent(&parent);
-
-    /* The first endpoint is for another thread: at this level it is for one at a time. */
-    MPIX_Thread_detach();
     for (long i = 0; i < count; ++i) {
         pthread_create(&thread[i], NULL, integrate, (void *) i);
     }
     for (int i = 0; i < count; ++i) {
         pthread_join(thread[i], NULL);
     }
-    MPIX_Thread_attach(endpoint[0]);
     MPI_Comm_disconnect(&parent);
     MPI_Finalize();
     return 0;

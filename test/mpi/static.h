@@ -116,8 +116,6 @@ static inline void static_on_each(struct ept *t, static_fn_t fn, void *context)
     struct static_thread threads[STATIC_MAX];
     const int count = static_count(t->proc);
 
-    /* Where the level is for one thread the first endpoint's has to go. */
-    EPT_OK(t, MPIX_Thread_detach());
     for (int i = 0; i < count; ++i) {
         threads[i] = (struct static_thread){.t = t, .index = i, .fn = fn, .context = context};
         EPT_EQ(t, 0, pthread_create(&threads[i].thread, NULL, static_main, &threads[i]));
@@ -125,7 +123,6 @@ static inline void static_on_each(struct ept *t, static_fn_t fn, void *context)
     for (int i = 0; i < count; ++i) {
         EPT_EQ(t, 0, pthread_join(threads[i].thread, NULL));
     }
-    EPT_OK(t, MPIX_Thread_attach_index(0));
 }
 
 #endif

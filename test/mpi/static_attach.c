@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * Threads and endpoints: where a new thread is, how it goes elsewhere, by handle, number and rank;
- * what is an error, and says which; threads that end attached; many that come and go.
+ * Threads and endpoints: where a new thread is, and that it counts for nobody there; how it goes
+ * elsewhere, by handle, number and rank; what is an error, and says which; threads that end
+ * attached; many that come and go.
  *
  *   --million N  attachments in all by 16 threads, each with its detachment (default 20000)
  *   --most NS    how long one of either may take, if that is to be asserted
@@ -28,9 +29,7 @@
 
 int test_process_init(int *argc, char ***argv)
 {
-    static_code = static_begin(argc, argv);
-    /* Its place is for others: this thread only waits for them, and ends MPI. */
-    (void) MPIX_Thread_detach();
+    static_code = static_begin(argc, argv); /* and stays on the first one by default */
     return MPI_THREAD_MULTIPLE;
 }
 
@@ -81,6 +80,44 @@ static void in_thread(struct ept *t, void *(*fn)(void *) )
 
     EPT_EQ(t, 0, pthread_create(&thread, NULL, fn, t));
     EPT_EQ(t, 0, pthread_join(thread, NULL));
+}
+
+static void *second(void *arg)
+{
+    struct ept *t = arg;
+
+    EPT_OK(t, MPIX_Thread_detach());
+    if (is_for_one()) {
+        CAUSE(t, TAKEN, MPIX_Thread_attach(static_endpoints[0]));
+        CAUSE(t, TAKEN, MPIX_Thread_attach_index(0));
+    } else {
+        EPT_OK(t, MPIX_Thread_attach(static_endpoints[0]));
+    }
+    return NULL;
+}
+
+static void *first(void *arg)
+{
+    struct ept *t = arg;
+
+    EPT_EQ(t, 0, where(t));
+    EPT_OK(t, MPIX_Thread_attach_index(0));
+    EPT_EQ(t, 0, where(t));
+    in_thread(t, second);
+    EPT_OK(t, MPIX_Thread_detach());
+    EPT_OK(t, MPIX_Thread_attach(static_endpoints[0]));
+    in_thread(t, second);
+    return NULL;
+}
+
+/* The thread that has begun MPI, and this one, are on the first endpoint by default: there the first
+ * one that is attached by a call counts. */
+static void case_by_default(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    EPT_EQ(t, 0, where(t));
+    in_thread(t, first);
+    EPT_EQ(t, 0, where(t));
 }
 
 static void *new_thread(void *arg)
@@ -204,7 +241,7 @@ static void *comes(void *arg)
     }
     CAUSE(t, TAKEN, MPIX_Thread_attach(static_endpoints[last]));
     EPT_EQ(t, -1, where(t));
-    /* Who has begun MPI is on the first. */
+    /* The rank's own thread is there by a call. */
     CAUSE(t, TAKEN, MPIX_Thread_attach(static_endpoints[0]));
     return NULL;
 }
@@ -333,6 +370,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
 #if defined(HAVE_EP)
     EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    EPT_CASE(t, case_by_default);
     EPT_CASE(t, case_taken);
     EPT_CASE(t, case_new_thread);
     EPT_CASE(t, case_no_endpoint);

@@ -28,7 +28,6 @@
 int test_process_init(int *argc, char ***argv)
 {
     static_code = static_begin(argc, argv);
-    (void) MPIX_Thread_detach();
     return MPI_THREAD_MULTIPLE;
 }
 

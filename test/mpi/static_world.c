@@ -60,8 +60,6 @@ int test_process_init(int *argc, char ***argv)
     }
     end.finalizes = pthread_self();
     static_code = static_begin(argc, argv);
-    /* Its place is for others: this thread only waits for them, and ends MPI. */
-    (void) MPIX_Thread_detach();
     return MPI_THREAD_MULTIPLE;
 }
 

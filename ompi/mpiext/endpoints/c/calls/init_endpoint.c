@@ -218,7 +218,6 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
     if (MPI_SUCCESS != code) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
     }
-    mpix_endpoints_attach_main();
     note_asp(count);
     for (int i = 0; i < count; ++i) {
         endpoints[i] = mpix_endpoints_process_endpoint(i);
@@ -247,7 +246,6 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
     if (MPI_SUCCESS != code) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
     }
-    mpix_endpoints_attach_main();
     note_asp(begin.count);
     return MPI_SUCCESS;
 }

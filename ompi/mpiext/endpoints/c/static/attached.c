@@ -15,7 +15,8 @@
  * endpoint, which only says whether another thread may come where the level is for one.
  *
  * A thread is not known before it calls.  One that has never done so is on the first endpoint, as
- * the text wants, and is counted nowhere; the one that has begun MPI is.
+ * the text wants, and is counted nowhere, be it the one that has begun MPI: so the first endpoint is
+ * free for who is attached by a call, as in the text's own listings.
  *
  * A thread that ends is detached, by the destructor of a key that it has set when it was attached.
  *
@@ -125,13 +126,4 @@ int mpix_endpoints_detach(void)
     leave(before);
     mpix_endpoints_own = &mpix_endpoints_none;
     return OMPI_SUCCESS;
-}
-
-void mpix_endpoints_attach_main(void)
-{
-    mpix_endpoint_t *first = mpix_endpoints_process_first();
-
-    /* Relaxed: nobody else is attached yet. */
-    atomic_store_explicit(&first->attached, 1, memory_order_relaxed);
-    put(first);
 }

@@ -49,9 +49,6 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves);
 /** Detach it.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DETACHED */
 int mpix_endpoints_detach(void);
 
-/** The calling thread has begun MPI: it is on the first endpoint, and counts there. */
-void mpix_endpoints_attach_main(void);
-
 END_C_DECLS
 
 #endif /* MPIEXT_ENDPOINTS_ATTACHED_H */

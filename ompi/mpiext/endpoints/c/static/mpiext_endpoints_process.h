@@ -34,7 +34,7 @@ typedef struct mpix_endpoint_t {
     _Alignas(64) ompi_communicator_t *endpoints; /**< MPIX_COMM_ENDPOINTS, as this one's handle */
     ompi_communicator_t *process;                /**< MPIX_COMM_PROCESS */
     ompi_communicator_t *self;                   /**< MPIX_COMM_SELF */
-    _Atomic int attached; /**< threads that have been attached by a call, or have begun MPI */
+    _Atomic int attached;                        /**< threads that have been attached by a call */
     int index;            /**< its number in the process */
     int level;            /**< MPI_THREAD_... */
     mpix_endpoint_attribute_t *attributes; /**< under the lock of attributes.c */
