@@ -128,13 +128,15 @@ static int make(begin_t *begin)
 }
 
 /** Says in MPI_INFO_ENV how many ranks share this process's memory from the beginning on: the key
- * asp of chapter 12's draft for MPI 3, section 12.5. */
+ * asp of chapter 12's draft for MPI 3, section 12.5, which its examples 12.4 and 12.5 call
+ * MPI_ENV_ASP. */
 static void note_asp(int count)
 {
     char text[16];
 
     (void) snprintf(text, sizeof(text), "%d", count);
     (void) opal_info_set(&ompi_mpi_info_env.info.super, "asp", text);
+    (void) opal_info_set(&ompi_mpi_info_env.info.super, "MPI_ENV_ASP", text);
 }
 
 /** libmpi has begun.
