@@ -131,6 +131,28 @@ static int node_of(const cpu_set_t *set)
     return -1;
 }
 
+/* The level that attaching gives; and, while somebody is attached, that one again. */
+static void check_levels(struct ept *t, int index, bool is_attached)
+{
+    const int *now = value_of(t, index, MPIX_CURRENT_THREAD_LEVEL);
+    const int *most = value_of(t, index, MPIX_MAX_THREAD_LEVEL);
+
+    EPT_EQ(t, static_level(), NULL != most ? *most : -1);
+    EPT_EQ(t, is_attached ? static_level() : -1, NULL != now ? *now : -1);
+}
+
+static void case_levels(MPI_Comm comm, struct ept *t)
+{
+    (void) comm;
+    for (int i = 0; i < static_count(t->proc); ++i) {
+        check_levels(t, i, 0 == i); /* by default */
+        EPT_OK(t, MPIX_Thread_attach_index(i));
+        check_levels(t, i, true);
+        EPT_OK(t, MPIX_Thread_detach());
+        check_levels(t, i, 0 == i);
+    }
+}
+
 static void case_predefined(MPI_Comm comm, struct ept *t)
 {
     const int count = static_count(t->proc);
@@ -140,12 +162,8 @@ static void case_predefined(MPI_Comm comm, struct ept *t)
 
     (void) comm;
     for (int i = 0; i < count; ++i) {
-        const int *level = value_of(t, i, MPIX_CURRENT_THREAD_LEVEL);
-        const int *most = value_of(t, i, MPIX_MAX_THREAD_LEVEL);
         const int *index = value_of(t, i, MPIX_ENDPOINT_INDEX);
 
-        EPT_EQ(t, static_level(), NULL != level ? *level : -1);
-        EPT_EQ(t, MPI_THREAD_MULTIPLE, NULL != most ? *most : -1);
         EPT_EQ(t, i, NULL != index ? *index : -1);
     }
     EPT_CHECK(t, NULL != cores, "no list of cores");
@@ -268,6 +286,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     EPT_CASE(t, case_values);
+    EPT_CASE(t, case_levels);
     EPT_CASE(t, case_predefined);
     EPT_CASE(t, case_network);
     EPT_CASE(t, case_errors);

@@ -172,15 +172,24 @@ int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
     return rc;
 }
 
+/** Is a thread attached?  Who has never said so is on the first endpoint, and is not counted: there
+ * may always be one. */
+static bool has_thread(const mpix_endpoint_t *endpoint)
+{
+    /* Relaxed: it says what has been, and orders nothing. */
+    return 0 == endpoint->index
+           || 0 < atomic_load_explicit(&endpoint->attached, memory_order_relaxed);
+}
+
 /** One that is there from the beginning.  @return false: this keyval is none of those */
 static bool get_predefined(mpix_endpoint_t *endpoint, int number, const void **value)
 {
     switch (number) {
     case MPIX_MAX_THREAD_LEVEL:
-        *value = &mpix_endpoints_level_most;
+        *value = &endpoint->level; /* every attachment gets it, and none more */
         return true;
     case MPIX_CURRENT_THREAD_LEVEL:
-        *value = &endpoint->level;
+        *value = has_thread(endpoint) ? &endpoint->level : NULL;
         return true;
     case MPIX_ENDPOINT_INDEX:
         *value = &endpoint->index;

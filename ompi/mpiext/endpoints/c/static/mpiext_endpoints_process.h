@@ -40,9 +40,6 @@ typedef struct mpix_endpoint_t {
     mpix_endpoint_attribute_t *attributes; /**< under the lock of attributes.c */
 } mpix_endpoint_t;
 
-/** MPI_THREAD_..., beyond which no endpoint's goes. */
-extern const int mpix_endpoints_level_most;
-
 /** A place for no endpoint: all three communicators are MPI_COMM_NULL. */
 extern mpix_endpoint_t mpix_endpoints_none;
 

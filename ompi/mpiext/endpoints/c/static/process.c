@@ -35,8 +35,6 @@
 #include "ompi/constants.h"
 #include "ompi/runtime/mpiruntime.h"
 
-const int mpix_endpoints_level_most = MPI_THREAD_MULTIPLE;
-
 mpix_endpoint_t mpix_endpoints_none = {.endpoints = &ompi_mpi_comm_null.comm,
                                        .process = &ompi_mpi_comm_null.comm,
                                        .self = &ompi_mpi_comm_null.comm};
