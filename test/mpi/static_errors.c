@@ -49,7 +49,7 @@ static bool is_by(int proc)
 static int begin_wrong(int *argc, char ***argv)
 {
     if (is_wrong("count")) {
-        return MPIX_Init_endpoint(argc, argv, 0, MPI_THREAD_FUNNELED, static_endpoints);
+        return MPIX_Init_endpoint(argc, argv, -1, MPI_THREAD_FUNNELED, static_endpoints);
     }
     if (is_wrong("level")) {
         return MPIX_Init_endpoint(argc, argv, 2, MPI_THREAD_SINGLE, static_endpoints);
@@ -91,7 +91,7 @@ int test_process_init(int *argc, char ***argv)
 
 static const char *words(void)
 {
-    return is_wrong("count")        ? "less than one endpoint"
+    return is_wrong("count")        ? "less than no endpoint"
            : is_wrong("level")      ? "MPI_THREAD_SINGLE for more than one"
            : is_wrong("none")       ? "no thread level of MPI's"
            : is_wrong("array")      ? "no array for its endpoints"

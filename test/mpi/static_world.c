@@ -14,7 +14,8 @@
  * MPI from the beginning with endpoints: the four communicators, who is in them, and that groups of
  * all of them name the same members; messages, duplicates, attributes and info, and that MPI_Finalize
  * begins by deleting the former; where all processes use MPIX_Init_endpoint, with other numbers
- * each, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the options).
+ * each or none, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the
+ * options).
  *
  *   --dirt 1   what comes from the heap is not zero
  *
@@ -144,7 +145,7 @@ static void groups_on_each(struct ept *t, int index, void *context)
 
     (void) context;
     for (int i = 0; i < t->nprocs; ++i) {
-        expected[i] = static_first(i);
+        expected[i] = 0 < static_count(i) ? static_first(i) : MPI_UNDEFINED;
     }
     check_translates(t, MPI_COMM_WORLD, MPIX_COMM_ENDPOINTS, expected);
     for (int p = 0, rank = 0; p < t->nprocs; ++p) {
@@ -379,6 +380,25 @@ static void case_end(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 0, atexit(ask_at_exit));
 }
 
+/* A process without endpoints: its threads are attached to nothing. */
+static void case_no_endpoint(MPI_Comm comm, struct ept *t)
+{
+    if (0 < static_count(t->proc)) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    EPT_CHECK(t, MPI_COMM_NULL == MPIX_COMM_ENDPOINTS, "it has a communicator");
+    EPT_CHECK(t, MPI_COMM_NULL == MPIX_COMM_PROCESS, "it has a communicator");
+    EPT_CHECK(t, MPI_COMM_NULL == MPIX_COMM_SELF, "it has a communicator");
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, MPIX_Thread_detach());
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, MPIX_Thread_attach_index(0));
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, MPIX_Thread_attach_rank(t->proc, MPI_COMM_WORLD));
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, MPIX_Thread_attach(MPIX_ENDPOINT_NULL));
+    ept_use_comm(t, MPI_COMM_SELF, 0, 1);
+    (void) comm;
+}
+
 /* Nobody can free them. */
 static void case_kept(MPI_Comm comm, struct ept *t)
 {
@@ -399,6 +419,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_messages);
     EPT_CASE(t, case_facts);
     EPT_CASE(t, case_apart);
+    EPT_CASE(t, case_no_endpoint);
     EPT_CASE(t, case_kept);
     EPT_CASE(t, case_end);
 #else

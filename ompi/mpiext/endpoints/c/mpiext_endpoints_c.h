@@ -183,7 +183,8 @@ typedef struct mpix_endpoint_t *MPIX_Endpoint;
  * endpoint.  MPI_Finalize ends them all; nobody frees these communicators.
  *
  * @param[in]  argc, argv    as for MPI_Init
- * @param[in]  count         endpoints of this process, 1 or more; may differ between processes
+ * @param[in]  count         endpoints of this process, may differ between processes; 0: none, and
+ *                           its threads are attached to nothing
  * @param[in]  thread_level  MPI_THREAD_..., of each endpoint; at least MPI_THREAD_FUNNELED if count
  *                           is more than 1
  * @param[out] endpoints     count handles; untouched on failure

@@ -31,7 +31,7 @@ our @ENTRIES = (
               longer => \@longer,
               quick => 'counts' eq $variant ? ['3x0'] : [], plain => 0 } }
         [same => ['2x0'], '--counts 3', '1x0'],
-        [counts => ['3x0'], '--counts 142'],
+        [counts => ['3x0'], '--counts 142'], [without => ['3x0'], '--counts 203'],
         [one => ['2x0'], '--counts 1 --level 0', '1x0'],
         [multiple => ['2x0'], '--counts 2 --level 3'],
         [mixed => ['3x0'], '--how ist --counts 3'],

@@ -56,7 +56,7 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_INITIALIZED]
     = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint after another initialization of MPI",
     [MPIX_ENDPOINTS_CAUSE_COUNT_WRONG]
-    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was asked for less than one endpoint by a process",
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was asked for less than no endpoint by a process",
     [MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG]
     = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was given no thread level of MPI's by a process, or "
       "MPI_THREAD_SINGLE for more than one endpoint",

@@ -32,7 +32,7 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_NOT_SELECTED,    /**< no pml/epml in this run */
     MPIX_ENDPOINTS_CAUSE_SEAMS,           /**< libmpi cannot be reached */
     MPIX_ENDPOINTS_CAUSE_INITIALIZED,     /**< MPIX_Init_endpoint: MPI has begun before */
-    MPIX_ENDPOINTS_CAUSE_COUNT_WRONG,     /**< likewise: less than one endpoint */
+    MPIX_ENDPOINTS_CAUSE_COUNT_WRONG,     /**< likewise: a negative number */
     MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG,     /**< likewise: no thread level, or not enough of one */
     MPIX_ENDPOINTS_CAUSE_NO_ARRAY,        /**< likewise: no place for handles */
     MPIX_ENDPOINTS_CAUSE_ABSENT,          /**< likewise: a process takes no part */

@@ -115,7 +115,9 @@ static int make(begin_t *begin)
     ompi_info_t *info = OBJ_NEW(ompi_info_t);
     int code;
 
-    begin->handles = calloc((size_t) begin->count, sizeof(*begin->handles));
+    if (0 < begin->count) {
+        begin->handles = calloc((size_t) begin->count, sizeof(*begin->handles));
+    }
     if (NULL != info) {
         (void) opal_info_set(&info->super, "mpix_thread_level", level_names[begin->level]);
     }
@@ -179,7 +181,7 @@ static bool is_late(void)
 /** How this process begins: what is wrong with its arguments is said to all. */
 static int check_arguments(int count, int level, struct mpix_endpoint_t *endpoints[])
 {
-    if (1 > count) {
+    if (0 > count) {
         return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_COUNT_WRONG;
     }
     if (MPI_THREAD_SINGLE > level || MPI_THREAD_MULTIPLE < level
@@ -189,8 +191,9 @@ static int check_arguments(int count, int level, struct mpix_endpoint_t *endpoin
     if (mpix_endpoints_call_no_room == (char *) endpoints) {
         return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE;
     }
-    return NULL == endpoints ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY
-                             : MPIX_ENDPOINTS_BEGINS_STATIC;
+    return 0 < count && NULL == endpoints
+               ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY
+               : MPIX_ENDPOINTS_BEGINS_STATIC;
 }
 
 int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint_t *endpoints[],
@@ -211,7 +214,7 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
     /* Threads of different endpoints are in libmpi at once. */
     is_beginning = true;
     code = libmpi(arguments,
-                  MPIX_ENDPOINTS_BEGINS_STATIC == how && 1 == count ? level : MPI_THREAD_MULTIPLE);
+                  MPIX_ENDPOINTS_BEGINS_STATIC == how && 1 >= count ? level : MPI_THREAD_MULTIPLE);
     is_beginning = false;
     if (MPI_SUCCESS != code) {
         return code;

@@ -90,12 +90,13 @@ int mpix_endpoints_call_attach_index(int index)
 static mpix_endpoint_t *member(ompi_group_t *group, int rank)
 {
     const int count = mpix_endpoints_process_count();
-    ompi_group_t *own = mpix_endpoints_process_endpoint(0)->process->c_local_group;
+    ompi_group_t *own;
     opal_process_name_t name;
 
-    if (0 > rank || group->grp_proc_count <= rank) {
+    if (0 == count || 0 > rank || group->grp_proc_count <= rank) {
         return NULL;
     }
+    own = mpix_endpoints_process_endpoint(0)->process->c_local_group;
     name = ompi_group_get_proc_name(group, rank);
     for (int i = 0; i < count; ++i) {
         const opal_process_name_t other = ompi_group_get_proc_name(own, i);

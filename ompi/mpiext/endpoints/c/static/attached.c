@@ -120,7 +120,7 @@ int mpix_endpoints_detach(void)
 {
     mpix_endpoint_t *before = mpix_endpoints_own;
 
-    if (&mpix_endpoints_none == before) {
+    if (&mpix_endpoints_none == mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_DETACHED;
     }
     leave(before);

@@ -44,8 +44,9 @@ typedef struct mpix_endpoint_t {
 extern mpix_endpoint_t mpix_endpoints_none;
 
 /**
- * Endpoint number 0, to which a thread is attached that has never said otherwise.  Where nobody has
- * used MPIX_Init_endpoint it stands for the process, with MPI_COMM_WORLD and MPI_COMM_SELF.
+ * Endpoint number 0, to which a thread is attached that has never said otherwise; or
+ * mpix_endpoints_none in a process without endpoints.  Where nobody has used MPIX_Init_endpoint it
+ * stands for the process, with MPI_COMM_WORLD and MPI_COMM_SELF.
  */
 extern mpix_endpoint_t *_Atomic mpix_endpoints_first;
 
@@ -60,7 +61,8 @@ static inline mpix_endpoint_t *mpix_endpoints_process_first(void)
  * These are the process's endpoints from now on: make what each needs besides.  By the thread that
  * begins MPI; local.
  *
- * @param[in]  handles  count, of one communicator; this layer's from now on, on success
+ * @param[in]  handles  count, which may be 0, of one communicator; this layer's from now on, on
+ *                      success
  * @param[in]  level    MPI_THREAD_...
  *
  * @return OMPI_SUCCESS, or an OMPI error code: nothing has changed

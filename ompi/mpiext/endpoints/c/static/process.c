@@ -49,7 +49,7 @@ mpix_endpoint_t *_Atomic mpix_endpoints_first = &plain;
 /** Written while MPI begins and ends, when no other thread may call it. */
 static struct {
     mpix_endpoint_t *endpoints; /**< of this process; NULL: plain alone */
-    int count;
+    int count;                  /**< of those; may be none */
     int level;
 } own;
 
@@ -71,10 +71,15 @@ static void dress(ompi_communicator_t *comm, const char *name)
 static int make_process(mpix_endpoint_t endpoints[], ompi_communicator_t *const handles[],
                         int count)
 {
-    ompi_communicator_t **comms = calloc((size_t) count, sizeof(*comms));
-    int rc = NULL == comms ? OMPI_ERR_OUT_OF_RESOURCE
-                           : mpix_endpoints_table()->comm_among(handles, count, comms);
+    ompi_communicator_t **comms;
+    int rc;
 
+    if (0 == count) {
+        return OMPI_SUCCESS;
+    }
+    comms = calloc((size_t) count, sizeof(*comms));
+    rc = NULL == comms ? OMPI_ERR_OUT_OF_RESOURCE
+                       : mpix_endpoints_table()->comm_among(handles, count, comms);
     for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         endpoints[i].process = comms[i];
     }
@@ -171,7 +176,8 @@ static int watch_finalize(void)
 int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count, int level)
 {
     mpix_endpoint_t *endpoints = aligned_alloc(_Alignof(mpix_endpoint_t),
-                                               (size_t) count * sizeof(*endpoints));
+                                               (size_t) (0 < count ? count : 1)
+                                                   * sizeof(*endpoints));
     int rc;
 
     if (NULL == endpoints) {
@@ -197,7 +203,7 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
     own.endpoints = endpoints;
     own.count = count;
     own.level = level;
-    set_first(&endpoints[0]);
+    set_first(0 < count ? &endpoints[0] : &mpix_endpoints_none);
     return OMPI_SUCCESS;
 }
 
