@@ -15,13 +15,13 @@
  * MPIX_ERR_ENDPOINTS that says why, nobody waits, and MPI goes on without endpoints.
  *
  *   --wrong WHAT  by process --by: count, level, none (no such level), array; limit (more than
- *                 pml_epml_max_endpoints); absent (its MPI_Init is libmpi's); apart (its MPI_Init
- *                 does not look: MPIX_ENDPOINTS_STATIC=0); late (MPI has begun); unselected (of
- *                 all: without pml/epml)
+ *                 pml_epml_max_endpoints); told (more than its launcher was); absent (its MPI_Init
+ *                 is libmpi's); apart (its MPI_Init does not look: MPIX_ENDPOINTS_STATIC=0); late
+ *                 (MPI has begun); unselected (of all: without pml/epml)
  *
  * Errors are returned from the beginning on (parameter mpi_initial_errhandler).
  *
- * Guards: init_endpoint.c, announce.c, errors.c
+ * Guards: init_endpoint.c, announce.c, errors.c, told.c
  */
 
 #include "static.h"
@@ -63,6 +63,9 @@ static int begin_wrong(int *argc, char ***argv)
     if (is_wrong("limit")) {
         return MPIX_Init_endpoint(argc, argv, 9, MPI_THREAD_MULTIPLE, static_endpoints);
     }
+    if (is_wrong("told")) {
+        return MPIX_Init_endpoint(argc, argv, 3, MPI_THREAD_MULTIPLE, static_endpoints);
+    }
     if (is_wrong("apart")) {
         return MPI_Init(argc, argv);
     }
@@ -95,6 +98,7 @@ static const char *words(void)
            : is_wrong("level")      ? "MPI_THREAD_SINGLE for more than one"
            : is_wrong("none")       ? "no thread level of MPI's"
            : is_wrong("array")      ? "no array for its endpoints"
+           : is_wrong("told")       ? "its launcher was told"
            : is_wrong("limit")      ? "more endpoints in one process"
            : is_wrong("absent")     ? "does not take part"
            : is_wrong("apart")      ? "MPIX_ENDPOINTS_STATIC=1"

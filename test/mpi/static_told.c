@@ -12,13 +12,13 @@
  * @file
  *
  * What the launcher was told: the number of endpoints and the thread level, before MPI has begun,
- * while it runs, and behind its end; as an attribute; and how many ranks share the process, in
- * MPI_INFO_ENV.
+ * while it runs, and behind its end; as an attribute; that it is a maximum; and how many ranks share
+ * the process, in MPI_INFO_ENV.
  *
  *   --number N, --told-level L  what is to come out
  *   --how i                     begin by MPI_Init, not with as many endpoints as were told
  *
- * Guards: query_told.c, endpoints_keyval.c, init_endpoint.c
+ * Guards: query_told.c, told.c, query_number.c, endpoints_keyval.c, init_endpoint.c
  */
 
 #include "static.h"
@@ -118,12 +118,40 @@ static void case_attribute(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 1, flag);
 }
 
+/* Nobody gets more; and who asks is told so. */
+static void case_maximum(MPI_Comm comm, struct ept *t)
+{
+    const int most = (int) ept_option_long("number", 0);
+    MPI_Comm comms[STATIC_MAX] = {MPI_COMM_NULL};
+    char text[MPI_MAX_ERROR_STRING] = "", here[32];
+    int optimal = -1, maximum = -1, length, code;
+
+    (void) comm;
+    if (0 == most) {
+        return;
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPIX_Query_endpoints_number(MPI_COMM_SELF, &optimal, &maximum));
+    EPT_EQ(t, most, maximum);
+    EPT_CHECK(t, 1 <= optimal && optimal <= most, "%d would be best", optimal);
+    code = MPIX_Comm_create_endpoints(MPI_COMM_SELF, most + 1, MPI_INFO_NULL, comms);
+    EPT_CLASS(t, MPIX_ERR_ENDPOINTS, code);
+    EPT_OK(t, MPI_Error_string(code, text, &length));
+    (void) snprintf(here, sizeof(here), "(here %d)", most);
+    EPT_CHECK(t, NULL != strstr(text, here), "no \"%s\" in \"%s\"", here, text);
+    EPT_OK(t, MPIX_Comm_create_endpoints(MPI_COMM_SELF, most, MPI_INFO_NULL, comms));
+    for (int i = 0; i < most; ++i) {
+        EPT_OK(t, MPI_Comm_free(&comms[i]));
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     EPT_EQ(t, MPI_KEYVAL_INVALID, keyval_before);
     (void) comm;
     EPT_CASE(t, case_attribute);
     EPT_CASE(t, case_told);
+    EPT_CASE(t, case_maximum);
     EPT_CASE(t, case_asp);
     return 0;
 }

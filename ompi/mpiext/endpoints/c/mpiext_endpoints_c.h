@@ -365,9 +365,10 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_num_endpoints(MPI_Comm comm, int *num_ep,
  *                      members are decides whether they need the network
  * @param[out] optimal  as many as the process has cores (its affinity mask, and what its control
  *                      group grants), but no more than the network serves well
- * @param[out] maximum  as many as there may be: parameter pml_epml_max_endpoints, what the network
- *                      has, and descriptors; not less than optimal.  Both are 0 if this run can
- *                      have none (MPIX_Query_endpoints_support)
+ * @param[out] maximum  as many as there may be: what the launcher was told
+ *                      (MPIX_Query_endpoints_told), parameter pml_epml_max_endpoints, what the
+ *                      network has, and descriptors; not less than optimal.  Both are 0 if this run
+ *                      can have none (MPIX_Query_endpoints_support)
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_COMM  parent is no valid communicator
@@ -384,7 +385,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
  * With how many endpoints was this process started, and with which thread level?  epmpirun
  * -endpoints (or -asp) and -threadlevel say so, or the user, by the variables MPIX_ENDPOINTS and
  * MPIX_THREAD_LEVEL (0 to 3); and who has spawned it, by the info keys num_endpoints and asp.
- * Nobody is bound by it: a program may hand it to MPIX_Init_endpoint or MPIX_Comm_create_endpoints.
+ * The number is a maximum: MPIX_Init_endpoint, and MPIX_Comm_create_endpoints by each caller, fail
+ * if they are asked for more (class MPIX_ERR_ENDPOINTS).
  * Local; any thread, also before MPI has begun and behind its end.
  *
  * @param[out] number        1 or more; 0: nothing was said, or no number
@@ -400,8 +402,9 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_told(int *number, int *thread_
 
 /**
  * The keyval of an attribute of MPI_COMM_WORLD (pointer to int, as of all predefined ones): how
- * many endpoints this process may have.  It is what the launcher was told, or else as many as
- * MPIX_Query_endpoints_number has as the maximum at the first question; 1 where there can be none.
+ * many endpoints this process may have.  It is what the launcher was told, no more than
+ * pml_epml_max_endpoints; or else as many as MPIX_Query_endpoints_number has as the maximum at the
+ * first question; 1 where there can be none.
  * Other communicators do not have it.  Any thread; MPI_KEYVAL_INVALID: MPI has not begun, or has
  * ended, or there is no memory.
  *

@@ -43,7 +43,7 @@ BEGIN_C_DECLS
 typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_OK = 0,
     MPIX_ENDPOINTS_ERR_ARG,             /**< MPI_ERR_ARG: negative count, NULL array */
-    MPIX_ENDPOINTS_ERR_LIMIT,           /**< more than pml_epml_max_endpoints in one process */
+    MPIX_ENDPOINTS_ERR_LIMIT,           /**< more in one process than there may be */
     MPIX_ENDPOINTS_ERR_RESOURCE,        /**< the fabric or the memory allows no more */
     MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
     MPIX_ENDPOINTS_ERR_PROMISE, /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */

@@ -54,6 +54,7 @@ our @ENTRIES = (
               timeout => 60, %more } }
         ['count', ''], ['level', ''], ['none', ''], ['array', ''],
         ['limit', 'pml_epml_max_endpoints 8', says => 'pml_epml_max_endpoints'],
+        ['told', '', launcher => '-endpoints 2'],
         ['absent', ''], ['apart', '', args => '--wrong apart --by 1 --how s',
                          env => 'MPIX_ENDPOINTS_STATIC=0']),
     # Nobody waits for what others say.

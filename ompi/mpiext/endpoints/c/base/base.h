@@ -32,5 +32,6 @@
 #include "mpiext_endpoints_help.h"
 #include "mpiext_endpoints_ompio.h"
 #include "mpiext_endpoints_table.h"
+#include "mpiext_endpoints_told.h"
 
 #endif /* MPIEXT_ENDPOINTS_BASE_LAYER_H */

@@ -23,7 +23,9 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_errors.h"
+#include "mpiext_endpoints_told.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +43,8 @@ static const char class_string[] = "MPIX_ERR_ENDPOINTS: endpoints could not be c
 /** What each code's string says; the limits' are completed by code_add. */
 static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_LIMIT]
-    = "MPIX_ERR_ENDPOINTS: more endpoints in one process than pml_epml_max_endpoints allows",
+    = "MPIX_ERR_ENDPOINTS: more endpoints in one process than its launcher was told "
+      "(epmpirun -endpoints, MPIX_ENDPOINTS), or pml_epml_max_endpoints, allows",
     [MPIX_ENDPOINTS_CAUSE_RESOURCE]
     = "MPIX_ERR_ENDPOINTS: a process of the communicator could not get what its endpoints need: "
       "memory, a network context, valid MCA parameters, an address that makes sense",
@@ -161,10 +164,12 @@ static int code_add(int errclass, mpix_endpoints_cause_t cause)
 {
     const bool is_limit = MPIX_ENDPOINTS_CAUSE_LIMIT == cause
                           || MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT == cause;
-    const int limit = is_limit ? mpix_endpoints_limit() : 0;
+    const int told = MPIX_ENDPOINTS_CAUSE_LIMIT == cause ? mpix_endpoints_most_told() : INT_MAX;
+    int limit = is_limit ? mpix_endpoints_limit() : 0;
     char string[MPI_MAX_ERROR_STRING];
     int code;
 
+    limit = told < limit ? told : limit;
     if (0 < limit) {
         snprintf(string, sizeof(string), "%s (here %d)", cause_strings[cause], limit);
     } else {

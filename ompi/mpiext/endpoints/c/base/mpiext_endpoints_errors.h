@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 /** The causes of error class MPIX_ERR_ENDPOINTS, and those of MPI_ERR_SPAWN that are ours; each has
  * an error code of its own. */
 typedef enum mpix_endpoints_cause_t {
-    MPIX_ENDPOINTS_CAUSE_LIMIT,           /**< more than pml_epml_max_endpoints */
+    MPIX_ENDPOINTS_CAUSE_LIMIT,           /**< more than the launcher, or a parameter, allows */
     MPIX_ENDPOINTS_CAUSE_RESOURCE,        /**< the fabric or the memory allows no more */
     MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
     MPIX_ENDPOINTS_CAUSE_NOT_SELECTED,    /**< no pml/epml in this run */

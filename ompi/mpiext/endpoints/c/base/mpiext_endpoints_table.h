@@ -25,9 +25,6 @@
 
 BEGIN_C_DECLS
 
-/** With how many endpoints a process is to begin, in its environment. */
-#define MPIX_ENDPOINTS_NUMBER_VARIABLE "MPIX_ENDPOINTS"
-
 /**
  * What pml/epml has registered.  Any thread.
  *

@@ -12,7 +12,7 @@
  * @file
  *
  * MPIX_ENDPOINTS: the keyval of MPI_COMM_WORLD's attribute that says how many endpoints this
- * process may have. It is what the launcher was told; without that, as many as there may be.
+ * process may have: no more than the launcher was told; without that, as many as there may be.
  *
  * Made when somebody asks for it: most programs do not.  It is one of libmpi's predefined ones,
  * with a number that the keyvals of users do not get to: they cannot free it, nor delete the value.
@@ -26,6 +26,7 @@
 #include "../base/base.h"
 #include "calls.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "ompi/attribute/attribute.h"
@@ -54,18 +55,21 @@ static int delete_none(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/** How many endpoints? */
+/** How many endpoints?  What was told counts those that there are, what there is room for does
+ * not. */
 static int number_of_endpoints(void)
 {
-    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
-    int told = 0, level, optimal, maximum = 1, has_them = 0;
+    const int told = mpix_endpoints_most_told(), limit = mpix_endpoints_limit();
+    int optimal, maximum = 1, has_them = 0;
 
-    (void) mpix_endpoints_call_told(&told, &level);
     (void) mpix_endpoints_call_query(&has_them);
-    if (0 >= told && 0 != has_them) {
-        table->number(MPI_COMM_WORLD, &optimal, &maximum);
+    if (0 != has_them && INT_MAX > told) {
+        return told < limit ? told : limit;
     }
-    return 0 < told && 0 != has_them ? told : maximum;
+    if (0 != has_them) {
+        mpix_endpoints_table()->number(MPI_COMM_WORLD, &optimal, &maximum);
+    }
+    return maximum;
 }
 
 /** The keyval, and the value at MPI_COMM_WORLD, for good: libmpi deletes no attributes of that. */

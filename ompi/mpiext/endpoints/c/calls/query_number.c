@@ -13,7 +13,7 @@
  *
  * MPIX_Query_endpoints_number: how many endpoints could a process have?
  *
- * Tests: static_number
+ * Tests: static_number, static_told
  */
 
 #include "ompi_config.h"
@@ -45,7 +45,11 @@ int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum)
     *optimal = *maximum = 0;
     (void) mpix_endpoints_call_query(&flag);
     if (0 != flag) {
+        const int told = mpix_endpoints_most_told();
+
         table->number(parent, optimal, maximum);
+        *maximum = told < *maximum ? told : *maximum;
+        *optimal = told < *optimal ? told : *optimal;
     }
     return MPI_SUCCESS;
 }

@@ -12,8 +12,7 @@
  * @file
  *
  * MPIX_Query_endpoints_told: with how many endpoints was this process started, and with which
- * thread level?  The launcher says so in the environment (epmpirun -endpoints, -threadlevel), or
- * who has spawned it (seam_spawn.c), or the user.
+ * thread level?  base/told.c has them.
  *
  * Tests: static_told
  */
@@ -24,35 +23,17 @@
 #include "../base/base.h"
 #include "calls.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 
 #define LEVEL_VARIABLE "MPIX_THREAD_LEVEL"
-
-/** @return the number that a variable has, from low to high; low - 1: none */
-static int told(const char *variable, long low, long high)
-{
-    const char *text = getenv(variable);
-    char *end;
-    long number;
-
-    if (NULL == text || '\0' == *text) {
-        return (int) low - 1;
-    }
-    errno = 0;
-    number = strtol(text, &end, 10);
-    return 0 == errno && '\0' == *end && low <= number && high >= number ? (int) number
-                                                                         : (int) low - 1;
-}
 
 int mpix_endpoints_call_told(int *number, int *thread_level)
 {
     if (NULL == number || NULL == thread_level) {
         return MPI_ERR_ARG;
     }
-    *number = told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
-    *thread_level = told(LEVEL_VARIABLE, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+    *number = mpix_endpoints_told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
+    *thread_level = mpix_endpoints_told(LEVEL_VARIABLE, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
     return MPI_SUCCESS;
 }
 

@@ -1,0 +1,41 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What this process was told by its launcher, or by who has spawned it: told.c.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_TOLD_H
+#define MPIEXT_ENDPOINTS_TOLD_H
+
+#include "ompi_config.h"
+
+BEGIN_C_DECLS
+
+/** How many endpoints a process may have, in its environment. */
+#define MPIX_ENDPOINTS_NUMBER_VARIABLE "MPIX_ENDPOINTS"
+
+/** What a variable of the environment says.  Any thread, any time.
+ *
+ * @param[in] low, high  what makes sense
+ *
+ * @return low - 1 if it says nothing, or nonsense */
+int mpix_endpoints_told(const char *variable, int low, int high);
+
+/** As many endpoints as this process may bring into a creation by what it was told.  Likewise.
+ *
+ * @return INT_MAX if it was told nothing */
+int mpix_endpoints_most_told(void);
+
+END_C_DECLS
+
+#endif /* MPIEXT_ENDPOINTS_TOLD_H */
