@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * MPI_Query_thread tells what MPI_Init_thread has provided, whatever MPI_T_init_thread was asked
- * for since.
+ * MPI_Query_thread tells what MPI_Init_thread has provided, and that counts for threads that are
+ * attached, whatever MPI_T_init_thread was asked for since.
  *
- * Guards: init_endpoint.c
+ * Guards: init_endpoint.c, process.c
  */
 
 #include "ept.h"
@@ -39,9 +39,22 @@ static void case_level(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, before, level);
 }
 
+#if defined(HAVE_EP)
+/* All threads of the process to what stands for it, at once. */
+static void case_attach(MPI_Comm comm, struct ept *t)
+{
+    EPT_OK(t, MPIX_Thread_attach_index(0));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPIX_Thread_detach());
+}
+#endif
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE_STOCK_DEFECT(t, case_level, "MPI_T_init_thread changes MPI's level");
+#if defined(HAVE_EP)
+    EPT_CASE(t, case_attach);
+#endif
     return 0;
 }

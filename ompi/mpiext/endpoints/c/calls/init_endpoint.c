@@ -165,10 +165,6 @@ static int take_part(begin_t *begin, bool asks)
     return all ? make(begin) : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_ABSENT);
 }
 
-/** What MPI_Init or MPI_Init_thread has provided, or -1.  libmpi's own variable is changed by
- * MPI_T_init_thread.  Written before there are threads. */
-static int provided_level = -1;
-
 /** Is MPIX_Init_endpoint under way?  Written before there are threads. */
 static bool is_beginning;
 
@@ -246,7 +242,8 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
     if (MPI_SUCCESS != code) {
         return code;
     }
-    begin.level = provided_level = ompi_mpi_thread_provided;
+    begin.level = ompi_mpi_thread_provided;
+    mpix_endpoints_process_plain(begin.level);
     code = take_part(&begin, false);
     if (MPI_SUCCESS != code) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
@@ -257,10 +254,7 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
 
 int mpix_endpoints_call_thread_level(void)
 {
-    if (mpix_endpoints_process_is_static()) {
-        return mpix_endpoints_process_level();
-    }
-    return 0 != ompi_instance_count ? provided_level : -1;
+    return 0 != ompi_instance_count ? mpix_endpoints_process_level() : -1;
 }
 
 /* ---- in Open MPI's ABI ----------------------------------------------------------------------- */

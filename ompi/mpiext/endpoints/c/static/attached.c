@@ -30,6 +30,7 @@
 #include <pthread.h>
 
 #include "ompi/constants.h"
+#include "ompi/runtime/mpiruntime.h"
 
 _Thread_local mpix_endpoint_t *mpix_endpoints_own __attribute__((tls_model("initial-exec")));
 
@@ -39,6 +40,14 @@ static _Thread_local int watched __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static bool has_key;
 
+/** Is an endpoint for one thread at a time? */
+static bool is_for_one(void)
+{
+    const int level = mpix_endpoints_process_level();
+
+    return MPI_THREAD_FUNNELED >= (0 <= level ? level : ompi_mpi_thread_provided);
+}
+
 /** May a thread come?  @return false: the level is for one, and it is there */
 static bool enter(mpix_endpoint_t *endpoint)
 {
@@ -46,7 +55,7 @@ static bool enter(mpix_endpoint_t *endpoint)
 
     /* Acquire: orders what a thread that has left has done at this endpoint before what this one
      * does; partner: leave. */
-    if (MPI_THREAD_FUNNELED >= mpix_endpoints_process_level()) {
+    if (is_for_one()) {
         return atomic_compare_exchange_strong_explicit(&endpoint->attached, &nobody, 1,
                                                        memory_order_acquire, memory_order_relaxed);
     }

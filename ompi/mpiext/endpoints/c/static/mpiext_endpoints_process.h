@@ -79,7 +79,12 @@ void mpix_endpoints_process_end(void);
 int mpix_endpoints_process_count(void);
 mpix_endpoint_t *mpix_endpoints_process_endpoint(int index);
 
-/** MPI_THREAD_..., of all endpoints of the process. */
+/** The process has begun by MPI_Init or MPI_Init_thread, which has provided this level.  By the
+ * thread that begins MPI. */
+void mpix_endpoints_process_plain(int level);
+
+/** MPI_THREAD_..., that the process has begun with; -1: not by a function of ours, or not yet.  What
+ * libmpi keeps is changed by MPI_T_init_thread. */
 int mpix_endpoints_process_level(void);
 
 /** Has this process been begun with endpoints? */

@@ -21,7 +21,7 @@
  * Their attributes go before that: MPI_Finalize begins by deleting those of MPI_COMM_SELF, while
  * everything works (MPI 4.1, 11.2.4), and one of these is ours.
  *
- * Tests: static_world, static_attach
+ * Tests: static_world, static_attach, query_thread
  */
 
 #include "ompi_config.h"
@@ -50,8 +50,8 @@ mpix_endpoint_t *_Atomic mpix_endpoints_first = &plain;
 static struct {
     mpix_endpoint_t *endpoints; /**< of this process; NULL: plain alone */
     int count;                  /**< of those; may be none */
-    int level;
-} own;
+    int level;                  /**< that MPI has begun with; -1: not by a function of ours */
+} own = {.level = -1};
 
 static void set_first(mpix_endpoint_t *first)
 {
@@ -216,6 +216,12 @@ void mpix_endpoints_process_undo(void)
     }
     free(own.endpoints);
     own.endpoints = NULL; /* finalize_begins has nothing to do then */
+    own.level = -1;
+}
+
+void mpix_endpoints_process_plain(int level)
+{
+    own.level = level;
 }
 
 /** The endpoints stay: a thread that ends later may still be attached to one. */
@@ -224,6 +230,7 @@ void mpix_endpoints_process_end(void)
     set_first(&plain);
     mpix_endpoints_attributes_end(own.endpoints, NULL != own.endpoints ? own.count : 0);
     own.endpoints = NULL;
+    own.level = -1;
 }
 
 int mpix_endpoints_process_count(void)
@@ -238,7 +245,7 @@ mpix_endpoint_t *mpix_endpoints_process_endpoint(int index)
 
 int mpix_endpoints_process_level(void)
 {
-    return NULL != own.endpoints ? own.level : ompi_mpi_thread_provided;
+    return own.level;
 }
 
 bool mpix_endpoints_process_is_static(void)
