@@ -26,7 +26,7 @@ AC_DEFUN([EP_REPORT_MISSING], [
 # says it is, so that two MPIs on one machine are never mixed.
 #
 # Sets MPICC, MPICXX and MPICC_ABI (empty where there is none), MPIRUN, OMPI_INFO, OMPI_CPPFLAGS
-# (foreign headers, -isystem), OMPI_LDFLAGS, OMPI_LIBS, and
+# (foreign headers, -isystem), OMPI_LDFLAGS, OMPI_LIBS, EP_OMPI_SYSCONFDIR, and
 # ep_ompi_{version,include,prefix,libdir,pkglibdir} for the other macros.
 AC_DEFUN([EP_CHECK_OMPI], [
     AC_ARG_WITH([ompi],
@@ -65,6 +65,7 @@ AC_DEFUN([EP_CHECK_OMPI], [
     AC_SUBST([MPICC_ABI])
     AC_SUBST([EP_OPAL_WRAPPER])
     AC_SUBST([MPIRUN])
+    AC_SUBST([EP_OMPI_SYSCONFDIR])
     AC_SUBST([OMPI_INFO])
     AC_SUBST([OMPI_CPPFLAGS])
     AC_SUBST([OMPI_LDFLAGS])
@@ -162,7 +163,8 @@ AC_DEFUN([_EP_CHECK_OMPI_PROGRAMS], [
     AS_IF([test -n "$OMPI_INFO"],
         [ep_ompi_prefix=`ep_ompi_path prefix`
          ep_ompi_libdir=`ep_ompi_path libdir`
-         ep_ompi_pkglibdir=`ep_ompi_path pkglibdir`])
+         ep_ompi_pkglibdir=`ep_ompi_path pkglibdir`
+         EP_OMPI_SYSCONFDIR=`ep_ompi_path sysconfdir`])
 ])
 
 # The developers' headers.  As system headers they give no warnings; our stand-ins for what some

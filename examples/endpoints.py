@@ -12,7 +12,7 @@
 # an object to the next rank, across threads and processes, then all add up their ranks.  What works
 # so, and what waits for ever, is in docs/python.md.
 #
-#   epmpirun --bind-to none -n 2 python3 endpoints.py 4
+#   epmpirun -n 2 python3 endpoints.py 4
 
 import ctypes
 import sys

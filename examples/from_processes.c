@@ -16,7 +16,7 @@
  * new.  Where a run has no endpoints (plain mpirun) each process is one rank, as before.
  *
  *     epmpicc -fopenmp from_processes.c -o from_processes
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./from_processes
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./from_processes
  *
  * Any number of processes and threads will do.  Exit status 0: the same as a serial run.
  */

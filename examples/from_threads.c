@@ -17,7 +17,7 @@
  * MPI's.
  *
  *     epmpicc -fopenmp from_threads.c -o from_threads
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./from_threads [tags]
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./from_threads [tags]
  *
  * Any number of processes will do, and any number of threads, the same in all.  Exit status 0: the
  * numbers are right.

@@ -12,7 +12,7 @@
  * Every thread of every process is an MPI rank and says so.
  *
  *     epmpicc -fopenmp hello_endpoints.c -o hello_endpoints
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./hello_endpoints
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./hello_endpoints
  */
 
 #include <mpi.h>

@@ -10,7 +10,7 @@
 ! Every thread of every process is an MPI rank and says so: hello_endpoints.c in Fortran, with module mpi_f08.
 !
 !     epmpifort -fopenmp hello_endpoints.f90 -o hello_endpoints
-!     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./hello_endpoints
+!     OMP_NUM_THREADS=4 epmpirun -n 2 ./hello_endpoints
 
 program hello_endpoints
   use mpi_f08

@@ -22,7 +22,7 @@
  * It multiplies two vectors that are spread over the callers.
  *
  *     epmpicc -pthread library_models.c -o library_models
- *     epmpirun --bind-to none -n 2 ./library_models 4
+ *     epmpirun -n 2 ./library_models 4
  *
  * The argument is the number of threads in a process.  Exit status 0: all results were right.
  */

@@ -22,7 +22,7 @@
  * Process", 2010, which has counters in place of dependences.
  *
  *     epmpicc -fopenmp red_black.c -o red_black
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./red_black
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./red_black
  *
  * Any number of processes and threads will do; where they are more than cores, OpenMP's idle
  * threads leave these to the others with OMP_WAIT_POLICY=passive.  Exit status 0: each point is,

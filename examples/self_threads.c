@@ -20,7 +20,7 @@
  * endpoints", 2014, name this use (section 5.1); such collectives go through the threads' memory.
  *
  *     epmpicc -fopenmp self_threads.c -o self_threads
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./self_threads [keys per process]
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./self_threads [keys per process]
  *
  * Any number of processes and threads will do.  Exit status 0: all arrays are as qsort() has them.
  */

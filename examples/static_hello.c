@@ -16,7 +16,7 @@
  * in its versions of 2010 and 2011, made complete: the numbers are checked, and threads are joined.
  *
  *     epmpicc -pthread static_hello.c -o static_hello
- *     epmpirun --bind-to none -n 2 ./static_hello 4
+ *     epmpirun -n 2 ./static_hello 4
  *
  * Processes may have different numbers of endpoints: give several, one for each process, the last
  * one for all others.  Exit status 0: all numbers were right.

@@ -11,7 +11,7 @@
 ! with it, as an attribute, what it has computed.  The thread of rank 0 adds that up.  With module mpi.
 !
 !     epmpifort -fopenmp static_hello.f90 -o static_hello
-!     epmpirun -endpoints 4 --bind-to none -n 2 ./static_hello
+!     epmpirun -endpoints 4 -n 2 ./static_hello
 !
 ! Without -endpoints there are as many as OpenMP has threads.  Exit status 0: the sum was right.
 

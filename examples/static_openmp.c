@@ -23,7 +23,7 @@
  *            it wait for ever
  *
  *     epmpicc -fopenmp static_openmp.c -o static_openmp
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./static_openmp team
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./static_openmp team
  *
  * Exit status 0: it was as it should be; the loop: the error was the right one.
  */

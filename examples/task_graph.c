@@ -24,7 +24,7 @@
  * group drafted for MPI 3, which have their endpoints from the launcher.
  *
  *     epmpicc -fopenmp task_graph.c -lm -o task_graph
- *     OMP_NUM_THREADS=4 epmpirun --bind-to none -n 2 ./task_graph [process | masters | roles]
+ *     OMP_NUM_THREADS=4 epmpirun -n 2 ./task_graph [process | masters | roles]
  *
  * Any number of processes and threads will do (roles: 2 threads at least are made).  Exit status 0:
  * the factor is the one that the matrix was made of; all are whole numbers, so it is exact.

@@ -14,7 +14,7 @@
  * arena; the main thread of process 0 collects, and counts what comes from whom.
  *
  *     epmpicxx tbb_collect.cpp -ltbb -o tbb_collect
- *     epmpirun --bind-to none -n 2 ./tbb_collect [endpoints per process, default 4, at least 2]
+ *     epmpirun -n 2 ./tbb_collect [endpoints per process, default 4, at least 2]
  *
  * EPT-LIBS: -ltbb
  */

@@ -15,10 +15,19 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Ept::Machine qw(machine pretend);
+use File::Temp;
 use Test::More;
 
-delete @ENV{qw(PRTE_MCA_hwloc_default_binding_policy PRTE_MCA_rmaps_default_mapping_policy
-               SLURM_JOB_ID PBS_JOBID MPIX_ENDPOINTS_STATIC)};
+# A machine of 8 cores, two packages of two NUMA nodes.
+my $folder = File::Temp->newdir('launcher-XXXXXX', TMPDIR => 1);
+
+machine("$folder/machine", 2, 2, 2, 1);
+pretend("$folder/machine");
+$ENV{HOME} = "$folder";
 
 # The command line that it would run, without the launcher's own path.
 sub shown
@@ -43,95 +52,196 @@ sub fails
     like(shown($options), qr/^256 epmpirun: $why/, $options);
 }
 
-# Cores, not what OpenMP is told.
-delete @ENV{qw(OMP_NUM_THREADS OMP_THREAD_LIMIT)};
-chomp(my $cores = qx(nproc));
-my $many = $cores + 1;
-
 # What all programs get if one of them asks for endpoints in a job that may be a large one.
 my $look = '-x MPIX_ENDPOINTS_STATIC=1';
+my $two  = '-x MPIX_ENDPOINTS=2 -x OMP_NUM_THREADS=2';
+my $free = '--bind-to none';
 
 # Not ours: as it came, but for the place of the number of processes.
-is_shown('-n 2 ./app', '-n 2 ./app');
-is_shown('./app', './app');
-is_shown('--version', '--version');
-is_shown('--oversubscribe -np 3 ./app', '-n 3 --oversubscribe ./app');
-is_shown('-n 1 ./app -asp 3 -endpoints x', '-n 1 ./app -asp 3 -endpoints x');
-is_shown('--unknown ./app -asp 4', '--unknown ./app -asp 4');
-is_shown('-x A --mca btl_x -asp -H n1 ./app', '-x A --mca btl_x -asp -H n1 ./app');
+is_shown("$free -n 2 ./app", "-n 2 $free ./app");
+is_shown("$free ./app", "$free ./app");
+is_shown($_, $_) for '--version', '--help', '-h', '--help topic', '-n 2', '-n';
+is_shown("--oversubscribe $free -np 3 ./app", "-n 3 --oversubscribe $free ./app");
+is_shown("$free -n 1 ./app -asp 3 -endpoints x", "-n 1 $free ./app -asp 3 -endpoints x");
+is_shown("--unknown $free ./app -asp 4", "--unknown $free ./app -asp 4");
+is_shown("-x A --mca btl_x -asp $free -H n1 ./app", "-x A --mca btl_x -asp $free -H n1 ./app");
 is_shown('-n 2 -bind-to none ./app', '-n 2 -bind-to none ./app');
-is_shown('-n 1 -report-uri F ./app', '-n 1 -report-uri F ./app');
-is_shown('-n 1 --gpu-support 0 ./app', '-n 1 --gpu-support 0 ./app');
-is_shown('-n 1 --unheard-of value ./app', '-n 1 --unheard-of value ./app');
-is_shown('-n 08 ./app', '-n 8 ./app');
-is_shown('-n x ./app', '-n x ./app');
-is_shown(q(-x 'A=b c\\n' ./app "it's"), q(-x 'A=b c\\n' ./app 'it'\\''s'));
+is_shown("$free -n 1 -report-uri F ./app", "-n 1 $free -report-uri F ./app");
+is_shown("$free -n 1 --gpu-support 0 ./app", "-n 1 $free --gpu-support 0 ./app");
+is_shown("$free -n 1 --unheard-of value ./app", "-n 1 $free --unheard-of value ./app");
+is_shown("$free -n 08 ./app", "-n 8 $free ./app");
+is_shown("$free -n x ./app", "$free -n x ./app");
+is_shown(qq($free -x 'A=b c\\n' ./app "it's"), qq($free -x 'A=b c\\n' ./app 'it'\\''s'));
 
-# As many cores for each process as it has endpoints, if there are that many, unless the user has said so.
-is_shown("-endpoints $many -n 1 ./app", "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./app");
-is_shown("-endpoints $many ./app", "--bind-to none -x MPIX_ENDPOINTS=$many $look ./app");
-is_shown("-endpoints 64 -n 1 $_ ./app", "-n 1 -x MPIX_ENDPOINTS=64 $_ ./app")
-    for '-bind-to none', '--map-by=slot', '--prtemca hwloc_default_binding_policy none';
-is_shown('--hostfile=F -endpoints 64 -n 1 ./app',
-         '--map-by slot:PE=64 -n 1 -x MPIX_ENDPOINTS=64 --hostfile=F ./app');
-is_shown("--bind-to core -endpoints $many -n 1 ./app",
-         "-n 1 -x MPIX_ENDPOINTS=$many --bind-to core ./app");
-# By the program that has most.
-is_shown("-endpoints $many -n 1 ./a : -n 1 ./b",
-         "--bind-to none -n 1 -x MPIX_ENDPOINTS=$many ./a : -n 1 -x MPIX_ENDPOINTS= ./b");
-is_shown('-endpoints 1 -n 1 ./app', '-n 1 -x MPIX_ENDPOINTS=1 ./app');
-is_shown('--host n1:2 --endpoints 64 -n 2 ./app',
-         '--map-by slot:PE=64 -n 2 -x MPIX_ENDPOINTS=64 --host n1:2 ./app');
-SKIP: {
-    skip 'one core', 4 if 2 > $cores;
-    for my $threads (1, 64) {
-        local $ENV{OMP_NUM_THREADS} = $threads;
-        is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
-    }
-    is_shown('-endpoints 2 ./app', "--map-by slot:PE=2 -x MPIX_ENDPOINTS=2 $look ./app");
-    is_shown('-endpoints 2 -n 1 ./app', '--map-by slot:PE=2 -n 1 -x MPIX_ENDPOINTS=2 ./app');
+# Values with = between, as mpirun takes them.
+is_shown("$free $_ ./app", "-n 2 $free ./app") for qw(--np=2 -np=2 --n=2 -n=2);
+is_shown("$free $_ ./app", "$_ $free ./app" =~ s/(\S+) (.*) \.\/app/$2 $1 .\/app/r) for qw(-n2 -c=2 -N=2 --np2);
+is_shown("--bind-to=none $_ -n 2 ./app", "-n 2 $two --bind-to=none ./app")
+    for qw(--endpoints=2 -endpoints=2);
+is_shown("$free $_ -n 4 ./app", "-n 2 $two $free ./app") for qw(--asp=2 --ranks-per-proc=2);
+is_shown("$free -threadlevel=single ./app", "-x MPIX_THREAD_LEVEL=0 $free ./app");
+is_shown("$free -x OMP_NUM_THREADS=3 -endpoints 2 -n 1 ./app",
+         "-n 1 -x MPIX_ENDPOINTS=2 $free -x OMP_NUM_THREADS=3 ./app");
+{
+    local $ENV{OMP_NUM_THREADS} = 1;
+    is_shown("$free -endpoints 2 -n 1 ./app", "-n 1 -x MPIX_ENDPOINTS=2 $free ./app");
 }
 
+# How processes are bound, where nothing says it (install/binding has whether that can be done).
+sub binds
+{
+    my ($options, $right) = @_;
+    my ($words) = shown("$options ./app") =~ /^((?:-n \d+ )?--(?:map-by|bind-to) \S+(?: --bind-to none)?)/;
+
+    is($words // '', $right, "$options: " . ($right || 'as it is said'));
+}
+
+binds('-n 1', $free);
+binds('-n 2', '--map-by package:PE=4');
+binds('-n 4', '--map-by numa:PE=2');
+binds('-n 5', '--map-by core');
+binds('', '--map-by core');
+binds('--oversubscribe -n 9', $free);
+binds('-endpoints 2 -n 4', '--map-by numa:PE=2');
+binds('-endpoints 2 -n 5', $free);
+binds('-endpoints 3 -n 2', '--map-by package:PE=3');
+binds('-endpoints 2',      '-n 4 --map-by numa:PE=2');
+binds('-endpoints 9',      "-n 1 $free");
+binds('-endpoints 1 -n 2', '--map-by package:PE=4');
+binds('-x OMP_NUM_THREADS=2 -n 2', '--map-by numa:PE=2');
+binds('-x OMP_NUM_THREADS=4 -endpoints 2 -n 2', '--map-by package:PE=4');
+binds('-n 1 -endpoints 2 ./a : -n 1', '--map-by numa:PE=2');
+binds('./a : -n 1', $free);
+for (['4', 'package:PE=4'], ['2,2', 'package:PE=4'], ['1', 'package:PE=4'], ['x', 'package:PE=4'], ['2,x', 'package:PE=4'],
+     [' 3', 'package:PE=3']) {
+    local $ENV{OMP_NUM_THREADS} = $_->[0];
+    binds('-n 2', "--map-by $_->[1]");
+}
+# Where nobody knows of cores.
+binds($_, $free)
+    for '--host n1:2 -endpoints 2 -n 2', '--hostfile=F -n 2', '-N 2', '--map-by ppr:2:node -n 2', '--app F',
+        '--map-by :OVERSUBSCRIBE -n 2', '--rank-by slot -n 2', '--prtemca prte_default_hostfile F -n 2';
+for my $name (qw(SLURM_JOB_ID PBS_JOBID LSB_JOBID PE_HOSTFILE FLUX_JOB_ID)) {
+    local $ENV{$name} = 7;
+    binds('-n 2', $free);
+}
+{
+    local @ENV{qw(SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURMD_NODENAME SLURM_CPUS_ON_NODE)} = (7, 1, 'n1', 8);
+    binds('-n 2', '--map-by package:PE=4');
+    binds('-endpoints 2', $free);
+    local $ENV{SLURM_CPUS_ON_NODE} = 4; # others are somebody else's, and Linux does not keep them from us
+    binds('-n 2', $free);
+    local @ENV{qw(SLURM_JOB_NUM_NODES SLURM_CPUS_ON_NODE)} = (2, 8);
+    binds('-n 2', $free);
+}
+# Where it is said.
+is_shown("-n 2 $_ ./app", "-n 2 $_ ./app")
+    for '--bind-to core', '--map-by slot:pe=2', '--map-by=package', '--map-by numa', '--map-by ppr:2:l3cache',
+        '--rankfile F', '--map-by rankfile:file=F', '--cpu-set 0', '--use-hwthread-cpus',
+        '--prtemca hwloc_default_binding_policy none', '--mca rmaps_base_mapping_policy slot', '--tune nowhere';
+for my $name (qw(PRTE_MCA_hwloc_default_binding_policy OMPI_MCA_hwloc_base_bind_to_core
+                 PRTE_MCA_hwloc_default_cpu_list PRTE_MCA_rmaps_default_mapping_policy)) {
+    local $ENV{$name} = 'x';
+    is_shown('-n 2 ./app', '-n 2 ./app');
+}
+# A file says it, or does not.
+sub in_file
+{
+    my ($file, $text, $options, $right) = @_;
+
+    mkdir "$folder/.prte";
+    open(my $out, '>', "$folder/$file") or die $!;
+    print $out $text;
+    close $out or die $!;
+    binds($options, $right);
+    unlink "$folder/$file";
+}
+
+in_file('.prte/mca-params.conf', "# binding_policy\nx = y\n",          '-n 2', '--map-by package:PE=4');
+in_file('.prte/mca-params.conf', "hwloc_default_binding_policy = none", '-n 2', '');
+in_file('tune', "-x A=b\n",                               "--tune $folder/tune -n 2", '--map-by package:PE=4');
+in_file('tune', "--mca hwloc_base_binding_policy none\n", "--tune=$folder/tune -n 2", '');
+
 # Where processes with MPI_Init would not look by themselves: above 256, in each program of the line.
-my $free = '--bind-to none';
-is_shown("-endpoints 2 $free -n 256 ./app", "-n 256 -x MPIX_ENDPOINTS=2 $free ./app");
-is_shown("-endpoints 2 $free -n 257 ./app", "-n 257 -x MPIX_ENDPOINTS=2 $look $free ./app");
-is_shown("-asp 2 $free -n 512 ./app", "-n 256 -x MPIX_ENDPOINTS=2 $free ./app");
+is_shown("-endpoints 2 $free -n 256 ./app", "-n 256 $two $free ./app");
+is_shown("-endpoints 2 $free -n 257 ./app", "-n 257 $two $look $free ./app");
+is_shown("-asp 2 $free -n 512 ./app", "-n 256 $two $free ./app");
 is_shown("-n 200 $free ./a : -endpoints 2 -n 57 ./b",
-         "-n 200 $look $free ./a : -n 57 -x MPIX_ENDPOINTS=2 $look ./b");
-is_shown('-n 300 ./app', '-n 300 ./app');
+         "-n 200 $look $free ./a : -n 57 $two $look ./b");
+is_shown("$free -n 300 ./app", "-n 300 $free ./app");
 is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
-         "-n 300 -x MPIX_ENDPOINTS=2 -x MPIX_ENDPOINTS_STATIC=0 $free ./app");
+         "-n 300 $two -x MPIX_ENDPOINTS_STATIC=0 $free ./app");
 {
     local $ENV{MPIX_ENDPOINTS_STATIC} = 0;
-    is_shown("-endpoints 2 $free -n 300 ./app", "-n 300 -x MPIX_ENDPOINTS=2 $free ./app");
+    is_shown("-endpoints 2 $free -n 300 ./app", "-n 300 $two $free ./app");
 }
 
 # Ranks in address spaces.
-is_shown('--bind-to none -asp 4 -n 12 ./app', '-n 3 -x MPIX_ENDPOINTS=4 --bind-to none ./app');
-is_shown("$_ 4 $free -n 12 ./app", "-n 3 -x MPIX_ENDPOINTS=4 $free ./app")
-    for '--ranks-per-proc', '-ranks-per-proc';
+is_shown("$_ 2 $free -n 12 ./app", "-n 6 $two $free ./app")
+    for '-asp', '--ranks-per-proc', '-ranks-per-proc';
 fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
 fails('-asp 5 ./app', '-asp 5 wants -n');
 fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
 
 # Levels.
-is_shown('-threadlevel 1 ./app', '-x MPIX_THREAD_LEVEL=1 ./app');
-is_shown('--threadlevel multiple ./app', '-x MPIX_THREAD_LEVEL=3 ./app');
+is_shown("-threadlevel 1 $free ./app", "-x MPIX_THREAD_LEVEL=1 $free ./app");
+is_shown("--threadlevel multiple $free ./app", "-x MPIX_THREAD_LEVEL=3 $free ./app");
 fails('-threadlevel 4 ./app', '-threadlevel wants 0 to 3');
 
 # Each program its own.
 is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
-         '-n 1 -x MPIX_ENDPOINTS=2 --bind-to none ./a -endpoints : -n 2 -x MPIX_ENDPOINTS=2 '
-             . '-x MPIX_THREAD_LEVEL=2 ./b');
+         "-n 1 $two $free ./a -endpoints : -n 2 $two -x MPIX_THREAD_LEVEL=2 ./b");
 # Open MPI 6 hands -x on to the programs behind.
 is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
-         "-n 1 -x MPIX_ENDPOINTS=2 $look --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= $look ./b : "
+         "-n 1 $two $look --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= $look ./b : "
              . "-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 $look ./c");
-is_shown('-threadlevel 1 ./a : -n 2 ./b', '-x MPIX_THREAD_LEVEL=1 ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b');
+is_shown("-threadlevel 1 $free ./a : -n 2 ./b", "-x MPIX_THREAD_LEVEL=1 $free ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b");
 
 fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
 fails('-endpoints', '-endpoints wants a value');
+
+# Ours in front of mpirun's.
+sub prints
+{
+    my ($options, $ours, $theirs) = @_;
+    my $out = qx(epmpirun $options 2>&1);
+
+    like($out, qr/^$ours.*$theirs/s, "epmpirun $options");
+}
+
+prints('--version', 'epmpirun \(Open MPI Endpoints\) \d+\.\d+\.\d+\n', '\(Open MPI\)');
+prints($_, 'usage: epmpirun .*--endpoints N .*--asp N .*--threadlevel .*--showme', 'Usage: ') for '--help', '-h';
+
+# A PML of the environment serves ordinary communicators, one of the line is the only one.
+sub selected
+{
+    my ($options) = @_;
+
+    return qx(epmpirun $options -n 1 sh -c 'echo \$OMPI_MCA_pml,\$OMPI_MCA_pml_epml_base' 2>&1);
+}
+
+for (['ob1', '', 'epml,ob1'], ['^ucx', '', 'epml,^ucx'], ['ob1', '--mca pml cm', 'cm,ob1'], ['^ucx,epml', '', '^ucx,epml,'],
+     ['epml', '', 'epml,'], ['', '', 'epml,'], ['', '--mca pml ob1', 'ob1,']) {
+    my ($pml, $options, $right) = @$_;
+
+    local $ENV{OMPI_MCA_pml} = $pml;
+    is(selected($options), "$right\n", "OMPI_MCA_pml=$pml $options");
+}
+
+# A copy whose components are not where they should be.
+{
+    chomp(my $original = qx(sh -c 'command -v epmpirun'));
+    open(my $in, '<', $original) or die $!;
+    my $script = join '', <$in>;
+    my ($components) = $script =~ /\[ -f '(.*)\/mca_pml_epml\.so' \]/;
+    open(my $out, '>', "$folder/moved") or die $!;
+    print $out $script =~ s/\Q$components\E/$components-gone/gr;
+    close $out or die $!;
+    like(qx(sh $folder/moved -n 1 true 2>&1), qr/^epmpirun: the components .* are not in \Q$components\E-gone:/, 'moved');
+    is($?, 256, 'its status');
+    local $ENV{OMPI_MCA_opal_mca_base_component_path} = $components;
+    is(qx(sh $folder/moved --bind-to none -n 1 echo runs 2>&1), "runs\n", 'where it is said that they are elsewhere');
+}
 
 # They are started, too: PMIx's own files of parameters would have crashed the launcher.
 delete $ENV{PMIX_MCA_mca_base_param_files};
