@@ -12,7 +12,7 @@
 # there: never may it refuse to, no core may have two processes, and the cores must be those of one NUMA
 # node or package.  On this machine processes have the cores that they were promised.
 #
-# Guards: ompi/mpiext/endpoints/tools/epmpirun.in
+# Guards: ompi/mpiext/endpoints/tools/epmpirun.in, seam_spawn.c
 
 use strict;
 use warnings;
@@ -40,12 +40,17 @@ sub usable
 
 my %siblings = map { $_ => 1 } qx(cat /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list);
 SKIP: {
-    skip 'this machine has other processors than 0 and 1', 6 unless '0-1' eq usable('') && 2 == keys %siblings;
+    skip 'this machine has other processors than 0 and 1', 7 unless '0-1' eq usable('') && 2 == keys %siblings;
     is(usable('epmpirun -n 1'),                        '0-1',         'one process has all cores');
     is(usable('epmpirun -n 2'),                        '0 1',         'each of two its share');
     is(usable('epmpirun -endpoints 2 -n 1'),           '0-1',         'or as many as it has endpoints');
     is(usable('epmpirun --oversubscribe -n 3'),        '0-1 0-1 0-1', 'too few cores');
     is(usable('epmpirun -endpoints 3 -n 1'),           '0-1',         'too few for the endpoints of one');
+    {
+        local $ENV{OMPI_MCA_btl_tcp_if_include} = 'lo'; # there may be no other network
+        system("epmpicc -o $folder/spawns $FindBin::Bin/spawns.c");
+        is(usable("epmpirun -endpoints 2 -n 1 $folder/spawns"), '0-1', 'spawned, where the others have all cores');
+    }
     is(usable('taskset -c 1 epmpirun --oversubscribe -n 2'), '1 1',   'no other ones than the launcher may use');
 }
 

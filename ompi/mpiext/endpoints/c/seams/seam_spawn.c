@@ -22,7 +22,7 @@
  * message.  So nobody sends or waits more than without the keys, and members whose process stands
  * aside, because libmpi was loaded first there, see an error as well.
  *
- * Tests: static_spawn, comm_refused
+ * Tests: static_spawn, comm_refused, install/binding
  */
 
 #include "ompi_config.h"
@@ -213,6 +213,15 @@ static int replace_in(ompi_info_t *info, const char *key, const char *line)
     return rc;
 }
 
+/** Has this process been told a number?  The launcher's own environment, which may have it, comes
+ * down to children. */
+static bool is_told(void)
+{
+    const char *told = getenv(MPIX_ENDPOINTS_NUMBER_VARIABLE);
+
+    return NULL != told && '\0' != *told;
+}
+
 /** The key is in force, and not what the user says of the variable; without a key it is the other
  * way round.
  *
@@ -223,7 +232,7 @@ static int tell(ompi_info_t *info, int endpoints)
     bool says;
     int rc = says_number(info, &says);
 
-    if (OMPI_SUCCESS != rc || (0 == endpoints && says)) {
+    if (OMPI_SUCCESS != rc || (0 == endpoints && (says || !is_told()))) {
         return rc;
     }
     (void) snprintf(line, sizeof(line), "%s=%d", MPIX_ENDPOINTS_NUMBER_VARIABLE,
@@ -250,8 +259,9 @@ static bool is_placed(ompi_info_t *info)
 
 /** A copy of the user's info object with what the child is to be told.
  *
- * @param[in] unbound  without a word of the user's the launcher binds a process to one core, and
- *                     with it the threads of all its endpoints */
+ * @param[in] unbound  the user says nothing of binding: the launcher would bind a process to one
+ *                     core, and with it all its threads, or refuse to start it where epmpirun has
+ *                     given all cores to the first processes */
 static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
 {
     ompi_info_t *copy = OBJ_NEW(ompi_info_t);
@@ -263,7 +273,7 @@ static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
     if (OMPI_SUCCESS == rc) {
         rc = tell(copy, child->endpoints);
     }
-    if (OMPI_SUCCESS == rc && 1 < child->endpoints && unbound) {
+    if (OMPI_SUCCESS == rc && unbound) {
         rc = opal_info_set(&copy->super, "bind_to", "none");
     }
     if (OMPI_SUCCESS != rc && NULL != copy) {
@@ -325,19 +335,16 @@ static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MP
     return rc;
 }
 
-/** Does a command say anything of endpoints, or would it be told what this process has been told?
- * The launcher's own environment, which may have it, comes down to children. */
+/** Is there anything to say to children? */
 static bool is_ours(int count, const MPI_Info infos[])
 {
-    const char *told = getenv(MPIX_ENDPOINTS_NUMBER_VARIABLE);
-
     for (int i = 0; NULL != infos && i < count; ++i) {
         if (NULL != infos[i] && MPI_INFO_NULL != infos[i]
             && (is_set(infos[i], "num_endpoints") || is_set(infos[i], "asp"))) {
             return true;
         }
     }
-    return NULL != mpix_endpoints_table() && NULL != told && '\0' != *told;
+    return NULL != mpix_endpoints_table();
 }
 
 int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char **argvs[],
