@@ -40,7 +40,7 @@ sub usable
 
 my %siblings = map { $_ => 1 } qx(cat /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list);
 SKIP: {
-    skip 'this machine has other processors than 0 and 1', 7 unless '0-1' eq usable('') && 2 == keys %siblings;
+    skip 'this machine has other processors than 0 and 1', 9 unless '0-1' eq usable('') && 2 == keys %siblings;
     is(usable('epmpirun -n 1'),                        '0-1',         'one process has all cores');
     is(usable('epmpirun -n 2'),                        '0 1',         'each of two its share');
     is(usable('epmpirun -endpoints 2 -n 1'),           '0-1',         'or as many as it has endpoints');
@@ -51,6 +51,9 @@ SKIP: {
         system("epmpicc -o $folder/spawns $FindBin::Bin/spawns.c");
         is(usable("epmpirun -endpoints 2 -n 1 $folder/spawns"), '0-1', 'spawned, where the others have all cores');
     }
+    like(qx(epmpirun --bind-to core -n 1 epinfo --ep 2 2>&1), qr/cores .*; bound to too few: --map-by numa:PE=2 or/,
+         'epinfo says what to add');
+    unlike(qx(epmpirun -n 1 epinfo --ep 2 2>&1), qr/bound to too few/, 'if anything');
     is(usable('taskset -c 1 epmpirun --oversubscribe -n 2'), '1 1',   'no other ones than the launcher may use');
 }
 

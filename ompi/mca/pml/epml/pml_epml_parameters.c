@@ -80,6 +80,10 @@ static const ep_parameter_t parameters[] = {
      .help = "When does a thread that waits on an endpoint give its core to others?  auto: when "
              "the node has more endpoints, or the process more waiting threads, than there are "
              "cores"},
+    {.name = "warn_bound", STORAGE(warn_bound), .preset = true, SETTABLE,
+     .level = OPAL_INFO_LVL_3,
+     .help = "Say it, once in a job, when more threads of a process wait on endpoints than it has "
+             "cores, because it is bound, though the node has a core for each endpoint"},
     {.name = "ask", STORAGE(ask), .preset = 2000, .unit = "ms", SETTABLE,
      .level = OPAL_INFO_LVL_5,
      .help = "Milliseconds that an endpoint waits for other processes without hearing anything "

@@ -179,6 +179,14 @@ our @ENTRIES = (
     { program => 'oversubscribe', variant => 'ratio', kind => 'ratio', configs => ['1x16'],
       long => 1, quick => [], args => '--rounds 300', plain => 0, timeout => 120 },
 
+    # A process that is bound to too few cores, and those where that is nobody's oversight.
+    { program => 'bound', configs => ['1x2'], quick => [], plain => 0,
+      says => '^epml: the 2 endpoints of a process share 1 of the node.s \d+ cores, .*numa:PE=2 or' },
+    { program => 'bound', variant => 'free', configs => ['1x2'], quick => [], plain => 0,
+      args => '--cores 1000', never => 'endpoints of a process share' },
+    { program => 'bound', variant => 'silent', configs => ['1x2'], quick => [], plain => 0,
+      mca => 'pml_epml_warn_bound 0', never => 'endpoints of a process share' },
+
     # What a job's choices are.
     { program => 'epinfo', kind => 'tool', configs => [qw(1x2)], plain => 0, quick => [],
       says => '1 process with 2 endpoints each\nprocess 0 on \S+\n  base PML +\w+, .*'

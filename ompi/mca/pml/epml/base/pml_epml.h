@@ -52,6 +52,7 @@ typedef struct mca_pml_epml_component_t {
     bool progress_others;       /**< pml_epml_progress_others */
     size_t unexpected_limit;    /**< pml_epml_unexpected_limit, bytes */
     int yield;                  /**< pml_epml_yield, a mca_pml_epml_yield_t */
+    bool warn_bound;            /**< pml_epml_warn_bound */
     unsigned int ask;           /**< pml_epml_ask, ms */
     unsigned int dump_after;    /**< pml_epml_dump_after, s */
     unsigned int dump_signal;   /**< pml_epml_dump_signal */

@@ -18,7 +18,7 @@
  * process than there are cores have been waiting for a while (several threads may share an
  * endpoint, or a core).
  *
- * Tests: oversubscribe, lend (crowd), static_number
+ * Tests: oversubscribe, lend (crowd), static_number, bound
  */
 
 #include "ompi_config.h"
@@ -46,6 +46,9 @@ static _Atomic int process_cores = INT_MAX, node_cores = 0;
 
 /** Endpoints, as mca_pml_epml_crowd_update was told. */
 static _Atomic int endpoints_here = 0, endpoints_on_node = 0;
+
+/** Threads of this process that have been waiting for a while at some time. */
+static _Atomic int waiters = 0;
 
 /** When to look at the cores again, ns. */
 static _Atomic uint64_t next_look = 0;
@@ -121,20 +124,55 @@ bool mca_pml_epml_is_crowded(void)
     }
 }
 
+/** Is this process bound to fewer cores than it has endpoints, though the node has a core for each? */
+static bool is_bound(int process, int node)
+{
+    return atomic_load_explicit(&endpoints_here, memory_order_relaxed) > process
+           && atomic_load_explicit(&endpoints_on_node, memory_order_relaxed) <= node;
+}
+
 void mca_pml_epml_crowd_describe(char *text, size_t size)
 {
+    const int process = atomic_load_explicit(&process_cores, memory_order_relaxed);
+    const int node = atomic_load_explicit(&node_cores, memory_order_relaxed);
+    const int endpoints = atomic_load_explicit(&endpoints_here, memory_order_relaxed);
+    char advice[128] = "";
     static const char *const how[] = {
         [EPML_YIELD_AUTO] = "auto", [EPML_YIELD_ALWAYS] = "always", [EPML_YIELD_NEVER] = "never"};
 
+    if (is_bound(process, node)) {
+        (void)
+            snprintf(advice, sizeof(advice),
+                     "; bound to too few: --map-by numa:PE=%d or --bind-to none gives threads more",
+                     endpoints);
+    }
     snprintf(text, size,
-             "%d for this process, %d of the node; %d endpoints here, %d on the node: waiting "
-             "threads %s (pml_epml_yield %s)",
-             atomic_load_explicit(&process_cores, memory_order_relaxed),
-             atomic_load_explicit(&node_cores, memory_order_relaxed),
-             atomic_load_explicit(&endpoints_here, memory_order_relaxed),
+             "%d for this process, %d of the node; %d endpoint%s here, %d on the node: waiting "
+             "threads %s (pml_epml_yield %s)%s",
+             process, node, endpoints, 1 == endpoints ? "" : "s",
              atomic_load_explicit(&endpoints_on_node, memory_order_relaxed),
              mca_pml_epml_is_crowded() ? "give up their core soon" : "keep their core",
-             how[mca_pml_epml_component.yield]);
+             how[mca_pml_epml_component.yield], advice);
+}
+
+/** A thread waits for the first time.  Where more have done so than there are cores, and it is the
+ * binding that keeps them from having one each, the user may not know. */
+static void warn_if_bound(int threads)
+{
+    static _Atomic bool said = false;
+    int node, process;
+
+    if (threads <= atomic_load_explicit(&process_cores, memory_order_relaxed)
+        || !mca_pml_epml_component.warn_bound) {
+        return;
+    }
+    process = find_cores(&node); /* they may have been bound since */
+    if (threads > process && is_bound(process, node)
+        && !atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        const int endpoints = atomic_load_explicit(&endpoints_here, memory_order_relaxed);
+
+        EPML_SHOW_HELP("bound", false, endpoints, process, node, endpoints);
+    }
 }
 
 int mca_pml_epml_crowd_cores(void)
@@ -146,5 +184,12 @@ int mca_pml_epml_crowd_cores(void)
 
 int mca_pml_epml_crowd_waits(int change)
 {
-    return atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed) + change;
+    static _Thread_local bool waits = false;
+    const int now = atomic_fetch_add_explicit(&waiting, change, memory_order_relaxed) + change;
+
+    if (!waits) {
+        waits = true;
+        warn_if_bound(1 + atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed));
+    }
+    return now;
 }
