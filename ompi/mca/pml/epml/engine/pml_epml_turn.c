@@ -230,7 +230,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
         waiter->since = seconds();
-        if (1 < mca_pml_epml_crowd_waits(1) && !ompi_mpi_thread_multiple) {
+        if (1 < mca_pml_epml_crowd_waits(1) && !opal_using_threads()) {
             explain_level();
         }
     }

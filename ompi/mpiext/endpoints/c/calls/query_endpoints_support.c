@@ -43,7 +43,7 @@ int mpix_endpoints_call_query(int *flag)
     if (NULL == flag) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
     }
-    *flag = NULL != mpix_endpoints_table() && ompi_mpi_thread_multiple && !fault_tolerant()
+    *flag = NULL != mpix_endpoints_table() && opal_using_threads() && !fault_tolerant()
             && mpix_endpoints_seams_in_force();
     return MPI_SUCCESS;
 }
