@@ -19,6 +19,9 @@
  * Collectives take two threads.  Counted is the one that comes last, so that it waits for nobody.
  * As nobody can tell from outside when the other one has come, each call has a dump of its own
  * after the other one has had time for it, and count-instructions takes the least.
+ *
+ * Collectives of many members are nonblocking ones that one thread begins and ends for all, so that
+ * their counts are the same in each run as well.  Blocking ones run the same steps.
  */
 
 #include <mpi.h>
@@ -27,6 +30,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,6 +45,10 @@
 #define WARM_UP_CALLS 40 /* of collectives: too few for a biased lock, which others may end */
 #define CALLS 12
 #define HEAD_START 2000 /* us that the other one has to come to the call */
+
+#define MEMBERS 256 /* at most */
+#define WARM_UP_MANY 8
+#define CALLS_MANY 4 /* slots are taken in turns of as many */
 
 static MPI_Comm sender, receiver;
 static double sent[WINDOW], received[WINDOW];
@@ -271,14 +279,115 @@ static void run_collective(const char *level, const struct collective *collectiv
     }
 }
 
-static void create(const char *level, MPI_Comm *endpoints)
+/* ---- collectives of many members: all calls are counted -------------------------------------- */
+
+static struct {
+    MPI_Comm comm[MEMBERS];
+    MPI_Request request[MEMBERS];
+    double sent[MEMBERS][MEMBERS], received[MEMBERS][MEMBERS]; /* by member */
+    int count;
+} many;
+
+static double value_of(int from, int to)
+{
+    return from * MEMBERS + to + 0.5;
+}
+
+static void begin_allgather(int own)
+{
+    MPI_Iallgather(many.sent[own], 1, MPI_DOUBLE, many.received[own], 1, MPI_DOUBLE, many.comm[own],
+                   &many.request[own]);
+}
+
+static void begin_alltoall(int own)
+{
+    MPI_Ialltoall(many.sent[own], 1, MPI_DOUBLE, many.received[own], 1, MPI_DOUBLE, many.comm[own],
+                  &many.request[own]);
+}
+
+static void begin_gather(int own)
+{
+    MPI_Igather(many.sent[own], 1, MPI_DOUBLE, many.received[own], 1, MPI_DOUBLE, 0, many.comm[own],
+                &many.request[own]);
+}
+
+static void begin_scatter(int own)
+{
+    MPI_Iscatter(many.sent[own], 1, MPI_DOUBLE, many.received[own], 1, MPI_DOUBLE, 0,
+                 many.comm[own], &many.request[own]);
+}
+
+static const struct many_kind {
+    const char *name;
+    void (*begin)(int own);
+    bool has_root;            /* it is member 0 */
+    bool is_one_for_all;      /* a member sends one block */
+    bool is_received_by_root; /* and by nobody else */
+} many_kinds[] = {
+    {.name = "iallgather", .begin = begin_allgather, .is_one_for_all = true},
+    {.name = "ialltoall", .begin = begin_alltoall},
+    {.name = "igather",
+     .begin = begin_gather,
+     .has_root = true,
+     .is_one_for_all = true,
+     .is_received_by_root = true},
+    {.name = "iscatter", .begin = begin_scatter, .has_root = true},
+};
+
+/** Blocks that have come, and are to have come, to a member; and they are gone. */
+static void check_many(const struct many_kind *kind, int own)
+{
+    const bool is_scatter = kind->has_root && !kind->is_received_by_root;
+    const int blocks = is_scatter ? 1 : kind->is_received_by_root && 0 != own ? 0 : many.count;
+
+    for (int i = 0; i < blocks; ++i) {
+        if (value_of(is_scatter ? 0 : i, kind->is_one_for_all ? 0 : own) != many.received[own][i]) {
+            fail("a block came out wrong");
+        }
+        many.received[own][i] = 0.0;
+    }
+}
+
+static void run_many(const char *level, const struct many_kind *kind)
+{
+    const int blocks = kind->has_root ? many.count : many.count * many.count;
+    char name[100];
+
+    CALLGRIND_ZERO_STATS;
+    for (int call = 0; call < WARM_UP_MANY + CALLS_MANY; ++call) {
+        if (WARM_UP_MANY <= call) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        for (int i = 0; i < many.count; ++i) {
+            kind->begin(i);
+        }
+        MPI_Waitall(many.count, many.request, MPI_STATUSES_IGNORE);
+        if (WARM_UP_MANY <= call) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        for (int i = 0; i < many.count; ++i) {
+            check_many(kind, i);
+        }
+    }
+    snprintf(name, sizeof(name), "%s %s-%d %d", level, kind->name, many.count, CALLS_MANY * blocks);
+    CALLGRIND_DUMP_STATS_AT(name);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void create_many(const char *level, int count, MPI_Comm *endpoints)
 {
     MPI_Info info;
 
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_thread_level", level);
-    MPIX_Comm_create_endpoints(MPI_COMM_SELF, 2, info, endpoints);
+    MPIX_Comm_create_endpoints(MPI_COMM_SELF, count, info, endpoints);
     MPI_Info_free(&info);
+}
+
+static void create(const char *level, MPI_Comm *endpoints)
+{
+    create_many(level, 2, endpoints);
     sender = endpoints[0];
     receiver = endpoints[1];
 }
@@ -318,6 +427,18 @@ static void run_collectives(const char *level)
     }
 }
 
+static void run_all_many(const char *level, int count)
+{
+    many.count = count;
+    create_many(level, count, many.comm);
+    for (size_t i = 0; i < sizeof(many_kinds) / sizeof(many_kinds[0]); ++i) {
+        run_many(level, &many_kinds[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_free(&many.comm[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char *const levels[] = {"multiple", "funneled"};
@@ -332,6 +453,14 @@ int main(int argc, char **argv)
     }
     run_collectives(
         "multiple"); /* with a promise locks are biased soon, and as soon end to be so */
+    for (int from = 0; from < MEMBERS; ++from) {
+        for (int to = 0; to < MEMBERS; ++to) {
+            many.sent[from][to] = value_of(from, to);
+        }
+    }
+    for (int count = 16; count <= MEMBERS; count *= 4) {
+        run_all_many("multiple", count);
+    }
     MPI_Finalize();
     return 0;
 }

@@ -159,16 +159,28 @@ static void do_tell(epcoll_member_t *member, uint32_t root, int words)
     }
 }
 
-/** Wait until all shares of a member's piece are done.  @return 0 or an error */
-static int wait_for_work(epcoll_member_t *member, uint32_t owner, uint32_t shares)
+/** Wait until all shares of all pieces are done.  @return 0 or an error */
+static int wait_for_work(epcoll_member_t *member, uint32_t shares)
 {
-    uint32_t looks = 0;
+    uint32_t looks = 0, over = 0;
     int rc = 0;
 
-    while (0 == rc && !epcoll_is_work_over(member, owner, shares)) {
-        rc = epcoll_look(member, &looks);
+    while (0 == rc && 0 < shares && over < run.count) {
+        over += epcoll_works_over(member, over, run.count - over, shares);
+        rc = over < run.count ? epcoll_look(member, &looks) : 0;
     }
     return rc;
+}
+
+/** All have come to the operation that we are in, and have called that. */
+static void check_came(const epcoll_member_t *member, uint64_t call)
+{
+    bool is_different;
+
+    TAP_EQ(run.count, epcoll_came(member, 0, run.count, call, &is_different));
+    TAP_CHECK(!is_different, "they have called something else");
+    TAP_EQ(0, epcoll_came(member, 0, run.count, call + 1, &is_different));
+    TAP_CHECK(is_different, "they have not called something else");
 }
 
 static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
@@ -179,6 +191,7 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
     uint32_t share;
 
     TAP_EQ(0, epcoll_all(member, &come, nothing));
+    check_came(member, shares);
     for (uint32_t i = 0; i < run.count; ++i) {
         const uint32_t owner = (member->index + i) % run.count;
 
@@ -190,8 +203,8 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
             epcoll_share_done(member, owner);
         }
     }
+    TAP_EQ(0, wait_for_work(member, shares));
     for (uint32_t i = 0; i < run.count; ++i) {
-        TAP_EQ(0, wait_for_work(member, i, shares));
         for (uint32_t s = 0; s < shares; ++s) {
             TAP_CHECK((int64_t) number == run.plain[i * PIECE_MOST + s],
                       "work %llu: share %u of %u is of %lld", (unsigned long long) number, s, i,
@@ -415,13 +428,9 @@ static void *close_early(void *argument)
             epcoll_share_done(&member, owner);
         }
     }
-    for (uint32_t i = 0; i < run.count && !broken; ++i) {
-        const int rc = wait_for_work(&member, i, shares);
-
-        /* Over, but perhaps because it was closed: who breaks the block does so before. */
-        broken = 0 != rc
-                 || 0 != atomic_load_explicit(&member.block->broken, memory_order_relaxed);
-    }
+    /* Over, but perhaps because it was closed: who breaks the block does so before. */
+    broken = broken || 0 != wait_for_work(&member, shares)
+             || 0 != atomic_load_explicit(&member.block->broken, memory_order_relaxed);
     for (uint32_t s = 0; s < shares && !broken; ++s) {
         TAP_CHECK(1 == run.plain[me * PIECE_MOST + s], "share %u of %u was done %lld times", s, me,
                   (long long) run.plain[me * PIECE_MOST + s]);
@@ -513,10 +522,14 @@ static void case_again(void)
                       "share %d cannot be claimed", s);
             epcoll_share_done(&member, 0);
         }
-        TAP_CHECK(epcoll_is_work_over(&member, 0, PIECE_MOST), "it is not over");
+        TAP_EQ(1, epcoll_works_over(&member, 0, 1, PIECE_MOST));
+        member.number += EPCOLL_WINDOW; /* another operation, the same word */
+        TAP_EQ(0, epcoll_works_over(&member, 0, 1, PIECE_MOST));
+        member.number -= EPCOLL_WINDOW;
         member.number += later[i] << EPCOLL_WORK_BITS;
         epcoll_work_begin(&member);
         TAP_EQ(0, epcoll_done(&member, 0));
+        TAP_EQ(0, epcoll_works_over(&member, 0, 1, 1));
         TAP_CHECK(epcoll_claim(&member, 0, PIECE_MOST, &share) && 0 == share,
                   "the first share cannot be claimed again");
         epcoll_share_done(&member, 0);

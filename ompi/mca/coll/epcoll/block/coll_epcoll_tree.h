@@ -83,7 +83,7 @@ static __attribute__((noinline, unused)) int epcoll_wait_longer(epcoll_member_t 
         if (0 != rc) {
             return rc;
         }
-        epcoll_ask_members(member, from, index);
+        epcoll_ask_members(member, index < from + EPCOLL_FAN ? from : index - EPCOLL_FAN, index);
         if (epcoll_looks_long(member, looks) && epcoll_is_gone(member, index)) {
             return EPCOLL_DIFFERENT;
         }
@@ -94,7 +94,8 @@ static __attribute__((noinline, unused)) int epcoll_wait_longer(epcoll_member_t 
 /**
  * Wait until a member has said its part of this operation.
  *
- * @param from  the first of those before it that are looked at next
+ * @param from  the first of those before it that are looked at next; EPCOLL_FAN of them are asked
+ *              for
  *
  * @return 0 or an error
  */
@@ -109,6 +110,36 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
         return 0;
     }
     return epcoll_wait_longer(member, from, index, call);
+}
+
+/**
+ * Which of some neighbours have said their part of this operation?  Waits for nobody.
+ *
+ * @param call         what we have called
+ * @param different_p  set to whether it is not what the first one has called that is not counted
+ *
+ * @return how many of them have called it, in a row from the first on
+ */
+static inline uint32_t epcoll_came(const epcoll_member_t *member, uint32_t first, uint32_t count,
+                                   uint64_t call, bool *different_p)
+{
+    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
+    const epcoll_slot_t *slot = epcoll_slot(member, first);
+    const uint64_t number = member->number;
+    uint32_t left = count;
+
+    *different_p = false;
+    for (; 0 < left; --left, slot += STRIDE) {
+        /* Acquire pairs with the release in epcoll_say. */
+        if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
+            break;
+        }
+        if (call != slot->call) {
+            *different_p = true;
+            break;
+        }
+    }
+    return count - left;
 }
 
 /** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at

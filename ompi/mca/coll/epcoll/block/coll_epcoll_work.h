@@ -134,10 +134,27 @@ static inline uint32_t epcoll_done(epcoll_member_t *member, uint32_t owner)
                                                                       memory_order_acquire)));
 }
 
-/** Are all shares of a member's piece done? */
-static inline bool epcoll_is_work_over(epcoll_member_t *member, uint32_t owner, uint32_t shares)
+/** Of pieces of that many shares each, neighbours: how many of the first are over, in a row?
+ * @param shares  1 or more */
+static inline uint32_t epcoll_works_over(epcoll_member_t *member, uint32_t owner, uint32_t count,
+                                         uint32_t shares)
 {
-    return 0 == shares || epcoll_done(member, owner) >= shares;
+    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(_Atomic uint64_t) };
+    const uint64_t none = epcoll_work_none(member);
+    const uint64_t claims = (uint64_t) EPCOLL_SHARES_MOST << EPCOLL_SHARE_BITS;
+    _Atomic uint64_t *word = epcoll_work(member, owner);
+    uint32_t left = count;
+
+    for (; 0 < left; --left, word += STRIDE) {
+        /* Acquire: as in epcoll_done.  Without the claims, a word of another operation is greater
+         * than any count. */
+        const uint64_t done = (atomic_load_explicit(word, memory_order_acquire) ^ none) & ~claims;
+
+        if (done - shares > EPCOLL_SHARES_MOST - shares) {
+            break;
+        }
+    }
+    return count - left;
 }
 
 /**

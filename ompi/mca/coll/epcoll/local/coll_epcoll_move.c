@@ -15,8 +15,8 @@
  * receives it, by whoever has claimed it.
  *
  * A piece is what a member receives, or, of those that gather, what a member sends.  Its shares are
- * the blocks, those of other members in turn so that not all read the same one first, each in parts
- * of a share's size.
+ * the blocks, those of other members in turn so that not all read the same one first: long blocks in
+ * parts of a share's size, short ones several to a share.
  *
  * Tests: coll_move, coll_late
  */
@@ -29,10 +29,14 @@
 
 #include "mpi.h"
 
-/** Shares of one block; for how long a block is, and of how many there are in a piece. */
+/** What copying a block takes beside its bytes, in bytes: a share has no more blocks than that. */
+#define BLOCK_LEAST 32
+
+/** How a piece is cut into shares; for how long a block is, and of how many there are in a piece. */
 typedef struct parts_t {
-    uint64_t size; /**< of a part, in bytes */
-    uint32_t count;
+    uint64_t size;   /**< of a part of a block, in bytes */
+    uint32_t count;  /**< of the parts of a block */
+    uint32_t blocks; /**< in a share; 1 if a block has several parts */
 } parts_t;
 
 static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest, uint32_t blocks)
@@ -44,6 +48,9 @@ static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longe
         parts.size *= 2;
     }
     parts.count = longest <= parts.size ? 1 : (uint32_t) ((longest + parts.size - 1) / parts.size);
+    parts.blocks = 1 < parts.count
+                       ? 1
+                       : (uint32_t) (parts.size / (longest < BLOCK_LEAST ? BLOCK_LEAST : longest));
     return parts;
 }
 
@@ -177,6 +184,15 @@ static size_t part_size(const parts_t *parts, uint64_t offset, size_t bytes)
     return bytes - offset < parts->size ? bytes - offset : parts->size;
 }
 
+/** The member whose block is that turn's of a piece. */
+static inline uint32_t block_at(const mca_coll_epcoll_running_t *running, uint32_t piece,
+                                uint32_t turn)
+{
+    const uint32_t count = running->member->count;
+
+    return turn < count - piece ? piece + turn : piece + turn - count;
+}
+
 /** A part of what two members exchange. */
 static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other,
                     const parts_t *parts, uint32_t part)
@@ -219,26 +235,105 @@ static int copy(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_
     return mca_coll_epcoll_copy_part(&target, &source, offset, part_size(parts, offset, bytes));
 }
 
+/** Is a member's block for each other one of the same length as all blocks of all members? */
+static bool is_equal(const mca_coll_epcoll_call_t *call)
+{
+    return NULL == call->plan
+           && (EPCOLL_ALLGATHER == call->kind
+               || (EPCOLL_ALLTOALL == call->kind && !call->in_place));
+}
+
+const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_t index)
+{
+    mca_coll_epcoll_buffer_t first;
+
+    if (!is_equal(call)) {
+        return NULL;
+    }
+    first = sent(call, index, 0);
+    first.address = EPCOLL_ALLTOALL == call->kind ? (void *) (uintptr_t) call->send : first.address;
+    return call->bytes == mca_coll_epcoll_bytes(&first)
+                   && (EPCOLL_ALLGATHER == call->kind || mca_coll_epcoll_is_dense(first.type))
+               ? mca_coll_epcoll_flat(&first)
+               : NULL;
+}
+
+/**
+ * Copies blocks of one length to a member, from those who have shown where they begin
+ * (mca_coll_epcoll_run_in): nothing else of their calls is looked at.
+ *
+ * @return the first turn whose block is not copied, as it, or the receiver's buffer, is no run of
+ *         memory; or end
+ */
+static uint32_t copy_runs(const mca_coll_epcoll_running_t *running, uint32_t to, uint32_t turn,
+                          uint32_t end)
+{
+    const mca_coll_epcoll_call_t *own = running->call,
+                                 *receiver = mca_coll_epcoll_call_of(running, to);
+    const uint32_t *const ranks = own->ranks;
+    const size_t bytes = own->bytes;
+    const size_t offset = EPCOLL_ALLTOALL == own->kind ? mca_coll_epcoll_rank_of(own, to) * bytes
+                                                       : 0;
+    char *const target = mca_coll_epcoll_away(receiver->recv, receiver->recv_type->super.true_lb);
+
+    if (!mca_coll_epcoll_is_dense(receiver->recv_type)) {
+        return turn;
+    }
+    while (turn < end) {
+        const uint32_t first = block_at(running, to, turn);
+        const uint32_t left = end - turn, behind = running->member->count - first;
+        const uint32_t last = first + (left < behind ? left : behind);
+        const epcoll_slot_t *slot = epcoll_slot(running->member, first);
+
+        for (uint32_t from = first; from < last;
+             ++from, slot += sizeof(epcoll_place_t) / sizeof(*slot)) {
+            const char *run = mca_coll_epcoll_run_in(slot);
+            char *block = target + (NULL == ranks ? from : ranks[from]) * bytes;
+
+            if (NULL == run) {
+                return turn + from - first;
+            }
+            if (sizeof(uint64_t) == bytes) {
+                memcpy(block, run + offset, sizeof(uint64_t));
+            } else if (block != run + offset) { /* else it is there */
+                memcpy(block, run + offset, bytes);
+            }
+        }
+        turn += last - first;
+    }
+    return turn;
+}
+
 static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const uint32_t count = running->member->count;
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
 
-    return count * parts_of(running, mca_coll_epcoll_longest_of(running, piece), count).count;
+    return (count + parts.blocks - 1) / parts.blocks * parts.count;
 }
 
 static int move(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const uint32_t count = running->member->count;
     const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
-    const uint32_t turn = piece + share / parts.count;
-    const uint32_t block = turn < count ? turn : turn - count;
+    const uint32_t part = share % parts.count;
+    uint32_t turn = share / parts.count * parts.blocks;
+    const uint32_t end = turn + parts.blocks < count ? turn + parts.blocks : count;
+    int rc = MPI_SUCCESS;
 
-    if (!is_exchange(running->call)) {
-        return copy(running, block, piece, &parts, share % parts.count);
+    if (1 == parts.count && is_equal(running->call)) {
+        turn = copy_runs(running, piece, turn, end);
     }
-    return is_exchanged_by(piece, block)
-               ? exchange(running, piece, block, &parts, share % parts.count)
-               : MPI_SUCCESS;
+    for (; turn < end && MPI_SUCCESS == rc; ++turn) {
+        const uint32_t block = block_at(running, piece, turn);
+
+        if (!is_exchange(running->call)) {
+            rc = copy(running, block, piece, &parts, part);
+        } else if (is_exchanged_by(piece, block)) {
+            rc = exchange(running, piece, block, &parts, part);
+        }
+    }
+    return rc;
 }
 
 const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = shares, .work = move};

@@ -46,12 +46,21 @@ static const mca_coll_epcoll_family_t *family_of(const mca_coll_epcoll_call_t *c
     }
 }
 
+/** Have all pieces as many shares? */
+static bool is_even(const mca_coll_epcoll_call_t *call)
+{
+    return NULL == call->plan
+           && (EPCOLL_ALLGATHER == call->kind || EPCOLL_ALLTOALL == call->kind
+               || EPCOLL_GATHER == call->kind || EPCOLL_SCATTER == call->kind);
+}
+
 void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
                                  const mca_coll_epcoll_call_t *call)
 {
-    unsigned char shown[sizeof(call) + sizeof(uint64_t)];
+    unsigned char shown[sizeof(call) + sizeof(uint64_t) + sizeof(char *)];
     const uint64_t longest = NULL != call->plan ? call->plan->wants
                                                 : mca_coll_epcoll_move_longest(call, member->count);
+    const char *run = mca_coll_epcoll_move_run(call, member->index);
 
     *running = (mca_coll_epcoll_running_t){
         .member = member,
@@ -62,48 +71,44 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
     };
     memcpy(shown, &call, sizeof(call));
     memcpy(shown + sizeof(call), &longest, sizeof(longest));
+    memcpy(shown + sizeof(call) + sizeof(longest), &run, sizeof(run));
     epcoll_work_begin(member);
     epcoll_say(epcoll_slot(member, member->index), member->number, running->word, shown,
                sizeof(shown));
+    running->shares = is_even(call) ? running->family->shares(running, member->index) : 0;
 }
 
-/** Has a member come?  @return EPCOLL_SOME, EPCOLL_NOTHING, or an error: it has called something
- * else */
-static int look_for(const mca_coll_epcoll_running_t *running, uint32_t index)
+/** A member that is no root looks for the root, and after its own piece, alone. */
+static bool is_leaf(const mca_coll_epcoll_running_t *running)
 {
-    epcoll_slot_t *slot = epcoll_slot(running->member, index);
+    return running->family->is_rooted && running->member->index != (uint32_t) running->call->root;
+}
 
-    /* Acquire pairs with the release in epcoll_say. */
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) < running->member->number) {
-        return EPCOLL_NOTHING;
+/** The first member that we look for. */
+static uint32_t first_seen(const mca_coll_epcoll_running_t *running)
+{
+    return is_leaf(running) ? (uint32_t) running->call->root : 0;
+}
+
+/** See who has come.  @param count  members to look for  @return EPCOLL_SOME: all;
+ * EPCOLL_NOTHING; or an error: one has called something else */
+static int look_for(mca_coll_epcoll_running_t *running, uint32_t count)
+{
+    bool is_different;
+
+    running->seen += epcoll_came(running->member, first_seen(running) + running->seen,
+                                 count - running->seen, running->word, &is_different);
+    if (OPAL_UNLIKELY(is_different)) {
+        return EPCOLL_DIFFERENT;
     }
-    return running->word == slot->call ? EPCOLL_SOME : EPCOLL_DIFFERENT;
+    return running->seen == count ? EPCOLL_SOME : EPCOLL_NOTHING;
 }
 
-/** See who has come.  @return EPCOLL_SOME: all; EPCOLL_NOTHING; or an error */
-static int look_for_all(mca_coll_epcoll_running_t *running)
+/** Work on a piece until all its shares are taken, or we have done enough.
+ * @return EPCOLL_SOME: a share is done, or more; EPCOLL_NOTHING; or an error */
+static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t shares,
+                   uint32_t *most)
 {
-    int rc = EPCOLL_SOME;
-
-    while (running->seen < running->member->count
-           && EPCOLL_SOME == (rc = look_for(running, running->seen))) {
-        ++running->seen;
-    }
-    return rc;
-}
-
-/** Can a piece be worked on? */
-static int is_ready(mca_coll_epcoll_running_t *running, uint32_t piece)
-{
-    const int rc = look_for(running, (uint32_t) running->call->root);
-
-    return EPCOLL_SOME == rc ? look_for(running, piece) : rc;
-}
-
-/** Work on a piece.  @return EPCOLL_SOME: a share is done, or more; EPCOLL_NOTHING; or an error */
-static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t *most)
-{
-    const uint32_t shares = running->family->shares(running, piece);
     uint32_t share;
     int rc = EPCOLL_NOTHING;
 
@@ -124,59 +129,90 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t 
     return rc;
 }
 
-static bool is_over(const mca_coll_epcoll_running_t *running, uint32_t piece)
+/** The piece that is so many behind the first that we look after: our own one, or the first of all,
+ * as a root, which works on them as members come. */
+static inline uint32_t piece_at(const mca_coll_epcoll_running_t *running, uint32_t turn)
 {
-    return epcoll_is_work_over(running->member, piece, running->family->shares(running, piece));
+    const uint32_t count = running->member->count, own = running->member->index;
+
+    if (running->family->is_rooted && !is_leaf(running)) {
+        return turn;
+    }
+    return turn < count - own ? own + turn : own + turn - count;
 }
 
-/** Are we through, as far as the others are concerned? */
-static bool is_through(mca_coll_epcoll_running_t *running)
+static inline uint32_t shares_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
-    const uint32_t index = running->member->index;
-
-    if (running->family->is_rooted && index != (uint32_t) running->call->root) {
-        return EPCOLL_SOME == is_ready(running, index) && is_over(running, index);
-    }
-    while (running->over < running->seen && is_over(running, running->over)) {
-        ++running->over;
-    }
-    return running->over == running->member->count;
+    return 0 != running->shares ? running->shares : running->family->shares(running, piece);
 }
 
-/** Work on what can be worked on, our own piece first.  @return as work_on */
-static int work(mca_coll_epcoll_running_t *running, uint32_t most)
+/** Looks from a turn on for the first piece that is not over.  @return its turn, or end */
+static uint32_t skip_over(const mca_coll_epcoll_running_t *running, uint32_t turn, uint32_t end)
 {
-    const uint32_t count = running->member->count;
+    epcoll_member_t *member = running->member;
+
+    while (turn < end) {
+        const uint32_t piece = piece_at(running, turn);
+        const uint32_t left = end - turn, behind = member->count - piece;
+        const uint32_t count = 0 == running->shares ? 1 : left < behind ? left : behind;
+        const uint32_t shares = shares_of(running, piece);
+        const uint32_t over = 0 == shares ? 1 : epcoll_works_over(member, piece, count, shares);
+
+        turn += over;
+        if (over < count) {
+            break;
+        }
+    }
+    return turn;
+}
+
+/**
+ * Work on pieces, each until all its shares are taken; and see which are over.  What others have
+ * done is looked at once.
+ *
+ * @param ready  pieces that can be worked on: that many, from the first on that we look after
+ *
+ * @return as work_on
+ */
+static int work(mca_coll_epcoll_running_t *running, uint32_t ready, uint32_t most)
+{
     int result = EPCOLL_NOTHING;
 
-    for (uint32_t i = 0, piece = running->member->index; i < count && 0 < most;
-         ++i, piece = piece + 1 < count ? piece + 1 : 0) {
-        int rc = running->family->is_rooted ? is_ready(running, piece) : EPCOLL_SOME;
+    for (;;) {
+        uint32_t piece;
+        int rc;
 
-        if (EPCOLL_SOME == rc) {
-            rc = work_on(running, piece, &most);
+        running->over = skip_over(running, running->over, ready);
+        if (running->taken < running->over) {
+            running->taken = running->over;
         }
-        if (EPCOLL_SOME != rc && EPCOLL_NOTHING != rc) {
+        if (running->taken == ready || 0 == most) {
+            return result;
+        }
+        piece = piece_at(running, running->taken);
+        rc = work_on(running, piece, shares_of(running, piece), &most);
+        if (EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) {
             return rc;
         }
         result = EPCOLL_SOME == rc ? rc : result;
+        running->taken += 0 < most; /* else it may have shares left */
     }
-    return result;
 }
 
 int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t most)
 {
     epcoll_member_t *member = running->member;
-    int rc = look_for_all(running);
+    const uint32_t pieces = is_leaf(running) ? 1 : member->count;
+    int rc = look_for(running, pieces);
 
     if (EPCOLL_NOTHING == rc && 0 == ++running->waits % EPCOLL_WAITS
-        && epcoll_is_gone(member, running->seen)) {
+        && epcoll_is_gone(member, first_seen(running) + running->seen)) {
         return EPCOLL_DIFFERENT;
     }
     if (EPCOLL_SOME == rc || (EPCOLL_NOTHING == rc && running->family->is_rooted)) {
-        rc = work(running, most);
+        rc = work(running, running->seen, most);
     }
-    if ((EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) || !is_through(running)) {
+    if ((EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) || running->over < pieces) {
         return rc;
     }
     /* Relaxed: who broke the block before it gave up a share of ours has released that. */
@@ -223,5 +259,8 @@ int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
         epcoll_all_came(member);
     }
     epcoll_end(member);
+    if (running.seen < member->count) {
+        (void) epcoll_end_leader(member); /* an error is that of the next operation */
+    }
     return mca_coll_epcoll_ended(handle, MPI_SUCCESS);
 }

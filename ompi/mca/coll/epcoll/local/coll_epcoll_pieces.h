@@ -99,9 +99,11 @@ struct mca_coll_epcoll_running_t {
     const mca_coll_epcoll_family_t *family; /**< NULL: none, it is small (coll_epcoll_small.h) */
     int error;            /**< of a small one that could not say its part */
     uint64_t word;        /**< of the call */
-    uint32_t seen;        /**< members that have come: that many, from the first on;
-                           * of small ones from the first that matters */
-    uint32_t over;        /**< likewise pieces that are over */
+    uint32_t seen;        /**< members that have come: that many, from the first on that matters */
+    uint32_t taken;       /**< pieces whose shares are all taken: that many, from the first on that
+                           * we look after */
+    uint32_t over;        /**< likewise pieces that are over, of those */
+    uint32_t shares;      /**< of each piece; 0: they may differ, ask the family */
     uint32_t waits;       /**< steps that not all had come for */
     uint32_t least_share; /**< bytes, a parameter's */
 };
@@ -155,12 +157,25 @@ static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_
     return longest;
 }
 
+/** Where the blocks begin that a member of one length of blocks sends to each: one run of memory, in
+ * the order of ranks, or, of an allgather, one block for all.  NULL: they are no run, or differ. */
+static inline const char *mca_coll_epcoll_run_in(const epcoll_slot_t *slot)
+{
+    const char *run;
+
+    memcpy(&run, slot->data + sizeof(void *) + sizeof(uint64_t), sizeof(run));
+    return run;
+}
+
 /** Families, in coll_epcoll_move.c and coll_epcoll_fold.c; by kind.  NULL: none (barrier) */
 extern const mca_coll_epcoll_family_t mca_coll_epcoll_move, mca_coll_epcoll_move_rooted,
     mca_coll_epcoll_fold;
 
 /** The longest block of what a member calls, as far as it says how many shares its piece has. */
 uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32_t members);
+
+/** What mca_coll_epcoll_run_in says of a call.  @param index  whose it is */
+const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_t index);
 
 END_C_DECLS
 

@@ -57,7 +57,7 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
     case EPCOLL_GATHER: /* of a part, blocks are not one behind the other */
         return call->bytes <= limit && NULL == call->ranks;
     case EPCOLL_ALLGATHER:
-        return 0 == member->levels && call->bytes <= limit;
+        return call->bytes <= limit;
     case EPCOLL_ALLTOALL:
         return 0 == member->levels && call->bytes * member->count <= limit && NULL == call->ranks;
     case EPCOLL_SCATTER:
@@ -147,21 +147,38 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** Those that gather: everybody's block, in order. */
+/** Those that gather: everybody's block, in order.  In place, our own one comes back as it was. */
 static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
-    const size_t offset = EPCOLL_ALLTOALL == call->kind ? member->index * call->bytes : 0;
-    int rc = 0;
+    const size_t bytes = call->bytes,
+                 offset = EPCOLL_ALLTOALL == call->kind ? member->index * bytes : 0;
+    char *const run = mca_coll_epcoll_is_dense(call->recv_type)
+                          ? mca_coll_epcoll_away(call->recv, call->recv_type->super.true_lb)
+                          : NULL;
+    const epcoll_slot_t *slot = epcoll_slot(member, member->count - 1);
+    const uint64_t number = member->number;
+    int rc;
 
-    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        if (i != member->index || !call->in_place) {
-            rc = epcoll_wait_member(member, 0, i, word);
-            rc = 0 == rc
-                     ? mca_coll_epcoll_small_take(call, epcoll_slot(member, i)->data + offset, i)
-                     : rc;
+    for (uint32_t i = member->count; i-- > 0;
+         slot -= sizeof(epcoll_place_t) / sizeof(epcoll_slot_t)) {
+        /* Acquire: as in epcoll_wait_member. */
+        if (OPAL_UNLIKELY(atomic_load_explicit(&slot->number, memory_order_acquire) < number
+                          || word != slot->call)) {
+            rc = epcoll_wait_longer(member, 0, i, word);
+            if (0 != rc) {
+                return rc;
+            }
+        }
+        if (OPAL_LIKELY(NULL != run)) {
+            epcoll_copy(run + i * bytes, slot->data + offset, bytes);
+        } else if (i != member->index || !call->in_place) {
+            rc = mca_coll_epcoll_small_take(call, slot->data + offset, i);
+            if (0 != rc) {
+                return rc;
+            }
         }
     }
-    return rc;
+    return 0;
 }
 
 /** Put together what members first to last say. */
@@ -433,20 +450,15 @@ static inline int see(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
     const uint32_t first = needed(running->member, running->call, &count);
+    bool is_different;
 
-    for (; running->seen < count; ++running->seen) {
-        const epcoll_slot_t *slot = epcoll_slot(running->member, first + running->seen);
-
-        /* Acquire pairs with the release in epcoll_say. */
-        if (atomic_load_explicit(&slot->number, memory_order_acquire) < running->member->number) {
-            *next_p = first + running->seen;
-            return EPCOLL_NOTHING;
-        }
-        if (running->word != slot->call) {
-            return EPCOLL_DIFFERENT;
-        }
+    running->seen += epcoll_came(running->member, first + running->seen, count - running->seen,
+                                 running->word, &is_different);
+    if (running->seen == count) {
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    *next_p = first + running->seen;
+    return is_different ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
 }
 
 bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running)
@@ -508,10 +520,15 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
     rc = 0 == rc ? say(member, call, word) : rc;
     rc = 0 == rc ? hear(member, call, word) : rc;
     if (0 == rc) {
-        if (all_have_come(member, call)) {
+        const bool all_came = all_have_come(member, call);
+
+        if (all_came) {
             epcoll_all_came(member);
         }
         epcoll_end(member);
+        if (!all_came) {
+            (void) epcoll_end_leader(member); /* an error is that of the next operation */
+        }
     }
     return mca_coll_epcoll_ended(handle, rc);
 }
