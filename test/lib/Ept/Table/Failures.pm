@@ -269,6 +269,16 @@ our @ENTRIES = (
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
         ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
+    # Those that do not exist are named, with what is most like them, and only those.
+    { program => 'create', variant => 'misspelt', configs => ['1x4'], plain => 0, quick => [],
+      args => '--case free',
+      mca => 'pml_epml_max_endpoint 8 btl_epshm_lane 4 coll_epcoll_priorty 40 pml_epml_ask 9000',
+      says => '\A(?!.*epml_ask)(?=.*epml_max_endpoint: most like it is pml_epml_max_endpoints\b)'
+          . '(?=.*epshm_lane: most like it is btl_epshm_lanes\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
+    { program => 'create', variant => 'spelt', configs => ['1x4'], plain => 0, quick => [],
+      args => '--case free',
+      mca => 'pml_epml_ask 9000 btl_epshm_eager_limit 4096 btl_epofi_eager_limit 4096',
+      never => 'that do not exist' },
     # Also where nobody is on another node yet, and none that would only not work here.
     { program => 'create_errors', variant => 'provider', configs => ['1x0'], plain => 0, quick => [],
       args => '--lacking 1', mca => 'btl_epofi_provider tcpp',

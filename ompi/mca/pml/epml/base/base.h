@@ -40,6 +40,7 @@
 #include "pml_epml_match.h"
 #include "pml_epml_match_table.h"
 #include "pml_epml_match_unexpected.h"
+#include "pml_epml_misspelt.h"
 #include "pml_epml_net.h"
 #include "pml_epml_numbers.h"
 #include "pml_epml_scatter.h"

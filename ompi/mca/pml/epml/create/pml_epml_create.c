@@ -143,6 +143,7 @@ static void note_success(const mca_pml_epml_creation_t *creation, ompi_communica
     for (int i = 0; i < creation->num_ep; ++i) {
         comms[i] = creation->handles[i];
     }
+    mca_pml_epml_name_misspelt();
     if (0 < creation->num_ep && OPAL_UNLIKELY(0 < mca_pml_epml_component.verbose)) {
         mca_pml_epml_report_once();
     }

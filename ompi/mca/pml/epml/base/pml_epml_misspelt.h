@@ -1,0 +1,31 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Parameters of ours that nobody knows: pml_epml_misspelt.c.
+ */
+
+#ifndef MCA_PML_EPML_MISSPELT_H
+#define MCA_PML_EPML_MISSPELT_H
+
+#include "ompi_config.h"
+
+BEGIN_C_DECLS
+
+/** Name those that the environment sets, --mca of the launcher included, with the names most like
+ * them: Open MPI ignores them without a word.  Shown once in a job; once all components are there.
+ * Any thread. */
+void mca_pml_epml_name_misspelt(void);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_MISSPELT_H */
