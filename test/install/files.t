@@ -51,6 +51,10 @@ my ($recipe) = glob "$top/packaging/easybuild/*.eb";
 like($recipe, qr/-\Q$version\E-/, 'EasyBuild: the name of the file');
 is(first($recipe =~ s{^\Q$top\E/}{}r, qr/^version = '(.*?)'/m), $version, 'EasyBuild');
 
+my $header = 'ompi/mpiext/endpoints/c/mpiext_endpoints_c.h';
+my @parts  = map { first($header, qr/^#define MPIX_ENDPOINTS_${_}_VERSION (\d+)\b/m) } qw(MAJOR MINOR RELEASE);
+is(join('.', @parts), $version, 'the header of programs');
+
 # A tarball has all pages.
 my $pages = Ept::Build::read_file("$top/docs/Makefile.am");
 for my $page (map { s{.*/}{}r } glob "$top/docs/*.md") {

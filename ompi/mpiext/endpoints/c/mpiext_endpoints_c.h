@@ -34,6 +34,11 @@
 #    define MPIX_ENDPOINTS_DECLSPEC __attribute__((visibility("default")))
 #endif
 
+/** The version of this project (not Open MPI's), as numbers. */
+#define MPIX_ENDPOINTS_MAJOR_VERSION 0
+#define MPIX_ENDPOINTS_MINOR_VERSION 1
+#define MPIX_ENDPOINTS_RELEASE_VERSION 0
+
 #if defined(__cplusplus)
 extern "C" {
 #endif

@@ -14,8 +14,8 @@
  * epinfo: what is chosen for endpoints in a job like this one, and why.
  *
  * Started as any program: epmpirun -n 4 epinfo.  Each process creates endpoints, which meet in a
- * barrier, so that all ways between them are in use; then process 0 prints what each has chosen,
- * those that have chosen the same together.  docs/variables.md.
+ * barrier, so that all ways between them are in use; then process 0 prints what it has chosen, and
+ * for those that have chosen anything else, together where it is the same, the lines that differ.  docs/variables.md.
  *
  * Tests: epinfo
  */
@@ -31,7 +31,8 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
 
-enum { TEXT_BYTES = 8192, ENDPOINTS_MOST = 1024 };
+/** What a line is about takes its first ABOUT_BYTES. */
+enum { TEXT_BYTES = 8192, ENDPOINTS_MOST = 1024, ABOUT_BYTES = 18 };
 
 /** What a process has to say. */
 typedef struct answer_t {
@@ -43,7 +44,7 @@ static const char usage[]
     = "usage: epmpirun [options of mpirun] epinfo [--ep N]\n"
       "\n"
       "Prints what is chosen for MPI endpoints in a job that is started like this, and why.\n"
-      "  --ep N   endpoints of each process (1 to 1024; default 1)\n";
+      "  --ep N   endpoints of each process (1 to 1024; default: what epmpirun --endpoints says, or 1)\n";
 
 /** @return the number of endpoints; 0: the usage is to be shown; -1: it is wrong */
 static int read_arguments(int argc, char **argv)
@@ -52,7 +53,10 @@ static int read_arguments(int argc, char **argv)
     long count;
 
     if (1 == argc) {
-        return 1;
+        int told = 0, level;
+
+        (void) MPIX_Query_endpoints_told(&told, &level);
+        return 1 > told ? 1 : ENDPOINTS_MOST < told ? ENDPOINTS_MOST : told;
     }
     if (2 == argc && (0 == strcmp(argv[1], "--help") || 0 == strcmp(argv[1], "-h"))) {
         return 0;
@@ -88,9 +92,8 @@ static bool is_first_of_host(const answer_t *answers, int first, int rank)
     return 0 == strcmp(answers[first].text, answers[rank].text);
 }
 
-/** The ranks that said the same as this one: "0-3, 6", and their hosts; they are not looked at
- * again. */
-static void print_group(answer_t *answers, int size, int first)
+/** The ranks that said the same as this one: "0-3, 6", and their hosts. */
+static void print_heading(const answer_t *answers, int size, int first)
 {
     int from = first;
 
@@ -113,22 +116,61 @@ static void print_group(answer_t *answers, int size, int first)
             printf("%s%s", first == rank ? " on " : ", ", answers[rank].host);
         }
     }
-    printf("\n%s", answers[first].text);
-    for (int rank = size - 1; rank >= first; --rank) {
-        if (0 == strcmp(answers[first].text, answers[rank].text)) {
-            answers[rank].text[0] = '\0';
+}
+
+/** The first bytes of a line are those of one of text's: all of it, or what it is about. */
+static bool has_line(const char *text, const char *line, size_t length)
+{
+    for (; NULL != text && '\0' != *text; text = strchr(text, '\n'), text += NULL != text) {
+        if (0 == strncmp(text, line, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Lines of text that are not among those of all; of those that it has nothing about, that. */
+static void print_differences(const char *all, const char *text)
+{
+    for (const char *line = text; '\0' != *line; line += strcspn(line, "\n") + 1) {
+        const size_t length = strcspn(line, "\n") + 1;
+
+        if (!has_line(all, line, length)) {
+            printf("%.*s", (int) length, line);
+        }
+    }
+    for (const char *line = all; '\0' != *line; line += strcspn(line, "\n") + 1) {
+        if (!has_line(text, line, ABOUT_BYTES)) {
+            printf("%.*s -\n", ABOUT_BYTES - 1, line);
         }
     }
 }
 
+/** What process 0 has chosen, and what others have otherwise. */
 static void print_all(answer_t *answers, int size, int count)
 {
-    printf("Open MPI %d.%d.%d, %d process%s with %d endpoint%s each\n", OMPI_MAJOR_VERSION,
-           OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, size, 1 == size ? "" : "es", count,
-           1 == count ? "" : "s");
-    for (int rank = 0; rank < size; ++rank) {
-        if ('\0' != answers[rank].text[0]) {
-            print_group(answers, size, rank);
+    char all[TEXT_BYTES];
+
+    printf("Open MPI Endpoints %d.%d.%d, Open MPI %d.%d.%d, %d process%s with %d endpoint%s each\n",
+           MPIX_ENDPOINTS_MAJOR_VERSION, MPIX_ENDPOINTS_MINOR_VERSION,
+           MPIX_ENDPOINTS_RELEASE_VERSION, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+           OMPI_RELEASE_VERSION, size, 1 == size ? "" : "es", count, 1 == count ? "" : "s");
+    memcpy(all, answers[0].text, sizeof(all));
+    for (int first = 0; first < size; ++first) {
+        if ('\0' == answers[first].text[0]) {
+            continue; /* said what an earlier one has said */
+        }
+        print_heading(answers, size, first);
+        if (0 == first) {
+            printf("\n%s", all);
+        } else {
+            printf(", otherwise than process 0\n");
+            print_differences(all, answers[first].text);
+        }
+        for (int rank = size - 1; rank >= first; --rank) {
+            if (0 == strcmp(answers[first].text, answers[rank].text)) {
+                answers[rank].text[0] = '\0';
+            }
         }
     }
 }

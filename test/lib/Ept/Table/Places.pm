@@ -189,7 +189,7 @@ our @ENTRIES = (
 
     # What a job's choices are.
     { program => 'epinfo', kind => 'tool', configs => [qw(1x2)], plain => 0, quick => [],
-      says => '1 process with 2 endpoints each\nprocess 0 on \S+\n  base PML +\w+, .*'
+      says => 'Open MPI Endpoints \d+\.\d+\.\d+, Open MPI \d.*, 1 process with 2 endpoints each\nprocess 0 on \S+\n  base PML +\w+, .*'
              . 'on the node +not needed.*network +not needed.*pml_epml_unexpected_limit' },
     { program => 'epinfo', kind => 'tool', configs => ['2x1/tcp'], plain => 0, quick => [],
       says => 'processes with 1 endpoint each\nprocess 0-1 on \S+\n.*'
@@ -204,14 +204,15 @@ our @ENTRIES = (
              . 'each, now 2; 1 for all others, now 1 with 3 endpoints' },
     { program => 'epinfo', variant => 'fast', kind => 'tool', configs => ['3x1/node'], plain => 0,
       quick => [], cluster => 'fast', mca => 'btl_tcp_if_exclude lo,docker0',
-      says => 'process 1 on ept-b\n.*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '
+      says => 'process 0 on ept-a\n  base PML .*process 1 on ept-b, otherwise than process 0\n'
+             . '(?!.*base PML).*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '
              . '.3 hosts.\n  passed over +eth0 .10\.77\.0\.2.: slower\n' },
     { program => 'epinfo', variant => 'docker', kind => 'tool', configs => ['3x1/node'], plain => 0,
       quick => [], cluster => 'docker',
       mca => 'btl_tcp_if_include eth0 btl_epofi_interface docker0,10.77.0.0/24',
-      says => 'process 2 on ept-c\n.*interface +eth0 .10\.77\.0\.3., of those that '
-             . 'btl_epofi_interface names: all nodes.*\n'
-             . '  passed over +docker0 .172\.17\.0\.1.: another node has the same\n' },
+      says => '  passed over +docker0 .172\.17\.0\.1.: another node has the same\n.*'
+             . 'process 2 on ept-c, otherwise than process 0\n(?!.*docker0 .172)'
+             . '.*interface +eth0 .10\.77\.0\.3., of those that btl_epofi_interface names: all nodes' },
     { program => 'epinfo', variant => 'unselected', kind => 'tool', configs => ['2x0'], plain => 0,
       quick => [], mca => 'pml ob1', status => 1, says => 'pml/epml was not selected' },
     { program => 'epinfo', variant => 'usage', kind => 'tool', configs => ['1x0'], plain => 0,
