@@ -144,6 +144,14 @@ for my $name (qw(PRTE_MCA_hwloc_default_binding_policy OMPI_MCA_hwloc_base_bind_
     local $ENV{$name} = 'x';
     is_shown('-n 2 ./app', '-n 2 ./app');
 }
+{
+    local $ENV{PRTE_MCA_rmaps_default_mapping_policy} = ':oversubscribe'; # of no places
+    binds('-n 2', '--map-by package:PE=4');
+    $ENV{PRTE_MCA_rmaps_default_mapping_policy} = ':PE=2:oversubscribe';
+    binds('-n 2', '');
+}
+binds('--prtemca rmaps_default_mapping_policy :oversubscribe -n 2', '--map-by package:PE=4');
+
 # A file says it, or does not.
 sub in_file
 {
@@ -158,6 +166,7 @@ sub in_file
 }
 
 in_file('.prte/mca-params.conf', "# binding_policy\nx = y\n",          '-n 2', '--map-by package:PE=4');
+in_file('.prte/mca-params.conf', "rmaps_default_mapping_policy = :oversubscribe\n", '-n 2', '--map-by package:PE=4');
 in_file('.prte/mca-params.conf', "hwloc_default_binding_policy = none", '-n 2', '');
 in_file('tune', "-x A=b\n",                               "--tune $folder/tune -n 2", '--map-by package:PE=4');
 in_file('tune', "--mca hwloc_base_binding_policy none\n", "--tune=$folder/tune -n 2", '');
