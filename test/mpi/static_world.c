@@ -19,7 +19,7 @@
  *
  *   --dirt 1   what comes from the heap is not zero
  *
- * Guards: init_endpoint.c, static_comms.c, num_endpoints.c, process.c, announce.c,
+ * Guards: init_endpoint.c, static_comms.c, num_endpoints.c, process.c, duplicate.c, announce.c,
  * pml_epml_among.c, abi_static.c
  */
 
@@ -162,13 +162,13 @@ static void groups_on_each(struct ept *t, int index, void *context)
     check_translates(t, MPIX_COMM_SELF, MPIX_COMM_PROCESS, expected);
     expected[0] = 0 == index ? 0 : MPI_UNDEFINED;
     check_translates(t, MPIX_COMM_SELF, MPI_COMM_SELF, expected);
-    if (1 == count && is_static_job(t)) {
+    if (1 == count) {
         EPT_OK(t, MPI_Comm_compare(MPIX_COMM_PROCESS, MPI_COMM_SELF, &result));
         EPT_EQ(t, MPI_CONGRUENT, result);
         EPT_OK(t, MPI_Comm_compare(MPIX_COMM_PROCESS, MPIX_COMM_SELF, &result));
         EPT_EQ(t, MPI_CONGRUENT, result);
     }
-    if (static_first(t->nprocs) == t->nprocs && is_static_job(t)) {
+    if (static_first(t->nprocs) == t->nprocs) {
         EPT_OK(t, MPI_Comm_compare(MPIX_COMM_ENDPOINTS, MPI_COMM_WORLD, &result));
         EPT_EQ(t, MPI_CONGRUENT, result);
     }
@@ -293,6 +293,27 @@ static void apart_on_each(struct ept *t, int index, void *context)
     }
 }
 
+/* Likewise on what MPIX_COMM_ENDPOINTS may be a duplicate of. */
+static void case_apart_from_world(MPI_Comm comm, struct ept *t)
+{
+    const int rank = static_first(t->proc), value = 3;
+    int flag = 1, received = -1;
+    MPI_Request request;
+
+    (void) comm;
+    if (0 == static_count(t->proc)) {
+        return;
+    }
+    EPT_OK(t, MPI_Isend(&value, 1, MPI_INT, rank, 9, MPIX_COMM_ENDPOINTS, &request));
+    for (int i = 0; i < 100; ++i) {
+        EPT_OK(t, MPI_Iprobe(t->proc, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+        EPT_EQ(t, 0, flag);
+    }
+    EPT_OK(t, MPI_Recv(&received, 1, MPI_INT, rank, 9, MPIX_COMM_ENDPOINTS, MPI_STATUS_IGNORE));
+    EPT_EQ(t, value, received);
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
 static void case_apart(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -312,6 +333,9 @@ static void kept_on_each(struct ept *t, int index, void *context)
         MPI_Comm comm = comms[i];
         int length;
 
+        if (MPI_COMM_SELF == comm) {
+            continue; /* itself: nobody has asked for endpoints */
+        }
         EPT_OK(t, MPI_Comm_get_name(comm, name, &length));
         EPT_STREQ(t, names[i], name);
         EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
@@ -370,9 +394,6 @@ static void case_end(MPI_Comm comm, struct ept *t)
     int keyval;
 
     (void) comm;
-    if (!is_static_job(t)) {
-        return;
-    }
     end.endpoints = static_count(t->proc);
     EPT_OK(t, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL));
     static_on_each(t, end_on_each, &keyval);
@@ -403,9 +424,7 @@ static void case_no_endpoint(MPI_Comm comm, struct ept *t)
 static void case_kept(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    if (is_static_job(t)) {
-        static_on_each(t, kept_on_each, NULL);
-    }
+    static_on_each(t, kept_on_each, NULL);
 }
 
 #endif
@@ -419,6 +438,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_messages);
     EPT_CASE(t, case_facts);
     EPT_CASE(t, case_apart);
+    EPT_CASE(t, case_apart_from_world);
     EPT_CASE(t, case_no_endpoint);
     EPT_CASE(t, case_kept);
     EPT_CASE(t, case_end);

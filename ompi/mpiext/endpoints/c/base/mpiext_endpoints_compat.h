@@ -168,6 +168,19 @@ static inline void mpix_endpoints_compat_activated(ompi_communicator_t *newcomm,
 }
 #endif
 
+/** A duplicate that is made without libmpi's activation: what comm's own has found out of its
+ * members holds for it as well. */
+static inline void mpix_endpoints_compat_alike(ompi_communicator_t *copy,
+                                               const ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    copy->c_flags |= comm->c_flags & (uint32_t) (OMPI_COMM_DISJOINT_SET | OMPI_COMM_DISJOINT);
+#else
+    (void) copy;
+    (void) comm;
+#endif
+}
+
 /** Do members of one side of an intercommunicator wait for each other in libmpi's activation?  From
  * 6.0 on they do not: its own PMLs keep what comes for communicators that they do not know yet. */
 #define MPIX_ENDPOINTS_SIDES_MEET (OMPI_MAJOR_VERSION < 6)

@@ -41,7 +41,7 @@ static const char function_name[] = "MPI_Comm_disconnect";
 bool mpix_endpoints_call_disconnects(MPI_Comm comm)
 {
     return NULL != comm && MPI_COMM_NULL != comm && !ompi_comm_invalid(comm)
-           && mpix_endpoints_is_endpoint_comm(comm);
+           && (mpix_endpoints_is_endpoint_comm(comm) || mpix_endpoints_call_keeps(comm));
 }
 
 int mpix_endpoints_call_disconnect(MPI_Comm *comm)

@@ -141,6 +141,15 @@ static void note_asp(int count)
     (void) opal_info_set(&ompi_mpi_info_env.info.super, "MPI_ENV_ASP", text);
 }
 
+/** Nobody asks for endpoints.  Where all have looked, all have duplicates. */
+static int make_duplicates(int most, bool all)
+{
+    const int rc = MPIX_ENDPOINTS_BEGINS_PLAIN == most && all ? mpix_endpoints_process_duplicate()
+                                                              : OMPI_SUCCESS;
+
+    return OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc);
+}
+
 /** libmpi has begun.
  *
  * @param[in] asks  is it this process that wants endpoints?
@@ -160,7 +169,8 @@ static int take_part(begin_t *begin, bool asks)
                                                                    - MPIX_ENDPOINTS_BEGINS_WRONG));
     }
     if (MPIX_ENDPOINTS_BEGINS_STATIC != most) {
-        return asks ? mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_ABSENT) : MPI_SUCCESS;
+        return asks ? mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_ABSENT)
+                    : make_duplicates(most, all);
     }
     return all ? make(begin) : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_ABSENT);
 }

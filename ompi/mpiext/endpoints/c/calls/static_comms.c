@@ -47,8 +47,7 @@ MPI_Comm mpix_endpoints_call_comm_self(void)
 
 bool mpix_endpoints_call_keeps(MPI_Comm comm)
 {
-    return NULL != comm && mpix_endpoints_process_is_static() && !ompi_comm_invalid(comm)
-           && mpix_endpoints_process_owns(comm);
+    return NULL != comm && !ompi_comm_invalid(comm) && mpix_endpoints_process_owns(comm);
 }
 
 int mpix_endpoints_call_refuse_free(MPI_Comm comm, const char *name)

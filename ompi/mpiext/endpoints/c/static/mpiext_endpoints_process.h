@@ -46,7 +46,7 @@ extern mpix_endpoint_t mpix_endpoints_none;
 /**
  * Endpoint number 0, to which a thread is attached that has never said otherwise; or
  * mpix_endpoints_none in a process without endpoints.  Where nobody has used MPIX_Init_endpoint it
- * stands for the process, with MPI_COMM_WORLD and MPI_COMM_SELF.
+ * stands for the process, with duplicates of MPI_COMM_WORLD and MPI_COMM_SELF, or these themselves.
  */
 extern mpix_endpoint_t *_Atomic mpix_endpoints_first;
 
@@ -82,6 +82,10 @@ mpix_endpoint_t *mpix_endpoints_process_endpoint(int index);
 /** The process has begun by MPI_Init or MPI_Init_thread, which has provided this level.  By the
  * thread that begins MPI. */
 void mpix_endpoints_process_plain(int level);
+
+/** MPIX_COMM_ENDPOINTS and MPIX_COMM_PROCESS are duplicates from now on.  By the thread that begins
+ * MPI, in all processes of the job or in none.  @return OMPI_SUCCESS, or an OMPI error code */
+int mpix_endpoints_process_duplicate(void);
 
 /** MPI_THREAD_..., that the process has begun with; -1: not by a function of ours, or not yet.  What
  * libmpi keeps is changed by MPI_T_init_thread. */

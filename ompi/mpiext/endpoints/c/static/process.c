@@ -27,6 +27,7 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_attributes.h"
+#include "mpiext_endpoints_duplicate.h"
 #include "mpiext_endpoints_process.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ mpix_endpoint_t mpix_endpoints_none = {.endpoints = &ompi_mpi_comm_null.comm,
                                        .process = &ompi_mpi_comm_null.comm,
                                        .self = &ompi_mpi_comm_null.comm};
 
-/** Of a process in a job where nobody asks for endpoints. */
+/** Of a process in a job where nobody asks for endpoints: as long as it has no duplicates. */
 static mpix_endpoint_t plain = {.endpoints = &ompi_mpi_comm_world.comm,
                                 .process = &ompi_mpi_comm_self.comm,
                                 .self = &ompi_mpi_comm_self.comm};
@@ -118,10 +119,11 @@ static int make_comms(mpix_endpoint_t endpoints[], ompi_communicator_t *const ha
 /** Behind that of endpoints_keyval.c: one of libmpi's predefined ones, as that is. */
 enum { END_KEYVAL = 0x40004571 };
 
-/** As MPI_Comm_free does with a communicator's attributes: in the calling thread. */
+/** As MPI_Comm_free does with a communicator's attributes: in the calling thread.  Of ours: libmpi's
+ * own have theirs. */
 static void delete_attributes(ompi_communicator_t *comm)
 {
-    if (NULL != comm->c_keyhash) {
+    if (mpix_endpoints_process_owns(comm) && NULL != comm->c_keyhash) {
         (void) ompi_attr_delete_all(COMM_ATTR, comm, comm->c_keyhash);
         OBJ_RELEASE(comm->c_keyhash);
         comm->c_keyhash = NULL;
@@ -131,17 +133,17 @@ static void delete_attributes(ompi_communicator_t *comm)
 /** MPI_COMM_SELF's attributes are deleted: MPI_Finalize has begun. */
 static int finalize_begins(MPI_Comm comm, int key, void *value, void *extra)
 {
-    const int count = NULL != own.endpoints ? own.count : 0;
+    const int count = mpix_endpoints_process_count();
 
     (void) comm, (void) key, (void) value, (void) extra;
     for (int i = 0; i < count; ++i) {
-        delete_attributes(own.endpoints[i].self);
+        delete_attributes(mpix_endpoints_process_endpoint(i)->self);
     }
     for (int i = 0; i < count; ++i) {
-        delete_attributes(own.endpoints[i].process);
+        delete_attributes(mpix_endpoints_process_endpoint(i)->process);
     }
     for (int i = 0; i < count; ++i) {
-        delete_attributes(own.endpoints[i].endpoints);
+        delete_attributes(mpix_endpoints_process_endpoint(i)->endpoints);
     }
     return MPI_SUCCESS;
 }
@@ -215,7 +217,7 @@ void mpix_endpoints_process_undo(void)
         (void) ompi_comm_free(&own.endpoints[i].endpoints);
     }
     free(own.endpoints);
-    own.endpoints = NULL; /* finalize_begins has nothing to do then */
+    own.endpoints = NULL;
     own.level = -1;
 }
 
@@ -224,10 +226,32 @@ void mpix_endpoints_process_plain(int level)
     own.level = level;
 }
 
+int mpix_endpoints_process_duplicate(void)
+{
+    ompi_communicator_t *all, *process;
+    int rc = mpix_endpoints_duplicate(&ompi_mpi_comm_world.comm, &all);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = mpix_endpoints_duplicate(&ompi_mpi_comm_self.comm, &process);
+    if (OMPI_SUCCESS != rc) {
+        (void) ompi_comm_free(&all);
+        return rc;
+    }
+    dress(all, "MPIX_COMM_ENDPOINTS");
+    dress(process, "MPIX_COMM_PROCESS");
+    plain.endpoints = all;
+    plain.process = process;
+    return watch_finalize();
+}
+
 /** The endpoints stay: a thread that ends later may still be attached to one. */
 void mpix_endpoints_process_end(void)
 {
     set_first(&plain);
+    plain.endpoints = &ompi_mpi_comm_world.comm;
+    plain.process = &ompi_mpi_comm_self.comm;
     mpix_endpoints_attributes_end(own.endpoints, NULL != own.endpoints ? own.count : 0);
     own.endpoints = NULL;
     own.level = -1;

@@ -13,7 +13,7 @@
  *
  * The static interface: endpoints that are there from MPI_Init on, and threads that are attached to
  * them.  What the processes of a job tell each other of it before the first message (announce.c),
- * what this process has (process.c), to which endpoint each of its threads is attached
+ * what this process has (process.c, duplicate.c), to which endpoint each of its threads is attached
  * (attached.c), and what is kept with an endpoint (attributes.c).
  *
  * Called by calls.  Makes no endpoint, and raises no error.
