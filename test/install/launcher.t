@@ -189,13 +189,13 @@ is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
 is_shown("$_ 2 $free -n 12 ./app", "-n 6 $two $free ./app")
     for '-asp', '--ranks-per-proc', '-ranks-per-proc';
 fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
-fails('-asp 5 ./app', '-asp 5 wants -n');
+fails('-asp 5 ./app', '-asp 5 needs -n');
 fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
 
 # Levels.
 is_shown("-threadlevel 1 $free ./app", "-x MPIX_THREAD_LEVEL=1 $free ./app");
 is_shown("--threadlevel multiple $free ./app", "-x MPIX_THREAD_LEVEL=3 $free ./app");
-fails('-threadlevel 4 ./app', '-threadlevel wants 0 to 3');
+fails('-threadlevel 4 ./app', '-threadlevel needs 0 to 3');
 
 # Each program its own.
 is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
@@ -206,8 +206,8 @@ is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
              . "-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 $look ./c");
 is_shown("-threadlevel 1 $free ./a : -n 2 ./b", "-x MPIX_THREAD_LEVEL=1 $free ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b");
 
-fails("-endpoints $_ ./app", '-endpoints wants a number from 1 on') for qw(x 0 -1 1.5 9999999999);
-fails('-endpoints', '-endpoints wants a value');
+fails("-endpoints $_ ./app", '-endpoints needs a number from 1 on') for qw(x 0 -1 1.5 9999999999);
+fails('-endpoints', '-endpoints needs a value');
 
 # Ours in front of mpirun's.
 sub prints
