@@ -117,6 +117,11 @@ for (['4', 'package:PE=4'], ['2,2', 'package:PE=4'], ['1', 'package:PE=4'], ['x'
     local $ENV{OMP_NUM_THREADS} = $_->[0];
     binds('-n 2', "--map-by $_->[1]");
 }
+# This machine by its name.
+chomp(my $name = qx(uname -n));
+binds("$_ -n 2", '--map-by package:PE=4') for '--host localhost:4', '--host=localhost,localhost', "-H $name:9";
+binds($_, $free)
+    for '--host localhost:2', '--host localhost:2 -endpoints 2', '--host localhost,n1 -n 2', '--host n1:2 -n 2';
 # Where nobody knows of cores.
 binds($_, $free)
     for '--host n1:2 -endpoints 2 -n 2', '--hostfile=F -n 2', '-N 2', '--map-by ppr:2:node -n 2', '--app F',
