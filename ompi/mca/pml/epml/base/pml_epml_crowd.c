@@ -127,7 +127,10 @@ bool mca_pml_epml_is_crowded(void)
 /** Is this process bound to fewer cores than it has endpoints, though the node has a core for each? */
 static bool is_bound(int process, int node)
 {
-    return atomic_load_explicit(&endpoints_here, memory_order_relaxed) > process
+    const int here = atomic_load_explicit(&endpoints_here, memory_order_relaxed);
+
+    /* Those of the node are counted when a creation is over, those here at once. */
+    return here > process && here <= node
            && atomic_load_explicit(&endpoints_on_node, memory_order_relaxed) <= node;
 }
 
