@@ -17,14 +17,16 @@
  * barrier, so that all ways between them are in use; then process 0 prints what it has chosen, and
  * for those that have chosen anything else, together where it is the same, the lines that differ.  docs/variables.md.
  *
- * Tests: epinfo
+ * Tests: epinfo, install/epinfo
  */
 
 #include "ompi_config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -33,6 +35,9 @@
 
 /** What a line is about takes its first ABOUT_BYTES. */
 enum { TEXT_BYTES = 8192, ENDPOINTS_MOST = 1024, ABOUT_BYTES = 18 };
+
+/** Seconds after which a job that has printed nothing is taken for one that hangs. */
+enum { PATIENCE = 20 };
 
 /** What a process has to say. */
 typedef struct answer_t {
@@ -45,6 +50,29 @@ static const char usage[]
       "\n"
       "Prints what is chosen for MPI endpoints in a job that is started like this, and why.\n"
       "  --ep N   endpoints of each process (1 to 1024; default: what epmpirun --endpoints says, or 1)\n";
+
+/** Open MPI's own messages may not get through, as where all nodes have the same docker0. */
+static void say_hangs(int signal)
+{
+    static const char text[]
+        = "epinfo: still waiting for other processes.  Does Open MPI itself get through: mpirun --mca "
+          "pml ob1?  If not, keep it from networks that only look the same on all nodes: --mca "
+          "btl_tcp_if_exclude lo,docker0,virbr0\n";
+
+    (void) signal;
+    (void) !write(STDERR_FILENO, text, sizeof(text) - 1);
+}
+
+/** In one process of the job. */
+static void watch(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *seconds = getenv("EPINFO_PATIENCE");
+
+    if (NULL != rank && 0 == strcmp(rank, "0")) {
+        (void) signal(SIGALRM, say_hangs);
+        (void) alarm(NULL != seconds ? (unsigned int) atoi(seconds) : PATIENCE);
+    }
+}
 
 /** @return the number of endpoints; 0: the usage is to be shown; -1: it is wrong */
 static int read_arguments(int argc, char **argv)
@@ -250,10 +278,12 @@ int main(int argc, char **argv)
         fputs(usage, 0 == count ? stdout : stderr);
         return 0 == count ? 0 : 2;
     }
+    watch();
     if (MPI_SUCCESS != MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level)) {
         return 1;
     }
     status = run(count);
+    (void) alarm(0);
     (void) MPI_Finalize();
     return status;
 }
