@@ -185,11 +185,16 @@ static inline int epcoll_value(epcoll_member_t *member, const epcoll_all_t *all,
     return 0;
 }
 
-/** What all say, by ourselves, once all members' lines are here.  In the tree's order. */
+/** What all say, by ourselves, once all members' lines are here, with the same call.  In the tree's
+ * order. */
 static inline int epcoll_alone(epcoll_member_t *member, const epcoll_all_t *all, void *result)
 {
     const int top = (int) member->levels - 1;
 
+    if (NULL == all->combine) {
+        epcoll_copy(result, epcoll_slot(member, member->count - 1)->data, all->size);
+        return 0;
+    }
     for (uint32_t i = member->top; i-- > 0;) {
         alignas(16) unsigned char one[EPCOLL_INLINE];
         const int rc = epcoll_value(member, all, top, i, one);
@@ -208,14 +213,16 @@ enum { EPCOLL_CAME = 1, EPCOLL_ALL_CAME = 2 };
 /**
  * Wait for a leader's line, or until all members' lines are here.
  *
+ * @param call    what we have called
  * @param others  of so many nodes before it the lines are looked at next
  * @param seen    so many members have been seen here; goes on from there
  *
  * @return EPCOLL_CAME, EPCOLL_ALL_CAME, or an error
  */
-static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint32_t others,
-                                     uint32_t *seen)
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint64_t call,
+                                     uint32_t others, uint32_t *seen)
 {
+    bool is_different;
     uint32_t looks = 0;
 
     while (atomic_load_explicit(&slot->number, memory_order_acquire) < member->number) {
@@ -226,19 +233,17 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         }
         epcoll_ask((const char *) slot - others * sizeof(epcoll_node_t), sizeof(epcoll_node_t),
                    others);
-        if (!epcoll_looks_long(member, looks)) {
+        /* The look may have given up the core, and the leader have had one.  Relaxed: the loop looks
+         * again. */
+        if (!epcoll_looks_long(member, looks)
+            || member->number <= atomic_load_explicit(&slot->number, memory_order_relaxed)) {
             continue;
         }
-        /* Acquire pairs with the release in epcoll_say. */
-        while (*seen < member->count
-               && member->number <= atomic_load_explicit(&epcoll_slot(member, *seen)->number,
-                                                         memory_order_acquire)) {
-            ++*seen;
-        }
+        *seen += epcoll_came(member, *seen, member->count - *seen, call, &is_different);
         if (*seen == member->count) {
             return EPCOLL_ALL_CAME;
         }
-        if (epcoll_is_gone(member, *seen)) {
+        if (is_different || epcoll_is_gone(member, *seen)) {
             return EPCOLL_DIFFERENT;
         }
     }
@@ -271,7 +276,7 @@ static inline int epcoll_read_nodes(epcoll_member_t *member, const epcoll_all_t 
     epcoll_ask(&first->up[member->up], sizeof(epcoll_node_t), to - from);
     for (uint32_t i = to; i-- > from;) {
         epcoll_slot_t *up = &first[i - from].up[member->up];
-        const int rc = epcoll_wait_leader(member, up, i - from, seen);
+        const int rc = epcoll_wait_leader(member, up, all->call, i - from, seen);
 
         if (EPCOLL_CAME != rc) {
             return rc;
@@ -359,7 +364,7 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
     if (EPCOLL_CAME == rc && led < member->levels) {
         epcoll_slot_t *down = &epcoll_node(member, led, epcoll_node_of(member, led))->down[turn];
 
-        rc = epcoll_wait_leader(member, down, 0, &seen);
+        rc = epcoll_wait_leader(member, down, all->call, 0, &seen);
         if (EPCOLL_CAME == rc) {
             if (all->call != down->call) {
                 return EPCOLL_DIFFERENT;
